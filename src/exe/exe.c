@@ -47,6 +47,7 @@ struct g2h_exe {
 
 /* ---- recognition ---- */
 
+/* Returns whether an executable has a section that only Go's linker writes. */
 static bool has_go_section(const struct image *image)
 {
     static const char *const names[] = {".go.buildinfo", ".note.go.buildid", ".gopclntab",
@@ -96,6 +97,7 @@ static int compare_variables(const void *a, const void *b)
     return one->size < other->size ? -1 : one->size > other->size;
 }
 
+/* Returns whether a section is writable memory of the process. */
 static bool is_data_section(const struct image *image, uint16_t index)
 {
     if (index >= image->section_count)
@@ -104,6 +106,7 @@ static bool is_data_section(const struct image *image, uint16_t index)
     return (flags & SHF_ALLOC) != 0 && (flags & SHF_WRITE) != 0;
 }
 
+/* Lists the symbols of variables in data and bss, sorted by address. */
 static struct g2h_error *collect_variables(struct g2h_exe *exe)
 {
     const struct image *image = symbol_image(exe);
@@ -121,6 +124,8 @@ static struct g2h_error *collect_variables(struct g2h_exe *exe)
     return NULL;
 }
 
+/* Opens the file and, if it lacks symbols or DWARF, its separate debug file, and reads what does
+ * not depend on the process. */
 static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
 {
     TRY(source_open(path, &exe->input));
@@ -197,6 +202,8 @@ int g2h_exe_release(const struct g2h_exe *exe, bool *ret_is_guess)
     return exe->built_by.minor;
 }
 
+/* "main." is a program's own code, and so are the packages of its main module, by their import
+ * path. */
 bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
 {
     const struct g2h_bytes module = exe ? exe->built_by.module : bytes_none;
@@ -224,6 +231,7 @@ bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol
     return image_symbol_named(symbol_image(exe), name, ret);
 }
 
+/* The file's bytes have been found; their section has the address that they get in memory. */
 uint64_t exe_moduledata(const struct g2h_exe *exe)
 {
     const uint8_t *at = exe->moduledata.at;
@@ -308,6 +316,8 @@ static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_
     return read_dwarf(exe, process);
 }
 
+/* Without the address of data (slide), descriptors and DWARF cannot be used. An error leaves the
+ * executable unbound. */
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process)
 {
     exe_unbind(exe);
@@ -333,6 +343,7 @@ void exe_unbind(struct g2h_exe *exe)
 
 /* ---- queries ---- */
 
+/* If *left is used up, the function is still found, but not the line. */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
 {
     uint64_t index;

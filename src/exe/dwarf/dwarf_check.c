@@ -54,6 +54,7 @@ static void check_struct(struct types *types, struct type *type)
     type->field_count = good;
 }
 
+/* Limits the length of an array to the elements that its size has space for. */
 static void check_array(struct types *types, struct type *type)
 {
     if (type->size == DWARF_SIZE_UNKNOWN)
@@ -72,8 +73,9 @@ static bool is_dwarf_type(const struct type *type)
     return type->from_dwarf && type->address == 0;
 }
 
-/* Returns how deep values are nested in a value of a type. A type that is deeper than
- * DWARF_DEPTH_MOST, as is every type that contains itself, loses its parts. */
+/* Returns how deep values are nested in a value of a type (number). A type that is deeper than
+ * DWARF_DEPTH_MOST, as is every type that contains itself, loses its parts. level: the depth of
+ * this call, which is limited, too; the answers are cached. */
 static unsigned check_depth(struct dwarf_reader *reader, struct types *types, uint32_t number,
                             unsigned level)
 {
@@ -102,6 +104,7 @@ static unsigned check_depth(struct dwarf_reader *reader, struct types *types, ui
     return depth;
 }
 
+/* Sizes come first, since the other checks compare with them. */
 bool dwarf_types_check(struct dwarf_reader *reader, struct types *types)
 {
     const uint32_t *numbers = reader->unchecked.data;

@@ -17,6 +17,8 @@
  * reading the variables of each function once would take about as much. */
 enum { WORK = 16, WORK_OF_LOCALS = 16 };
 
+/* A string that exceeds the limit becomes empty: damaged DWARF may refer to one long string
+ * often. */
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
                   uint32_t *ret)
 {
@@ -32,6 +34,8 @@ bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_b
 
 /* ---- units ---- */
 
+/* Adds a global variable with its name, address and type. Variables without a fixed address are
+ * left out. */
 static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
                                                   struct types *types, const struct die *die)
 {
@@ -90,6 +94,8 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
     return NULL;
 }
 
+/* Adds a function with each of its address ranges, for the lookup of local variables, and reads
+ * what its closure captures. *ret_behind as in read_captured(). */
 static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
                                                   struct types *types, const struct die *die,
                                                   uint64_t *ret_behind)
@@ -114,6 +120,8 @@ static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
     return NULL;
 }
 
+/* Reads the variables and functions of a unit (a package of Go). The entries below a function are
+ * read once: `behind` says where they end. */
 static struct g2h_error *dwarf_info_read_unit(struct dwarf_info *dwarf_info, struct types *types,
                                               size_t index)
 {
@@ -167,6 +175,7 @@ static int dwarf_info_compare_functions(const void *a, const void *b)
     return one->die < other->die ? -1 : one->die > other->die;
 }
 
+/* Opens DWARF, and sets the limits on the work that damaged DWARF can cause. */
 static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *image)
 {
     TRY(dies_init(&reader->dies, image));
@@ -178,6 +187,8 @@ static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *
     return NULL;
 }
 
+/* Reads all units, and sorts the results by address. If any variable has DW_AT_go_closure_offset,
+ * closures need no guesses (maybe_captured). */
 static struct g2h_error *dwarf_info_read_all(struct dwarf_info *dwarf_info, struct image *image,
                                              struct types *types)
 {

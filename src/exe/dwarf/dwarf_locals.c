@@ -39,8 +39,8 @@ struct location {
 };
 
 /* Applies an operation to the location. Any that is not supported leads ELSEWHERE. */
-static void apply(const struct dwarf_locals_frame *frame, struct location *location,
-                  const struct die_operation *operation)
+static void apply_operation(const struct dwarf_locals_frame *frame, struct location *location,
+                            const struct die_operation *operation)
 {
     if (location->is == ELSEWHERE)
         return;
@@ -96,7 +96,7 @@ static struct location dwarf_locals_evaluate(const struct dwarf_locals_frame *fr
 {
     struct location location = {.is = STACK_EMPTY};
     for (size_t i = 0; i < count; i++)
-        apply(frame, &location, &operations[i]);
+        apply_operation(frame, &location, &operations[i]);
     if (location.has_constant)
         location.is = ELSEWHERE;
     return location;
@@ -112,8 +112,9 @@ static size_t piece_length(const struct die_operation *operations, size_t count)
     return 0;
 }
 
-static bool dwarf_locals_is_repeated(const struct die_operation *piece, size_t length,
-                                     const struct die_operation *left, size_t count)
+/* Returns whether the operations that are left begin with the same piece again. */
+static bool is_piece_repeated(const struct die_operation *piece, size_t length,
+                              const struct die_operation *left, size_t count)
 {
     for (size_t i = 0; i < length; i++)
         if (i >= count || piece[i].atom != left[i].atom || piece[i].number != left[i].number)
@@ -155,7 +156,7 @@ static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
         operations += length;
         count -= length;
         /* Go 1.19 writes a slice's pointer twice. */
-        if (piece.size <= excess && dwarf_locals_is_repeated(this, length, operations, count)) {
+        if (piece.size <= excess && is_piece_repeated(this, length, operations, count)) {
             excess -= piece.size;
             continue;
         }
@@ -189,12 +190,11 @@ static bool read_location(struct dwarf_locals_frame *frame, const struct die *di
     return true;
 }
 
-/*
- * Adds the pieces of a variable that are in the frame during a call. For the pc within the call, Go
+/* Adds the pieces of a variable that are in the frame during a call. For the pc within the call, Go
  * may name the variable's previous register, although the variable has been saved in the frame: no
  * register survives a call. So the location just after the call is read as well, and used if more
  * of the variable is in the frame there. A variable that is no longer used has no location there.
- */
+ * Returns false if memory runs out. */
 static bool read_locations(struct dwarf_locals_frame *frame, const struct die *die, uint64_t size)
 {
     dwarf_piece_vector *pieces = frame->pieces;
@@ -217,6 +217,9 @@ static bool read_locations(struct dwarf_locals_frame *frame, const struct die *d
     return true;
 }
 
+/* Adds a variable with its name, its type and its pieces, unless none of it is in the frame.
+ * function: the string that names the inlined function that it belongs to; UINT32_MAX: the frame's
+ * own. Returns false if memory runs out. */
 static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const struct die *die,
                                        uint32_t function)
 {
@@ -238,6 +241,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
     if (local.piece_count == 0)
         return true;
     const struct g2h_bytes name = die_name(&reader->dies, die);
+    /* Names that the compiler makes: results "~r0", temporaries ".autotmp_1", fields "x.ptr". */
     local.is_made =
         name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', (size_t)name.size) != NULL);
     return dwarf_intern(reader, frame->types, name, &local.name) &&
@@ -256,7 +260,8 @@ static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die
 }
 
 /* Reads the variables of a function or block at the frame's pc, and of the blocks and inlined
- * functions in it. */
+ * functions in it. The last inlined function that is entered is the innermost one. Returns false if
+ * memory runs out. */
 static bool read_block(struct dwarf_locals_frame *frame, const struct die *block, uint32_t function,
                        unsigned depth)
 {
@@ -290,6 +295,7 @@ static bool read_block(struct dwarf_locals_frame *frame, const struct die *block
     return true;
 }
 
+/* Returns the function whose code contains pc, or NULL. */
 static const struct dwarf_function *dwarf_locals_find_function(const struct dwarf_reader *reader,
                                                                uint64_t pc)
 {
@@ -300,6 +306,7 @@ static const struct dwarf_function *dwarf_locals_find_function(const struct dwar
                : NULL;
 }
 
+/* Returns whether the function's variables have offsets from the CFA, as Go writes them. */
 static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
 {
     struct die_operation operation;
@@ -307,6 +314,8 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
            operation.atom == DW_OP_call_frame_cfa;
 }
 
+/* Finds the function by pc, and reads its blocks. The work for one frame is limited, and that for
+ * all frames together. */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
                                     uint32_t *ret_inlined)

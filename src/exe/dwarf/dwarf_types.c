@@ -33,7 +33,7 @@ static unsigned go_kind(struct dies *dies, const struct die *die)
 }
 
 /* Returns the size that DWARF has for a type, or DWARF_SIZE_UNKNOWN if it has none. */
-static uint64_t said_size(struct dies *dies, const struct die *die)
+static uint64_t recorded_size(struct dies *dies, const struct die *die)
 {
     uint64_t size;
     return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
@@ -43,6 +43,7 @@ static uint64_t said_size(struct dies *dies, const struct die *die)
 static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
 {
     uint64_t encoding;
+    /* The kinds of integers ascend by size: TYPE_INT8 + 1 is TYPE_INT16. */
     const unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
     if (!die_number(dies, die, DW_AT_encoding, &encoding) || (size != 1u << log && size != 16))
         return TYPE_INVALID;
@@ -124,6 +125,8 @@ static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64
  * TYPE_NONE. */
 #define UNREADABLE (UINT32_MAX - 1)
 
+/* Notes the type of an entry, or that it has none that can be read. Returns false if memory runs
+ * out. */
 static bool dwarf_types_note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
 {
     uint32_t first;
@@ -282,11 +285,14 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
 
 /* ---- adding types ---- */
 
+/* Finds the type of an entry: that of its descriptor, if the executable has one, else a new one
+ * without parts, which is listed as pending. alias: the typedef that names it, if it has no name.
+ * *ret is TYPE_NONE if there are too many types. Returns false if memory runs out. */
 static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, const struct die *die,
                             struct g2h_bytes alias, uint32_t *ret)
 {
     struct dies *dies = &reader->dies;
-    const uint64_t byte_size = said_size(dies, die);
+    const uint64_t byte_size = recorded_size(dies, die);
     struct type type = {
         .kind = (uint8_t)dwarf_types_kind_of(dies, die, byte_size),
         .from_dwarf = true,
@@ -324,6 +330,8 @@ static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, co
     return true;
 }
 
+/* All entries that the chain of typedefs passes get the type as well, so that each is followed
+ * once. */
 bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
                 uint32_t name, uint32_t *ret)
 {
@@ -365,6 +373,7 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
     return true;
 }
 
+/* Adds the fields of a struct or of a class of C++. Returns false if memory runs out. */
 static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *types,
                                    const struct die *die, struct type *type)
 {
@@ -426,6 +435,8 @@ static bool is_eface(struct dies *dies, const struct die *die)
            bytes_are(die_name(dies, &target), "runtime.eface");
 }
 
+/* Adds the parts of a pending type: its elements, key, fields or length. Returns false if memory
+ * runs out. */
 static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *types,
                                   struct dwarf_pending pending)
 {
@@ -463,6 +474,8 @@ static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *typ
     return good && vector_push(&reader->unchecked, pending.type);
 }
 
+/* The parts of a type may be further pending types; a loop instead of recursion bears any
+ * nesting. */
 bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
     while (reader->pending.count > 0)

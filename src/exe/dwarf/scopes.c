@@ -10,7 +10,8 @@
  * many. */
 enum { LOCALS_OF_SCOPE = 4096, LOCALS_MORE = 1 << 20, LOCALS_PER_FRAME = 64 };
 
-/* Returns how many of a scope's variables are used. */
+/* Returns how many of a scope's variables, from the index first on, are used: as many as have
+ * LOCALS_OF_SCOPE pieces together. */
 static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
 {
     uint32_t count = 0, pieces = 0;
@@ -23,6 +24,7 @@ static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
     return count;
 }
 
+/* Many frames share a program counter: the variables at each are read once. */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
                               struct types *types, const uint64_t *pcs, size_t count,
                               uint64_t frames, uint64_t slide)

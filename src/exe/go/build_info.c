@@ -15,7 +15,8 @@ enum { HEADER = 32, INLINE = 2 }; /* its size, and the flag of byte 15: the stri
 /* In two halves, so that this program's own executable does not contain it. */
 static const char magic[] = "\xff Go ", rest[] = "buildinf:";
 
-static bool has_header(const uint8_t *at)
+/* Returns whether build information begins here, by its magic number. */
+static bool has_build_info_magic(const uint8_t *at)
 {
     const size_t half = sizeof(magic) - 1;
     return memcmp(at, magic, half) == 0 && memcmp(at + half, rest, sizeof(rest) - 1) == 0;
@@ -30,7 +31,7 @@ static struct g2h_bytes build_info_find_in(const struct image_section *section, 
     for (uint64_t at = 0;
          section && at < searched && section->data.size > at && section->data.size - at >= HEADER;
          at += aligned)
-        if (has_header(section->data.data + at)) {
+        if (has_build_info_magic(section->data.data + at)) {
             *ret_address = section->address + at;
             return (struct g2h_bytes){section->data.data + at, section->data.size - at};
         }
@@ -55,8 +56,8 @@ struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_addres
 
 /* ---- reading ---- */
 
-/* Takes a string that follows its length. Returns false if there are fewer bytes. */
-static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
+/* Reads a string that follows its length. Returns false if there are fewer bytes. */
+static bool read_counted_string(struct cursor *cursor, struct g2h_bytes *ret)
 {
     uint64_t size;
     if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
@@ -70,11 +71,11 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
                      struct g2h_bytes *ret_lines)
 {
     *ret_version = *ret_lines = bytes_none;
-    if (info.size < HEADER || !has_header(info.data) || (info.data[15] & INLINE) == 0)
+    if (info.size < HEADER || !has_build_info_magic(info.data) || (info.data[15] & INLINE) == 0)
         return false;
     struct cursor cursor = {info.data + HEADER, info.data + info.size};
-    if (take_text(&cursor, ret_version))
-        take_text(&cursor, ret_lines);
+    if (read_counted_string(&cursor, ret_version))
+        read_counted_string(&cursor, ret_lines);
     return true;
 }
 
@@ -95,7 +96,7 @@ static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 
 /* Returns the value of a setting, "build", a tab, the key, '=' and the value; it is empty if there
  * is none. */
-static struct g2h_bytes setting_of(struct g2h_bytes lines, const char *key)
+static struct g2h_bytes setting_value(struct g2h_bytes lines, const char *key)
 {
     static const char begin[] = "build\t";
     const size_t skipped = sizeof(begin) - 1, size = strlen(key);
@@ -110,6 +111,7 @@ static struct g2h_bytes setting_of(struct g2h_bytes lines, const char *key)
     return bytes_none;
 }
 
+/* Returns whether one of the lines is the wanted one. */
 static bool has_line(struct g2h_bytes lines, struct g2h_bytes wanted)
 {
     struct g2h_bytes line;
@@ -134,6 +136,7 @@ static void build_info_append(struct text *text, struct g2h_bytes value)
         text_printf(text, "...");
 }
 
+/* Appends that the file and the process have different values of something. */
 static void append_pair(struct text *text, const char *what, struct g2h_bytes file,
                         struct g2h_bytes process)
 {
@@ -162,7 +165,7 @@ static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
 
 /* Returns the lines to compare: without the 16 bytes before and after them by which the runtime
  * finds them, and limited in size, since each may be compared with all others. */
-static struct g2h_bytes compared(struct g2h_bytes lines)
+static struct g2h_bytes lines_to_compare(struct g2h_bytes lines)
 {
     enum { MARK = 16, MOST = 1 << 18 };
     if (lines.size > 2 * MARK && lines.data[lines.size - MARK - 1] == '\n')
@@ -171,6 +174,8 @@ static struct g2h_bytes compared(struct g2h_bytes lines)
     return lines;
 }
 
+/* Names one difference, the one that says most: the version of Go, the commit, or else the first
+ * line that only one of them has. */
 void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct text *text)
 {
     static const char *const keys[] = {"vcs.revision", "vcs.time", "vcs.modified"};
@@ -181,14 +186,14 @@ void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct
         return;
     }
     for (size_t i = 0; i < 2; i++)
-        lines[i] = compared(lines[i]);
+        lines[i] = lines_to_compare(lines[i]);
     if (!bytes_same(versions[0], versions[1])) {
         append_pair(text, "version of Go", versions[0], versions[1]);
         return;
     }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const struct g2h_bytes one = setting_of(lines[0], keys[i]),
-                               other = setting_of(lines[1], keys[i]);
+        const struct g2h_bytes one = setting_value(lines[0], keys[i]),
+                               other = setting_value(lines[1], keys[i]);
         if (!bytes_same(one, other)) {
             append_pair(text, keys[i], one, other);
             return;
@@ -273,6 +278,8 @@ static const struct {
     {19, "runtime.(*gcCPULimiterState).update"},
 };
 
+/* Returns the release of Go since which a function of the table exists, or 0 for other
+ * functions. */
 static int release_of_function(struct g2h_bytes name)
 {
     if (bytes_begin(name, "runtime."))
@@ -282,6 +289,8 @@ static int release_of_function(struct g2h_bytes name)
     return 0;
 }
 
+/* Returns the newest release that a function of the executable belongs to; 0: none is in the
+ * table. */
 static int release_of_functions(const struct pclntab *pclntab)
 {
     int newest = 0;
@@ -318,6 +327,8 @@ static void guess_by_structures(const struct image *image, const struct pclntab 
         ret->newest = SWISS_MAPS - 1;
 }
 
+/* The build information comes first, then the variable runtime.buildVersion; without both (garble
+ * and others remove them) the release is inferred from functions or structures. */
 void built_by_find(const struct image *image, const struct image *symbols,
                    const struct pclntab *pclntab, const struct moduledata *moduledata,
                    struct built_by *ret)

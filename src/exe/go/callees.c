@@ -43,7 +43,9 @@ static const struct {
 
 enum { RULES = sizeof(rules) / sizeof(rules[0]), GROWSLICE_OLD = 4 };
 
-static bool has_name(const char *pattern, struct g2h_bytes name)
+/* Returns whether a function's name is that of a rule, or begins with it if the rule ends with
+ * *. */
+static bool matches_pattern(const char *pattern, struct g2h_bytes name)
 {
     const size_t size = strlen(pattern);
     return pattern[size - 1] == '*'
@@ -51,14 +53,15 @@ static bool has_name(const char *pattern, struct g2h_bytes name)
                : bytes_are(name, pattern);
 }
 
-/* Returns the number of the rule for a function of the runtime. */
+/* Returns the number of the rule for a function of the runtime. type_is_first: the release's
+ * growslice takes the type first, as the rule GROWSLICE_OLD says. */
 static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
 {
     static const char barrier[] = "gcWriteBarrier";
     if (bytes_begin(name, barrier))
         return CALLEE_KEEPS_REGISTERS;
     for (unsigned i = 0; i < RULES; i++)
-        if (has_name(rules[i].name, name) && (i != GROWSLICE_OLD || type_is_first))
+        if (matches_pattern(rules[i].name, name) && (i != GROWSLICE_OLD || type_is_first))
             return (uint8_t)(CALLEE_RULES + i);
     return CALLEE_USUAL;
 }
@@ -83,6 +86,7 @@ static bool callees_is_method(struct g2h_bytes name)
            !memchr(name.data, '-', (size_t)name.size);
 }
 
+/* Classifies each function by its name alone, once, since calls are many. */
 struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
 {
     static const char runtime[] = "runtime.";

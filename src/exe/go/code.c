@@ -77,6 +77,7 @@ static int compare_by_line(const void *a, const void *b, void *context)
     return order != 0 ? order : one < other ? -1 : one > other;
 }
 
+/* Lists the parts by line, file and node; of equal parts only the first in the code is kept. */
 static struct g2h_error *sort_by_line(struct code *code)
 {
     const struct code_part *parts = code->parts.data;
@@ -93,6 +94,9 @@ static struct g2h_error *sort_by_line(struct code *code)
     return NULL;
 }
 
+/* Go's tables of a function have the file, the line and the inlined call (a node of the inline
+ * tree) by program counter; a function without inlined calls has no tree. *left is lowered by the
+ * bytes read. */
 struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
                             const struct moduledata *moduledata, uint64_t index, uint64_t *left)
 {
@@ -138,6 +142,8 @@ const struct code_part *code_at(const struct code *code, uint32_t offset)
     return after > 0 ? &code->parts.data[after - 1] : NULL;
 }
 
+/* The layout of runtime.inlinedCall, an entry of the tree, changed in Go 1.20, when functions got
+ * start lines. */
 bool code_inlined(const struct code *code, int32_t node, struct inlined_call *ret)
 {
     const struct pclntab *pclntab = code->pclntab;
@@ -180,8 +186,10 @@ struct call_sites_code_bytes {
     uint64_t at;
 };
 
-static struct call_sites_code_bytes code_of(const struct call_sites *sites, uint64_t function,
-                                            uint64_t *left)
+/* Returns the code of a function, and lowers *left by its size. It is empty if the file does not
+ * have it, or it is larger than *left. */
+static struct call_sites_code_bytes code_bytes_of(const struct call_sites *sites, uint64_t function,
+                                                  uint64_t *left)
 {
     const uint64_t start = pclntab_entry(sites->pclntab, function),
                    size = pclntab_entry(sites->pclntab, function + 1) - start;
@@ -198,7 +206,7 @@ static struct call_sites_code_bytes code_of(const struct call_sites *sites, uint
 /* Finds the next byte E8, which begins a call with a distance of 32 bits. It is not known where
  * instructions begin, so the byte may belong to another instruction; but then its distance rarely
  * leads to the start of a function. */
-static bool next_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
+static bool next_call_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 5, CALL = 0xe8 };
     for (; code->at + SIZE <= code->size; code->at++) {
@@ -215,13 +223,14 @@ static bool next_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
 }
 
 /* Finds the next BL instruction, whose distance has 26 bits and counts words. */
-static bool next_arm64(struct call_sites_code_bytes *code, uint64_t *ret_target)
+static bool next_call_arm64(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 4 };
     for (; code->at + SIZE <= code->size; code->at += SIZE) {
         const uint32_t word = image_u32(code->image, code->data + code->at);
-        if (word >> 26 != 0x25)
+        if (word >> 26 != 0x25) /* BL */
             continue;
+        /* Shifts left and back: sign-extends the 26 bits, and multiplies them by 4. */
         *ret_target = code->start + code->at + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
         code->at += SIZE;
         return true;
@@ -238,7 +247,7 @@ static bool next_call(const struct call_sites *sites, struct call_sites_code_byt
     uint64_t target;
     if (!is_arm && code->image->machine != EM_X86_64 && code->image->machine != EM_386)
         return false;
-    while (is_arm ? next_arm64(code, &target) : next_x86(code, &target)) {
+    while (is_arm ? next_call_arm64(code, &target) : next_call_x86(code, &target)) {
         *ret_return = (uint32_t)(is_arm ? code->at : code->at + 4);
         if (pclntab_find(sites->pclntab, target, ret_callee) &&
             pclntab_entry(sites->pclntab, *ret_callee) == target)
@@ -247,10 +256,11 @@ static bool next_call(const struct call_sites *sites, struct call_sites_code_byt
     return false;
 }
 
+/* Calls through registers are not found: their callee is not known. */
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret)
 {
-    struct call_sites_code_bytes code = code_of(sites, function, left);
+    struct call_sites_code_bytes code = code_bytes_of(sites, function, left);
     uint64_t callee;
     struct call_site site;
     while (next_call(sites, &code, &callee, &site.behind)) {
@@ -262,14 +272,16 @@ struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, u
 
 /* ---- calls: allocators ---- */
 
+/* Returns whether a function is runtime.mallocgc or one of its variants. */
 static bool is_mallocgc(const struct call_sites *sites, uint64_t function)
 {
     return bytes_begin(pclntab_name(sites->pclntab, function), "runtime.mallocgc");
 }
 
+/* Returns whether the code of a function calls runtime.mallocgc. */
 static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, uint64_t *left)
 {
-    struct call_sites_code_bytes code = code_of(sites, function, left);
+    struct call_sites_code_bytes code = code_bytes_of(sites, function, left);
     uint64_t callee;
     uint32_t behind;
     while (next_call(sites, &code, &callee, &behind))
@@ -294,6 +306,7 @@ static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t fu
     return path >= size && memcmp(file.data + path - size, directory, size) == 0;
 }
 
+/* The answer is cached: few functions allocate, and calls of them are many. */
 struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
                                        enum call_sites_allocator *ret)
 {
@@ -339,6 +352,8 @@ static bool find_addresses(const struct constants_code_bytes *code, address_vect
     return true;
 }
 
+/* Only the code of amd64 is searched. The bytes of code are paid from *left; if it is used up,
+ * nothing is found. */
 bool constants_find(const struct pclntab *pclntab, const struct moduledata *moduledata,
                     uint64_t function, uint64_t *left, address_vector *ret)
 {

@@ -12,6 +12,7 @@ enum { NAME_CHECKED = 64 }; /* first bytes of a name, which must be text; checki
 
 /* ---- layout ---- */
 
+/* The kind-specific fields follow the header (internal/abi/type.go). */
 unsigned descriptor_base_size(const struct descriptors *all, uint8_t kind)
 {
     switch (kind) {
@@ -76,6 +77,8 @@ static struct g2h_bytes descriptors_name_at(const struct descriptors *all, uint6
     return name;
 }
 
+/* With TFLAG_EXTRA_STAR the string is "*T" though the type is T: the linker shares the string with
+ * the type *T. */
 struct g2h_bytes descriptor_header_name(const struct descriptors *all, uint64_t offset)
 {
     const struct g2h_bytes name = descriptors_name_at(all, u32_at(all, string_of(all, offset)));
@@ -98,11 +101,14 @@ static const int8_t sizes[TYPE_KINDS] = {
     [TYPE_POINTER] = -1, [TYPE_SLICE] = -3,  [TYPE_STRING] = -2,    [TYPE_UNSAFE_POINTER] = -1,
 };
 
+/* Returns whether a number is a power of 2 up to 64. */
 static bool is_alignment(uint8_t number)
 {
     return number != 0 && number <= 64 && (number & (number - 1)) == 0;
 }
 
+/* Tests what the compiler guarantees, the cheapest first, since each word of read-only data is
+ * tested. */
 bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 {
     const uint8_t *flags = all->data + descriptor_flags_of(all, offset);
@@ -213,6 +219,8 @@ unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool
     return image_u16(all->image, counts);
 }
 
+/* Until Go 1.18 the lowest bit of the offset says whether the field is embedded, since 1.19 a flag
+ * of its name. */
 struct descriptor_field descriptor_field(const struct descriptors *all, size_t index, size_t number)
 {
     const uint64_t at = descriptor_parts_offset(all, all->list.data[index].offset) +

@@ -124,7 +124,7 @@ static bool list_headers(struct descriptors *all)
 
 /* Finds the types that each candidate is composed of, and marks a candidate as bad if one of them
  * is missing. Returns false if memory runs out. */
-static bool resolve(struct descriptors *all, struct descriptor_search *search)
+static bool resolve_references(struct descriptors *all, struct descriptor_search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
         search->by_offset[all->list.data[i].offset / all->word] = (uint32_t)i + 1;
@@ -165,6 +165,7 @@ static const struct map_form map_forms[] = {
 };
 enum { MAP_FORMS = sizeof(map_forms) / sizeof(map_forms[0]) };
 
+/* Returns the size of a map type's descriptor with a layout, rounded up to words. */
 static unsigned map_form_size(const struct descriptors *all, const struct map_form *form)
 {
     unsigned size = descriptor_header_size(all) + form->words * all->word + form->bytes;
@@ -211,7 +212,7 @@ static bool fields_fit(const struct descriptors *all, size_t index, bool shifted
 
 /* Chooses the layout of map types, and whether the offsets of fields are shifted, by a majority of
  * descriptors: they record neither. */
-static void tell_forms(struct descriptors *all, const struct descriptor_search *search)
+static void choose_forms(struct descriptors *all, const struct descriptor_search *search)
 {
     size_t maps[MAP_FORMS] = {0}, unshifted = 0, shifted = 0, best = 0;
     for (size_t i = 0; i < all->list.count; i++) {
@@ -233,7 +234,7 @@ static void tell_forms(struct descriptors *all, const struct descriptor_search *
 }
 
 /* Returns whether a descriptor agrees with the headers of the types that it is composed of. */
-static bool agrees(const struct descriptors *all, size_t index)
+static bool agrees_with_parts(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
     const size_t count = descriptor_reference_count(all, index);
@@ -266,7 +267,7 @@ static bool agrees(const struct descriptors *all, size_t index)
 }
 
 /* Marks all descriptors as bad that are composed of a bad one. Returns false if memory runs out. */
-static bool mark_users(const struct descriptors *all, bool *bad)
+static bool mark_composed_of_bad(const struct descriptors *all, bool *bad)
 {
     const size_t count = all->list.count, references = all->references.count;
     uint32_t *first = calloc(count + 2, sizeof(*first)); /* by descriptor: its first in users */
@@ -275,6 +276,8 @@ static bool mark_users(const struct descriptors *all, bool *bad)
     const bool good = first && users && stack;
     size_t depth = 0;
     if (good) {
+        /* A counting sort of the references by their target: users then has, from first[i] on, the
+         * descriptors that are composed of descriptor i. */
         for (size_t i = 0; i < references; i++)
             first[all->references.data[i] + 2]++;
         for (size_t i = 2; i < count + 2; i++)
@@ -322,20 +325,21 @@ static void drop_bad(struct descriptors *all, struct descriptor_search *search)
     all->references.count = references;
 }
 
-/* Drops the candidates that are not descriptors. */
+/* Drops the candidates that are not descriptors: those with missing parts, those that disagree with
+ * their parts, and all that are composed of these. Returns false if memory runs out. */
 static bool descriptor_check(struct descriptors *all)
 {
     struct descriptor_search search = {
         .by_offset = calloc((size_t)(all->size / all->word) + 1, sizeof(*search.by_offset)),
         .bad = calloc(all->list.count + 1, sizeof(*search.bad)),
     };
-    bool good = search.by_offset && search.bad && resolve(all, &search);
+    bool good = search.by_offset && search.bad && resolve_references(all, &search);
     if (good) {
-        tell_forms(all, &search);
+        choose_forms(all, &search);
         for (size_t i = 0; i < all->list.count; i++)
-            if (!search.bad[i] && !agrees(all, i))
+            if (!search.bad[i] && !agrees_with_parts(all, i))
                 search.bad[i] = true;
-        good = mark_users(all, search.bad);
+        good = mark_composed_of_bad(all, search.bad);
     }
     if (good)
         drop_bad(all, &search);

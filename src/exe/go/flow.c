@@ -128,6 +128,8 @@ static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind
     return add_fact_of(flow, value, (struct flow_fact){.kind = (uint8_t)kind, .what = what});
 }
 
+/* Returns whether two values are the same because they come from the same place: both were loaded
+ * from there, or are its address. Other values have only themselves. */
 static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
 {
     const struct flow_value *one = flow_value_at(flow, a), *other = flow_value_at(flow, b);
@@ -143,7 +145,10 @@ static bool is_product(const struct flow *flow, uint32_t value)
     return flow_value_at(flow, value)->origin == FLOW_PRODUCT;
 }
 
-/* Gets the value of a word where two paths join. */
+/* Gets the value of a word where two paths join: the one that both agree on; a product if one is
+ * one, without its factor if both differ; the other one if one is zero, for a nil pointer says
+ * nothing about the type; else a new value that joins both. Returns false if memory runs out or the
+ * values are too many. */
 static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
     *ret = PRODUCT;
@@ -166,8 +171,8 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 
 /* ---- the instructions ---- */
 
-/* Reads all instructions of the function. Returns false with code.count 0 if one is not understood,
- * or if memory runs out. */
+/* Decodes all instructions of the function. code.count is 0 if one is not understood: then nothing
+ * is known about the function. */
 static struct g2h_error *read_code(struct flow *flow)
 {
     const struct image *image = flow->pclntab->image;
@@ -207,6 +212,8 @@ static bool is_jump(const struct instruction *instruction)
     return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_BRANCH;
 }
 
+/* Returns whether an instruction has a memory operand in the frame, relative to the stack
+ * pointer. */
 static bool has_frame_memory(const struct flow *flow, const struct instruction *instruction)
 {
     return instruction->has_memory && instruction->base == flow->machine->sp;
@@ -229,7 +236,9 @@ static bool flow_slot_of(const struct flow *flow, const struct instruction *inst
     return !instruction->has_index && first_slot_of(flow, instruction, ret);
 }
 
-/* Finds how many slots are followed, and the targets of jumps. */
+/* Finds the targets of jumps back, which are the heads of loops, and how many slots are followed:
+ * up to the last one that the code uses, but fewer in a function of many jumps, since each jump
+ * copies the state. */
 static struct g2h_error *find_jumps(struct flow *flow)
 {
     const uint32_t count = (uint32_t)flow->code.count;
@@ -267,8 +276,9 @@ static struct g2h_error *find_jumps(struct flow *flow)
 
 /* ---- loops ---- */
 
-/* Calls a function for each slot that an instruction may write. */
-static void each_written_slot(const struct flow *flow, const struct instruction *instruction,
+/* Sets the words of all slots that an instruction may write. A store of a word writes its slot;
+ * another instruction may write several, and with an index all slots from its operand on. */
+static void set_written_slots(const struct flow *flow, const struct instruction *instruction,
                               uint32_t *words, uint32_t with)
 {
     uint32_t slot;
@@ -286,7 +296,8 @@ static void each_written_slot(const struct flow *flow, const struct instruction 
         words[INSTRUCTION_REGISTERS + i] = with;
 }
 
-static void forget_registers(uint32_t *words, uint32_t registers, uint32_t with)
+/* Sets the words of the registers whose bits are set. */
+static void set_registers(uint32_t *words, uint32_t registers, uint32_t with)
 {
     while (registers != 0) {
         words[__builtin_ctz(registers)] = with;
@@ -309,8 +320,8 @@ static struct g2h_error *find_kills(struct flow *flow)
         if (one->kind == INSTRUCTION_CALL)
             next_call = i;
         else
-            forget_registers(flow->next_write.data, one->writes, i);
-        each_written_slot(flow, one, flow->next_write.data, i);
+            set_registers(flow->next_write.data, one->writes, i);
+        set_written_slots(flow, one, flow->next_write.data, i);
         if (flow->heads.data[i] == 0)
             continue;
         TRY_MEMORY(vector_push(&flow->kills, (uint32_t)flow->killed.count));
@@ -347,7 +358,8 @@ static bool enter_loop(struct flow *flow, bool is_late)
 
 /* ---- paths ---- */
 
-/* Merges a state into that at a later instruction. */
+/* Merges a state into that at a later instruction; the first state to arrive there is copied.
+ * Returns false if memory runs out or the values are too many. */
 static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
 {
     uint32_t *entry = &flow->entries.data[target];
@@ -371,7 +383,9 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
     return true;
 }
 
-/* Records that a path leads to an instruction. A jump back to a loop's head adds nothing there. */
+/* Records that a path leads from the instruction at index to the one at target. A jump back to a
+ * loop's head adds nothing there: enter_loop() has taken account of it. Returns false if memory
+ * runs out or the values are too many. */
 static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
 {
     if (target == NONE || flow->is_nowhere || (target <= index && !flow->is_late.data[target]))
@@ -380,9 +394,10 @@ static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const ui
     return add_path(flow, target, state);
 }
 
-/* Gets the state at an instruction, merged from all paths that lead there. In the first pass, code
- * that only jumps from later code lead to has no state yet, and is ignored when paths join; a jump
- * table may lead anywhere. */
+/* Gets the state at an instruction, merged from all paths that lead there; is_reached: the previous
+ * instruction is one of them. In the first pass, code that only jumps from later code lead to has
+ * no state yet, and is ignored when paths join; a jump table may lead anywhere. Returns false if
+ * memory runs out or the values are too many. */
 static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 {
     const uint32_t entry = flow->entries.data[index];
@@ -487,7 +502,7 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
 }
 
 /* Gets the base of a value that is an offset from another one, and adds the offset. */
-static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offset)
+static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *offset)
 {
     const struct flow_value *one = flow_value_at(flow, value);
     if (one->origin != FLOW_OFFSET)
@@ -500,7 +515,7 @@ static uint32_t start_of(const struct flow *flow, uint32_t value, uint64_t *offs
  * bss. */
 static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
 {
-    base = start_of(flow, base, &offset);
+    base = offset_base(flow, base, &offset);
     const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
     const struct flow_use use = {.address = offset, .base = base, .value = value, .is_store = true};
     return base == 0 || value == 0 ||
@@ -519,8 +534,10 @@ static void flow_reach(struct flow *flow, const struct instruction *instruction)
         flow_value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
 }
 
-/* Gets the value loaded from an offset of an instruction's operand. */
-static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
+/* Gets the value that an instruction loads from its operand's address plus `more`: a known value
+ * from a slot, else a new one that says where it is from. Returns false if memory runs out or the
+ * values are too many. */
+static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *ret)
 {
     const struct instruction *load = &flow->code.data[index];
     struct static_address address;
@@ -539,19 +556,22 @@ static bool loaded(struct flow *flow, uint32_t index, uint64_t more, uint32_t *r
         return true;
     }
     uint64_t offset = (uint64_t)load->displacement + more;
-    const uint32_t base = start_of(flow, flow->state.data[load->base], &offset);
+    const uint32_t base = offset_base(flow, flow->state.data[load->base], &offset);
     return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
            flow_add_value(flow, FLOW_FIELD, base, offset, ret);
 }
 
+/* Handles a load of one or two registers. Returns false if memory runs out or the values are too
+ * many. */
 static bool flow_load(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     uint32_t first, second = 0;
     flow_reach(flow, one);
-    if (!loaded(flow, index, 0, &first) || (one->is_pair && !loaded(flow, index, WORD, &second)))
+    if (!value_loaded(flow, index, 0, &first) ||
+        (one->is_pair && !value_loaded(flow, index, WORD, &second)))
         return false;
-    forget_registers(flow->state.data, one->writes, 0);
+    set_registers(flow->state.data, one->writes, 0);
     flow->state.data[one->to] = first;
     if (one->is_pair)
         flow->state.data[one->second] = second;
@@ -565,14 +585,16 @@ static bool flow_is_type(const struct flow *flow, uint32_t value)
     return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
 }
 
-/* Handles two adjacent words being stored: they may be an interface. */
+/* Handles two adjacent words being stored. If only the first is the address of a type or itab, they
+ * are an interface, and the second is its data word. Returns false if memory runs out. */
 static bool store_pair(struct flow *flow, uint32_t first, uint32_t second)
 {
     return !flow_is_type(flow, first) || flow_is_type(flow, second) ||
            add_fact(flow, second, FLOW_IS_DATA, flow_value_at(flow, first)->number);
 }
 
-/* Checks whether one of the last instructions stored the word before or after the stored one. */
+/* Checks whether one of the last instructions stored the word before or after the one that this
+ * instruction stores: the two may be an interface. Returns false if memory runs out. */
 static bool store_interface(struct flow *flow, uint32_t index)
 {
     enum { NEAR = 4 };
@@ -596,7 +618,7 @@ static bool store_interface(struct flow *flow, uint32_t index)
 }
 
 /* Handles a store: to a slot, to data or bss, or through a pointer. */
-static bool store(struct flow *flow, uint32_t index)
+static bool flow_store(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint32_t value = flow->state.data[one->from];
@@ -624,7 +646,7 @@ static bool store(struct flow *flow, uint32_t index)
         if (one->is_pair && slot + 1 < flow->width)
             flow->state.data[slot + 1] = second;
     } else {
-        each_written_slot(flow, one, flow->state.data, 0);
+        set_written_slots(flow, one, flow->state.data, 0);
     }
     return true;
 }
@@ -632,7 +654,7 @@ static bool store(struct flow *flow, uint32_t index)
 /* ---- registers ---- */
 
 /* Gets the value of a multiple of a value. */
-static bool multiply(struct flow *flow, uint32_t value, uint64_t factor, uint32_t *ret)
+static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, uint32_t *ret)
 {
     factor *= factor_of(flow, value);
     *ret = PRODUCT;
@@ -656,7 +678,7 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
             flow, FLOW_ADDRESS, 0,
             one->is_static ? one->target : value->number + (uint64_t)one->displacement, ret);
     if (one->has_index && one->base == one->index && one->displacement == 0)
-        return multiply(flow, base, one->scale + 1u, ret);
+        return flow_multiply(flow, base, one->scale + 1u, ret);
     if (is_product(flow, base) ||
         (one->has_index && (one->scale != 1 || one->base == one->index ||
                             is_product(flow, flow->state.data[one->index]))))
@@ -665,7 +687,7 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
         *ret = base;
     else if (one->has_memory && !one->has_index && base != 0) {
         uint64_t offset = (uint64_t)one->displacement;
-        base = start_of(flow, base, &offset);
+        base = offset_base(flow, base, &offset);
         return flow_add_value(flow, FLOW_OFFSET, base, offset, ret);
     }
     return true;
@@ -684,20 +706,20 @@ static bool load_address(struct flow *flow, uint32_t index)
         return false;
     if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
         return false;
-    forget_registers(flow->state.data, one->writes, 0);
+    set_registers(flow->state.data, one->writes, 0);
     flow->state.data[one->to] = value;
     return true;
 }
 
 /* Handles all other instructions, which may write registers, and the memory that they name. The
  * result of such an operation on a product may be one. */
-static bool other(struct flow *flow, uint32_t index)
+static bool flow_other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint32_t *state = flow->state.data;
     uint32_t value = UNKNOWN;
     if (one->kind == INSTRUCTION_MULTIPLY) {
-        if (!multiply(flow, state[one->from], one->factor, &value))
+        if (!flow_multiply(flow, state[one->from], one->factor, &value))
             return false;
     } else if (is_product(flow, state[one->to]) || is_product(flow, state[one->from]) ||
                is_product(flow, state[one->base])) {
@@ -705,10 +727,10 @@ static bool other(struct flow *flow, uint32_t index)
     }
     struct static_address address;
     flow_reach(flow, one);
-    each_written_slot(flow, one, flow->state.data, 0);
+    set_written_slots(flow, one, flow->state.data, 0);
     const bool good =
         !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, 0);
-    forget_registers(flow->state.data, one->writes, value);
+    set_registers(flow->state.data, one->writes, value);
     return good;
 }
 
@@ -756,6 +778,7 @@ static bool flow_is_method(const struct flow *flow, uint64_t function)
     return rule == CALLEE_METHOD || rule == CALLEE_GENERIC_METHOD || rule == CALLEE_POOL_PUT;
 }
 
+/* Returns the value in the register of an argument; 0 (unknown) for arguments on the stack. */
 static uint32_t flow_argument(const struct flow *flow, unsigned index)
 {
     return index < flow->machine->argument_count ? flow->state.data[flow->machine->arguments[index]]
@@ -812,7 +835,9 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
     return true;
 }
 
-/* Adds the evidence of a call about its arguments. */
+/* Adds the evidence of a call about its arguments: by the callee's rule; by its name, if it is a
+ * method; or by its description, if an argument is an interface. Returns false if memory runs
+ * out. */
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
@@ -843,8 +868,10 @@ static bool look_at_arguments(struct flow *flow, uint64_t callee)
     return true;
 }
 
-/* Sets the registers to the results of a call. */
-static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
+/* Sets the registers to what they hold after a call: two results, of unknown type unless the
+ * callee's rule and its argument type determine one; all others are lost. Returns false if memory
+ * runs out or the values are too many. */
+static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
 {
     enum { RESULTS = 2 };
     const struct callee_rule *rule =
@@ -864,7 +891,8 @@ static bool get_results(struct flow *flow, uint64_t callee, uint64_t type)
     return true;
 }
 
-/* Records the contents of the slots during a call. */
+/* Records the contents of the slots during the call that returns to `behind`. Returns false if
+ * memory runs out. */
 static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
@@ -877,7 +905,10 @@ static bool flow_add_frame(struct flow *flow, uint32_t behind)
     return true;
 }
 
-static bool call(struct flow *flow, uint32_t index)
+/* Handles a call: its arguments are evidence; then it overwrites the registers. A write barrier is
+ * called like a function, but keeps them. Returns false if memory runs out or the values are too
+ * many. */
+static bool flow_call(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint64_t callee = callee_of(flow, one);
@@ -892,7 +923,7 @@ static bool call(struct flow *flow, uint32_t index)
     const struct callee_rule *rule =
         callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
     const uint32_t type = rule ? flow_argument(flow, rule->type) : 0;
-    return get_results(flow, callee,
+    return set_results(flow, callee,
                        flow_is_type(flow, type) ? flow_value_at(flow, type)->number : 0);
 }
 
@@ -900,7 +931,7 @@ static bool call(struct flow *flow, uint32_t index)
 
 /* Returns whether a value is the word after another one, in memory, or among results or
  * arguments. */
-static bool is_behind(const struct flow *flow, uint32_t value, uint32_t before)
+static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t before)
 {
     const struct flow_value *one = flow_value_at(flow, value), *other = flow_value_at(flow, before);
     if (value == 0 || one->origin != other->origin || one->base != other->base)
@@ -922,7 +953,7 @@ static bool assert_type(struct flow *flow, const struct instruction *compare, ui
     if (!flow_is_type(flow, type) || word == 0)
         return true;
     for (uint32_t i = 0; i < flow->width; i++) {
-        if (!is_behind(flow, state[i], word))
+        if (!is_next_word(flow, state[i], word))
             continue;
         if (asserted == 0 &&
             (!flow_add_value(flow, FLOW_ASSERTED, state[i], 0, &asserted) ||
@@ -933,8 +964,10 @@ static bool assert_type(struct flow *flow, const struct instruction *compare, ui
     return true;
 }
 
-/* Follows a branch. The fall-through path keeps the state. */
-static bool branch(struct flow *flow, uint32_t index)
+/* Follows a conditional branch. After a comparison of an interface's first word with a type, the
+ * path where both are equal knows the type. The fall-through path keeps the state. Returns false if
+ * memory runs out or the values are too many. */
+static bool flow_branch(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index], *before = index > 0 ? one - 1 : NULL;
     const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
@@ -952,6 +985,8 @@ static bool branch(struct flow *flow, uint32_t index)
     return !asserts || !one->is_if_not_equal || assert_type(flow, before, flow->state.data);
 }
 
+/* Follows a jump, within the function or to another one: a tail call has arguments like a call.
+ * Returns false if memory runs out or the values are too many. */
 static bool flow_jump(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -964,6 +999,8 @@ static bool flow_jump(struct flow *flow, uint32_t index)
 
 /* ---- the function ---- */
 
+/* Changes the state as an instruction does, and records what it shows. Returns false if memory runs
+ * out or the values are too many. */
 static bool flow_execute(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -971,23 +1008,23 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     case INSTRUCTION_LOAD:
         return flow_load(flow, index);
     case INSTRUCTION_STORE:
-        return store(flow, index);
+        return flow_store(flow, index);
     case INSTRUCTION_ADDRESS:
     case INSTRUCTION_LEA:
         return load_address(flow, index);
     case INSTRUCTION_MOVE: {
         const uint32_t value = flow->state.data[one->from];
-        forget_registers(flow->state.data, one->writes, 0);
+        set_registers(flow->state.data, one->writes, 0);
         flow->state.data[one->to] = value;
         return true;
     }
     case INSTRUCTION_ZERO:
-        forget_registers(flow->state.data, one->writes, 0);
+        set_registers(flow->state.data, one->writes, 0);
         return flow_add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
     case INSTRUCTION_CALL:
-        return call(flow, index);
+        return flow_call(flow, index);
     case INSTRUCTION_BRANCH:
-        return branch(flow, index);
+        return flow_branch(flow, index);
     case INSTRUCTION_JUMP:
         return flow_jump(flow, index);
     case INSTRUCTION_COMPARE:
@@ -998,7 +1035,7 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     case INSTRUCTION_OTHER:
         break;
     }
-    return other(flow, index);
+    return flow_other(flow, index);
 }
 
 /* Sets the state at the function's start: its arguments, which are the first values. */
@@ -1025,6 +1062,7 @@ static bool flow_begin(struct flow *flow)
            add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function);
 }
 
+/* Returns whether the first facts of two values are the same. */
 static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
 {
     const uint32_t one = flow_value_at(flow, a)->first_fact,
@@ -1072,7 +1110,8 @@ static void forget_taken(struct flow *flow)
             flow->slots.data[i] = 0;
 }
 
-/* Makes one pass over the code. */
+/* Interprets the function's code once, from start to end. Returns false if memory runs out or the
+ * values are too many. */
 static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
@@ -1110,6 +1149,8 @@ static bool flow_follow(struct flow *flow)
     return spread_facts(flow);
 }
 
+/* The steps: decode, find loops and what they write, interpret. If there are too many values, the
+ * function has no results. */
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames)
 {
     flow_clear(flow);

@@ -35,7 +35,8 @@ struct decoding {
     bool is_relative; /* the memory operand is relative to the next instruction */
 };
 
-static bool instructions_take(struct decoding *decoding, uint8_t *ret)
+/* Takes the next byte of the code. Returns false if there is none. */
+static bool take_byte(struct decoding *decoding, uint8_t *ret)
 {
     if (decoding->at >= decoding->code.size)
         return false;
@@ -43,12 +44,14 @@ static bool instructions_take(struct decoding *decoding, uint8_t *ret)
     return true;
 }
 
+/* Takes a little-endian number of size bytes, and extends its sign. Returns false if the code ends
+ * before. */
 static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 {
     uint64_t value = 0;
     for (unsigned i = 0; i < size; i++) {
         uint8_t byte;
-        if (!instructions_take(decoding, &byte))
+        if (!take_byte(decoding, &byte))
             return false;
         value |= (uint64_t)byte << 8 * i;
     }
@@ -58,7 +61,7 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 
 /* ---- tables ---- */
 
-/* Returns the operands of a one-byte opcode. */
+/* Returns the operands of a one-byte opcode: they determine the instruction's length. */
 static enum operands operands_of(uint8_t opcode)
 {
     if (opcode < 0x40)
@@ -123,7 +126,7 @@ static enum operands operands_of(uint8_t opcode)
     }
 }
 
-/* Opcodes after the byte 0F. */
+/* Returns the operands of an opcode that follows the byte 0F. */
 static enum operands operands_of_0f(uint8_t opcode)
 {
     if (opcode >= 0x80 && opcode < 0x90)
@@ -160,6 +163,7 @@ static enum operands operands_of_0f(uint8_t opcode)
 /* The operands of ModRM that an opcode writes. */
 enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 
+/* Returns which operands of ModRM a one-byte opcode writes. */
 static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
@@ -252,8 +256,10 @@ static uint32_t instructions_bit_of(const struct decoding *decoding, uint8_t num
     return 1u << (is_byte && !decoding->has_rex && number >= 4 ? number - 4 : number);
 }
 
-static uint32_t written(const struct decoding *decoding, enum instructions_written operands,
-                        bool is_byte)
+/* Returns the bits of the registers that an instruction writes through ModRM. With mod 3, rm is a
+ * register, otherwise memory. */
+static uint32_t registers_written(const struct decoding *decoding,
+                                  enum instructions_written operands, bool is_byte)
 {
     return ((operands & WRITES_REG) != 0 ? instructions_bit_of(decoding, decoding->reg, is_byte)
                                          : 0) |
@@ -285,10 +291,12 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 
 /* ---- operands ---- */
 
+/* Reads the operands that ModRM describes: a register, and another one (mod 3) or memory: base +
+ * index * scale + displacement. Returns false if the code ends before. */
 static bool read_modrm(struct decoding *decoding, struct instruction *ret)
 {
     uint8_t modrm, sib;
-    if (!instructions_take(decoding, &modrm))
+    if (!take_byte(decoding, &modrm))
         return false;
     decoding->mod = modrm >> 6;
     decoding->reg = (uint8_t)((modrm >> 3 & 7) | (decoding->rex & 4) << 1);
@@ -298,8 +306,9 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
     ret->has_memory = true;
     ret->base = decoding->rm;
     bool has_base = true;
+    /* 4: a SIB byte follows, with base and index. 5 without displacement: relative to RIP. */
     if ((modrm & 7) == 4) {
-        if (!instructions_take(decoding, &sib))
+        if (!take_byte(decoding, &sib))
             return false;
         ret->scale = (uint8_t)(1 << (sib >> 6));
         ret->index = (uint8_t)((sib >> 3 & 7) | (decoding->rex & 2) << 2);
@@ -336,21 +345,22 @@ static bool read_operands(struct decoding *decoding, enum operands operands, boo
 
 /* ---- instructions ---- */
 
-/* Reads a vector instruction; these are not followed: it may write any register. */
+/* Reads a vector instruction with a VEX prefix. Such instructions are not followed: it may write
+ * any register. The prefix has the bits of REX, inverted. */
 static bool read_vex(struct decoding *decoding, bool is_long, struct instruction *ret)
 {
     uint8_t byte, map = 1, opcode;
     int64_t number;
-    if (!instructions_take(decoding, &byte))
+    if (!take_byte(decoding, &byte))
         return false;
     decoding->rex = (byte & 0x80) != 0 ? 0 : 4;
     if (is_long) {
         map = byte & 0x1f;
         decoding->rex = (uint8_t)(~byte >> 5 & 7);
-        if (!instructions_take(decoding, &byte))
+        if (!take_byte(decoding, &byte))
             return false;
     }
-    if (!instructions_take(decoding, &opcode) || map < 1 || map > 3)
+    if (!take_byte(decoding, &opcode) || map < 1 || map > 3)
         return false;
     const enum operands operands = map == 1   ? operands_of_0f(opcode)
                                    : map == 3 ? MODRM | IMM8
@@ -359,8 +369,9 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     return read_operands(decoding, operands, false, ret, &number);
 }
 
-/* Makes it an instruction without effect, whatever its operands are. */
-static bool is_nothing(struct instruction *ret)
+/* Makes it an instruction without effect, whatever its operands are. Returns true, for the caller
+ * to return. */
+static bool make_nothing(struct instruction *ret)
 {
     ret->kind = INSTRUCTION_NOTHING;
     ret->has_memory = false;
@@ -371,11 +382,11 @@ static bool is_nothing(struct instruction *ret)
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;
-    if (!instructions_take(decoding, &opcode))
+    if (!take_byte(decoding, &opcode))
         return false;
     if (opcode == 0x38 || opcode == 0x3a) {
         ret->writes = ALL;
-        return instructions_take(decoding, &more) &&
+        return take_byte(decoding, &more) &&
                read_operands(decoding, opcode == 0x3a ? MODRM | IMM8 : MODRM, false, ret,
                              ret_number);
     }
@@ -391,12 +402,12 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
         ret->kind = INSTRUCTION_END;
     ret->written = only_reads_0f(decoding, opcode) ? 0 : VECTOR;
     if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
-        return is_nothing(ret);
+        return make_nothing(ret);
     const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
     ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
                   : (operands_of_0f(opcode) & MODRM) == 0
                       ? ALL
-                      : written(decoding, written_by_0f(decoding, opcode), is_byte);
+                      : registers_written(decoding, written_by_0f(decoding, opcode), is_byte);
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
         ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
     ret->to = decoding->reg;
@@ -405,9 +416,10 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     return true;
 }
 
-/* Classifies a one-byte opcode that the analysis models. number: its immediate. */
-static void instructions_tell(const struct decoding *decoding, uint8_t opcode, int64_t number,
-                              struct instruction *ret)
+/* Classifies a one-byte opcode that the analysis models: moves, loads, stores, comparisons, and the
+ * additions and multiplications by which Go computes addresses. number: its immediate. */
+static void classify_opcode(const struct decoding *decoding, uint8_t opcode, int64_t number,
+                            struct instruction *ret)
 {
     const bool is_memory = decoding->mod != 3;
     ret->to = decoding->reg;
@@ -448,7 +460,8 @@ static void instructions_tell(const struct decoding *decoding, uint8_t opcode, i
 }
 
 /* Classifies a call, jump or return. */
-static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+static void classify_transfer(const struct decoding *decoding, uint8_t opcode,
+                              struct instruction *ret)
 {
     const unsigned reg = decoding->reg & 7;
     if (opcode == 0xe8 || (opcode == 0xff && (reg == 2 || reg == 3)))
@@ -465,19 +478,21 @@ static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struc
     ret->is_if_not_equal = opcode == 0x75;
 }
 
-static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruction *ret,
-                       int64_t *ret_number)
+/* Reads an instruction with a one-byte opcode; *ret_number is its immediate or distance. Returns
+ * false if it is not known. */
+static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, struct instruction *ret,
+                                 int64_t *ret_number)
 {
     const enum operands operands = operands_of(opcode);
     if (!read_operands(decoding, operands, opcode == 0xf6, ret, ret_number))
         return false;
-    tell_transfer(decoding, opcode, ret);
+    classify_transfer(decoding, opcode, ret);
     if ((operands & MODRM) != 0 && decoding->is_wide)
-        instructions_tell(decoding, opcode, *ret_number, ret);
+        classify_opcode(decoding, opcode, *ret_number, ret);
     ret->writes = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
         const enum instructions_written by = written_by(decoding, opcode);
-        ret->writes |= written(decoding, by, (opcode & 1) == 0);
+        ret->writes |= registers_written(decoding, by, (opcode & 1) == 0);
         ret->written = (by & WRITES_RM) != 0 ? WORD : opcode >= 0xd8 && opcode < 0xe0 ? WIDEST : 0;
     }
     if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
@@ -487,23 +502,26 @@ static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruc
     return true;
 }
 
-/* Reads the prefixes and the first byte of the opcode. */
+/* Reads the prefixes and the first byte of the opcode. Returns false if the code ends before. */
 static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
 {
     static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
-    while (instructions_take(decoding, ret)) {
+    while (take_byte(decoding, ret)) {
         if (!memchr(prefixes, *ret, sizeof(prefixes)))
             break;
         decoding->has_66 = decoding->has_66 || *ret == 0x66;
     }
+    /* 40 to 4F is a REX prefix, directly before the opcode. */
     if (decoding->at == 0 || *ret < 0x40 || *ret >= 0x50)
         return decoding->at > 0;
     decoding->has_rex = true;
     decoding->rex = *ret & 15;
     decoding->is_wide = (*ret & 8) != 0;
-    return instructions_take(decoding, ret);
+    return take_byte(decoding, ret);
 }
 
+/* Decodes one instruction. Returns false if it is not known: where the next one begins is not known
+ * either then. Until it is classified, it may write any memory. */
 static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
 {
     struct decoding decoding = {.code = code};
@@ -515,7 +533,7 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
     const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;
     const bool good = is_vex           ? read_vex(&decoding, opcode == 0xc4, ret)
                       : opcode == 0x0f ? read_0f(&decoding, ret, &number)
-                                       : read_usual(&decoding, opcode, ret, &number);
+                                       : read_one_byte_opcode(&decoding, opcode, ret, &number);
     ret->is_static = decoding.is_relative;
     const bool is_indirect = opcode == 0xff;
     ret->size = (uint32_t)decoding.at;

@@ -4,6 +4,7 @@
 
 enum { SIZE = 4, WORD = 8, ZERO = 31 };
 
+/* Returns the number of count bits that begins at bit first. */
 static unsigned bits(uint32_t word, unsigned first, unsigned count)
 {
     return word >> first & ((1u << count) - 1);
@@ -33,6 +34,7 @@ static unsigned rm(uint32_t word)
 
 /* ---- branches ---- */
 
+/* Makes it a branch or call to a distance in instructions. */
 static void set_target(struct instruction *ret, enum instruction_kind kind, uint64_t address,
                        int64_t words)
 {
@@ -70,7 +72,8 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
 
 /* ---- memory ---- */
 
-/* Decodes the memory operand of a load or store, and whether the base register changes. */
+/* Decodes the memory operand of a load or store. Returns whether the instruction changes the base
+ * register, too (pre- or post-index). */
 static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruction *ret)
 {
     ret->has_memory = true;
@@ -93,7 +96,8 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
     return bits(word, 10, 1) != 0;
 }
 
-/* Reads a load or store of general registers or vectors. */
+/* Decodes a load or store of general registers or vectors. Only plain accesses of whole words are
+ * followed; of all others it is noted what they may write. */
 static void read_memory(uint32_t word, struct instruction *ret)
 {
     const bool is_pair = bits(word, 27, 3) == 5, is_vector = bits(word, 26, 1) != 0,
@@ -140,6 +144,8 @@ static void read_memory(uint32_t word, struct instruction *ret)
 
 /* ---- registers ---- */
 
+/* Decodes an operation on general registers: the ways in which Go computes addresses, moves and
+ * compares. All others write their destination register, the lowest five bits. */
 static void arm64_read_data(uint32_t word, uint64_t address, struct instruction *ret)
 {
     ret->to = (uint8_t)rd(word);
@@ -198,6 +204,7 @@ static void read_vector(uint32_t word, struct instruction *ret)
         ret->writes = 1u << rd(word);
 }
 
+/* Bits 25 to 28 select the group of an instruction. */
 bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
 {
     *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .size = SIZE};

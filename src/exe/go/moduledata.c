@@ -55,6 +55,8 @@ static bool read_as(const struct moduledata_layout *layout, const uint64_t *word
            words[layout->types + 1] < ret->etypes - ret->types;
 }
 
+/* Reads the moduledata at a position of the file, in the newest layout that its fields are valid
+ * in. Returns false if there is none. */
 static bool read_at(const struct image *image, const uint8_t *at, struct moduledata *ret)
 {
     const size_t word = image->is_64 ? 8 : 4;
@@ -69,6 +71,7 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
     return false;
 }
 
+/* The first field is the address of the pclntab: words with this address are candidates. */
 bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
                      struct moduledata *ret)
 {

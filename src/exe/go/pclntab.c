@@ -38,6 +38,7 @@ static const struct mark marks[] = {
      original},
 };
 
+/* Returns whether the file contains a string of the table of marks. */
 static bool has_mark(const struct image *image, const struct mark *mark)
 {
     const size_t half = strlen(mark->half), rest = strlen(mark->rest);
@@ -76,7 +77,7 @@ static const uint8_t *pclntab_at(const struct pclntab *pclntab, uint64_t offset,
 }
 
 /* Returns the number at an offset of the table, or 0 if that is outside the table. */
-static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
+static uint64_t table_number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
     const uint8_t *bytes = pclntab_at(pclntab, offset, size);
     if (!bytes)
@@ -86,7 +87,7 @@ static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned 
 
 /* Returns the string at an offset, cut if it is long, because many functions may share one. It is
  * empty if it does not end in the table. */
-static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
+static struct g2h_bytes table_text(const struct pclntab *pclntab, uint64_t offset)
 {
     struct g2h_bytes text = bytes_none;
     if (offset >= pclntab->table.size)
@@ -102,7 +103,8 @@ static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
 /* Returns a word of the header; index 0 is the word after its first eight bytes. */
 static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
 {
-    return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
+    return table_number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size,
+                        pclntab->pointer_size);
 }
 
 /* ---- layouts ---- */
@@ -110,19 +112,21 @@ static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
 /* Returns the offset in the table of a function's record. */
 static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
 {
-    uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
-                             pclntab->entry_size);
+    uint64_t offset = table_number(
+        pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size, pclntab->entry_size);
     return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
 }
 
+/* Reads the layout of Go 1.2 to 1.15, whose header has only the number of functions; the offset of
+ * the table of files follows the table of functions. */
 static bool read_go12(struct pclntab *pclntab)
 {
     pclntab->version = PCLNTAB_GO12;
     pclntab->functab = 8 + pclntab->pointer_size;
     if (pclntab->count > pclntab->table.size)
         return false;
-    pclntab->files =
-        number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
+    pclntab->files = table_number(
+        pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
     return true;
 }
 
@@ -136,6 +140,7 @@ static void pclntab_read_parts(struct pclntab *pclntab, unsigned first)
     pclntab->functab = header_word(pclntab, first + 4);
 }
 
+/* Reads the layout of Go 1.16 and 1.17, whose header has the offsets of the parts. */
 static void read_go116(struct pclntab *pclntab)
 {
     pclntab->version = PCLNTAB_GO116;
@@ -144,6 +149,8 @@ static void read_go116(struct pclntab *pclntab)
 
 enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
 
+/* Reads the layout since Go 1.18, in which entries are 32-bit offsets from the text's start.
+ * record_size: of a function's record, RECORD_GO…. */
 static void read_go118(struct pclntab *pclntab, unsigned record_size)
 {
     pclntab->version = PCLNTAB_GO118;
@@ -195,6 +202,7 @@ static bool read_obfuscated(struct pclntab *pclntab)
     return has_parts(pclntab, 7);
 }
 
+/* Reads the layout that the magic number says. Returns false if it is not known or damaged. */
 static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
 {
     if (magic == MAGIC_GO12)
@@ -240,6 +248,8 @@ static bool try_at(struct pclntab *pclntab, const struct image *image,
     return pclntab_read_header(pclntab, any_magic);
 }
 
+/* Finds the table by the symbol runtime.pclntab: without a section of its own, as in PE, the symbol
+ * may remain. */
 static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
 {
     struct image_symbol symbol;
@@ -298,6 +308,8 @@ static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bo
     return false;
 }
 
+/* The section has the table at its start. Otherwise the symbol leads to it, or else the data is
+ * searched. */
 struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image)
 {
     static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
@@ -336,11 +348,12 @@ int pclntab_since(const struct pclntab *pclntab)
     }
 }
 
+/* The table has addresses or, since 1.18, offsets: both are made relative to the first function. */
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 {
-    uint64_t first = number(pclntab, pclntab->functab, pclntab->entry_size);
-    return number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
-                  pclntab->entry_size) -
+    uint64_t first = table_number(pclntab, pclntab->functab, pclntab->entry_size);
+    return table_number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
+                        pclntab->entry_size) -
            first;
 }
 
@@ -348,8 +361,8 @@ uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
  * which has entry_size bytes. */
 static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsigned field)
 {
-    return (uint32_t)number(pclntab, record_at(pclntab, index) + pclntab->entry_size + 4 * field,
-                            4);
+    return (uint32_t)table_number(pclntab,
+                                  record_at(pclntab, index) + pclntab->entry_size + 4 * field, 4);
 }
 
 enum {
@@ -366,7 +379,7 @@ enum {
 
 struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset)
 {
-    return text(pclntab, pclntab->names + offset);
+    return table_text(pclntab, pclntab->names + offset);
 }
 
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
@@ -415,6 +428,8 @@ bool pclntab_parts_next(struct pclntab_parts *parts)
     return true;
 }
 
+/* The table has differences, so it must be read from its start. *left is lowered by the bytes
+ * read. */
 bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
                    uint64_t *left, int64_t *ret)
 {
@@ -429,15 +444,17 @@ bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index
     return found;
 }
 
+/* Since Go 1.16 a number of a file is relative to its compilation unit (CU), whose list has the
+ * offsets of the names. */
 struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file)
 {
     if (file < 0)
         return bytes_none;
     if (pclntab->version == PCLNTAB_GO12)
-        return text(pclntab, number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
+        return table_text(pclntab, table_number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
     const uint64_t cu = record_field(pclntab, index, FIELD_CU);
-    const uint64_t name = number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
-    return name == UINT32_MAX ? bytes_none : text(pclntab, pclntab->files + name);
+    const uint64_t name = table_number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
+    return name == UINT32_MAX ? bytes_none : table_text(pclntab, pclntab->files + name);
 }
 
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
@@ -455,6 +472,7 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
     return ret_file->size > 0;
 }
 
+/* The list of pcdata follows the record, then that of funcdata. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
     const uint64_t record = record_at(pclntab, index), size = pclntab->record_size;

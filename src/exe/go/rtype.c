@@ -45,6 +45,7 @@ static bool type_names_intern(const struct descriptors *all, struct types *types
 
 /* ---- composed names ---- */
 
+/* Appends to the name that is being composed; it fails if the name becomes too long. */
 static void type_names_append(struct composer *composer, struct g2h_bytes text)
 {
     if (text.size > NAME_MOST - composer->text.size)
@@ -58,6 +59,7 @@ static void type_names_append_text(struct composer *composer, const char *text)
     type_names_append(composer, bytes_of(text));
 }
 
+/* Appends the name of another type, which must have been made before. */
 static void type_names_append_type(struct composer *composer, uint32_t index)
 {
     if (composer->names[index] >= BUSY)
@@ -66,11 +68,13 @@ static void type_names_append_type(struct composer *composer, uint32_t index)
         type_names_append(composer, types_text(composer->types, composer->names[index]));
 }
 
+/* Appends the name of one of the types that a type is composed of, by its number. */
 static void type_names_append_part(struct composer *composer, size_t index, size_t number)
 {
     type_names_append_type(composer, descriptor_reference(composer->all, index, number));
 }
 
+/* Appends "[N]T". */
 static void append_array(struct composer *composer, size_t index)
 {
     type_names_append_text(composer, "[");
@@ -79,6 +83,7 @@ static void append_array(struct composer *composer, size_t index)
     type_names_append_part(composer, index, 0);
 }
 
+/* Appends the name of a channel type with its direction. */
 static void append_chan(struct composer *composer, size_t index)
 {
     enum { RECEIVE = 1, SEND = 2 };
@@ -97,6 +102,7 @@ static void append_chan(struct composer *composer, size_t index)
     type_names_append_text(composer, ambiguous ? ")" : "");
 }
 
+/* Appends "func(A, ...B) (C, D)": the references are the parameters, then the results. */
 static void append_func(struct composer *composer, size_t index)
 {
     const size_t count = descriptor_reference_count(composer->all, index);
@@ -124,6 +130,7 @@ static void append_func(struct composer *composer, size_t index)
     type_names_append_text(composer, count > parameters + 1 ? ")" : "");
 }
 
+/* Appends "struct { A B; C }", where C is embedded. */
 static void append_struct(struct composer *composer, size_t index)
 {
     const size_t count = descriptor_reference_count(composer->all, index);
@@ -141,7 +148,7 @@ static void append_struct(struct composer *composer, size_t index)
 }
 
 /* Composes the name of an unnamed type from those of its parts. */
-static void compose(struct composer *composer, size_t index)
+static void compose_name(struct composer *composer, size_t index)
 {
     composer->text.size = 0;
     composer->failed = false;
@@ -207,7 +214,7 @@ static bool note_package(struct composer *composer, size_t index)
 
 /* Replaces the package's name with its path, which may differ: "yaml.Node" is in
  * "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
-static void qualify(struct composer *composer, size_t index)
+static void qualify_name(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
                            package = descriptor_package(composer->all, index);
@@ -250,9 +257,9 @@ static bool make_name(struct composer *composer, size_t index, unsigned depth)
         if (!make_name(composer, descriptor_reference(all, index, i), depth + 1))
             return false;
     if (named)
-        qualify(composer, index);
+        qualify_name(composer, index);
     else if (depth < DEPTH_MOST)
-        compose(composer, index);
+        compose_name(composer, index);
     struct g2h_bytes text = {(const uint8_t *)composer->text.data, composer->text.size};
     if (composer->failed || (!named && depth == DEPTH_MOST))
         text = descriptor_name(all, index);
@@ -301,6 +308,7 @@ static struct g2h_bytes embedded_name(struct g2h_bytes type)
     return (struct g2h_bytes){type.data + start, end - start};
 }
 
+/* Adds the fields of a struct type. Returns false if memory runs out. */
 static bool rtype_add_fields(const struct descriptors *all, size_t index, struct types *types,
                              struct type *type)
 {
@@ -319,6 +327,8 @@ static bool rtype_add_fields(const struct descriptors *all, size_t index, struct
     return true;
 }
 
+/* Adds the type of a descriptor. References are indexes of descriptors, and types are added in the
+ * same order, so they are the types' numbers as well. Returns false if memory runs out. */
 static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t name,
                            uint64_t slide, struct types *types)
 {
@@ -360,6 +370,7 @@ static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t
     return types_add(types, &type, &number);
 }
 
+/* Adds the types of all descriptors; slide makes their addresses those of the process. */
 static struct g2h_error *rtype_add_types(const struct descriptors *all, uint64_t slide,
                                          struct types *types)
 {
@@ -380,7 +391,7 @@ struct witnesses {
 
 /* Returns whether a type's name agrees with that of a witness. Either may have the path of the
  * package or not, so only the part of the witness's name after the last slash is compared. */
-static bool rtype_fits(struct g2h_bytes name, struct g2h_bytes witness)
+static bool witness_fits(struct g2h_bytes name, struct g2h_bytes witness)
 {
     uint64_t from = witness.size;
     const bool nameless = witness.size > 0 && witness.data[witness.size - 1] == '.';
@@ -400,13 +411,15 @@ static bool is_enough(size_t fitting, const struct witnesses *witnesses)
     return fitting >= witnesses->count - witnesses->count / 20;
 }
 
-static bool fits_witnesses(const struct types *types, const struct witnesses *witnesses)
+/* Returns whether the types have the names that the dump has for their addresses: then the range is
+ * the right one. */
+static bool types_fit_witnesses(const struct types *types, const struct witnesses *witnesses)
 {
     size_t fitting = 0;
     for (size_t i = 0; i < witnesses->count; i++) {
         const struct rtype_witness *witness = &witnesses->data[i];
         const uint32_t type = types_at(types, witness->address);
-        fitting += type != TYPE_NONE && rtype_fits(types_name(types, type), witness->name);
+        fitting += type != TYPE_NONE && witness_fits(types_name(types, type), witness->name);
     }
     return is_enough(fitting, witnesses);
 }
@@ -425,7 +438,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
     _cleanup_(descriptors_deinit) struct descriptors all;
     struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
     error = error ? error : rtype_add_types(&all, slide, types);
-    if (error || !fits_witnesses(types, witnesses)) {
+    if (error || !types_fit_witnesses(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
         types_init(types, pointer_size);
@@ -444,13 +457,13 @@ static size_t rtype_count_fitting(const struct image *image, const struct image_
         const struct g2h_bytes name =
             descriptors_peek(image, section->address + offset, section->data.data + offset,
                              section->data.size - offset, varint_names, witness->address - slide);
-        fitting += name.size > 0 && rtype_fits(name, witness->name);
+        fitting += name.size > 0 && witness_fits(name, witness->name);
     }
     return fitting;
 }
 
 /* Finds the range of types without moduledata: it begins at the start of a section, or a few words
- * after it. Returns an empty range if the witnesses do not agree. */
+ * after it. Tries both encodings of names. Returns an empty range if the witnesses do not agree. */
 static struct rtype_range try_sections(const struct image *image, uint64_t slide,
                                        const struct witnesses *witnesses)
 {
@@ -475,6 +488,7 @@ static struct rtype_range try_sections(const struct image *image, uint64_t slide
     return is_enough(most, witnesses) ? best : (struct rtype_range){0};
 }
 
+/* The moduledata says where the types are; if it is missing or wrong, sections are tried. */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
                               const struct rtype_witness *witnesses, size_t witness_count,

@@ -102,8 +102,9 @@ static bool arguments_number_of(struct arguments *arguments, uint64_t function, 
 
 /* ---- arguments: one function ---- */
 
-/* Gets the source of a value that comes from an argument: source->argument is the argument's
- * index. */
+/* Finds whether a value comes from an argument: it is the argument, an address relative to it, or a
+ * word in the memory that it points to. ret->argument is the argument's index. Returns false if it
+ * does not. */
 static bool source_of(const struct flow *flow, uint32_t value, struct argument_source *ret)
 {
     const struct flow_value *one = &flow->values.data[flow_before(flow, value)];
@@ -120,7 +121,8 @@ static bool source_of(const struct flow *flow, uint32_t value, struct argument_s
     return one->origin == FLOW_ARGUMENT;
 }
 
-/* Adds the facts about a value as facts about a source in the arguments. */
+/* Adds the facts about a value as facts about a source in the arguments of the function that was
+ * read last. *left: how many may still be added. Returns false if memory runs out. */
 static bool add_facts(struct arguments *arguments, struct argument_source source, uint32_t value,
                       uint64_t *left)
 {
@@ -153,7 +155,7 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
 }
 
 /* Returns whether a value is stored into interfaces. */
-static bool is_data(const struct flow *flow, uint32_t value)
+static bool is_stored_in_interface(const struct flow *flow, uint32_t value)
 {
     uint32_t fact = flow->values.data[value].first_fact;
     while (fact != NONE && flow->facts.data[fact].kind != FLOW_IS_DATA)
@@ -161,15 +163,16 @@ static bool is_data(const struct flow *flow, uint32_t value)
     return fact != NONE;
 }
 
-/* Adds the stores to the targets of arguments. */
+/* Adds the facts about values that are stored to the targets of arguments. Returns false if memory
+ * runs out. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
     for (size_t i = 0; i < flow->uses.count; i++) {
         const struct flow_use *use = &flow->uses.data[i];
         struct argument_source source;
-        if (use->base == 0 || is_data(flow, use->value) || !source_of(flow, use->base, &source) ||
-            source.part != ARGUMENT_ADDRESS)
+        if (use->base == 0 || is_stored_in_interface(flow, use->value) ||
+            !source_of(flow, use->base, &source) || source.part != ARGUMENT_ADDRESS)
             continue;
         source.part = ARGUMENT_FIELD;
         source.offset += use->address;
@@ -179,7 +182,8 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Records the words and arguments that a function passes to its callees. */
+/* Records the words of data and bss and the arguments that a function passes to its callees.
+ * Returns false if memory runs out. */
 static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -250,6 +254,7 @@ static void sort_facts(struct arguments *arguments)
     arguments->facts.count = kept;
 }
 
+/* Returns the index of the first fact about an argument, in the sorted facts. */
 static size_t first_fact_of(const struct arguments *arguments, uint32_t argument)
 {
     size_t at;
@@ -258,8 +263,8 @@ static size_t first_fact_of(const struct arguments *arguments, uint32_t argument
 }
 
 /* Translates a source relative to a callee's argument into one relative to the caller's argument
- * that is passed as it. */
-static bool before_pass(const struct argument_source *from, struct argument_source *source)
+ * that is passed as it (from). Returns false if it would need two loads. */
+static bool translate_to_caller(const struct argument_source *from, struct argument_source *source)
 {
     if (from->part == ARGUMENT_ADDRESS)
         source->offset += from->offset;
@@ -271,7 +276,8 @@ static bool before_pass(const struct argument_source *from, struct argument_sour
     return true;
 }
 
-/* A callee's facts about its argument hold for the caller's argument that is passed as it. */
+/* Adds the facts about a callee's argument as facts about the caller's argument that is passed as
+ * it. Returns false if memory runs out. */
 static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;
@@ -281,16 +287,19 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
              j < count && arguments->facts.data[j].source.argument == pass->to && *left > 0; j++) {
             struct argument_fact fact = arguments->facts.data[j];
             --*left;
-            if (before_pass(&pass->from, &fact.source) && !vector_push(&arguments->facts, fact))
+            if (translate_to_caller(&pass->from, &fact.source) &&
+                !vector_push(&arguments->facts, fact))
                 return false;
         }
     }
     return true;
 }
 
-/* Translates a passed word into the word at a source relative to the argument. */
-static bool behind_word(const struct flow *flow, const struct argument_source *source,
-                        struct static_word *word)
+/* Translates a word that is passed as an argument into the word at a source relative to the
+ * argument: the passed word itself, or one that it leads to. Returns false if that cannot be
+ * described. */
+static bool follow_source(const struct flow *flow, const struct argument_source *source,
+                          struct static_word *word)
 {
     if (word->kind == STATIC_VALUE) {
         word->address += source->offset;
@@ -332,7 +341,7 @@ static bool arguments_join(struct arguments *arguments, uint64_t *left, struct s
             struct static_word word = passed->word;
             word.evidence = arguments->facts.data[j].evidence;
             --*left;
-            if (behind_word(arguments->flow, &arguments->facts.data[j].source, &word) &&
+            if (follow_source(arguments->flow, &arguments->facts.data[j].source, &word) &&
                 !vector_push(&words->words, word))
                 return false;
         }
@@ -363,6 +372,8 @@ enum { BYTES_OF_EVIDENCE = 8 };
 
 /* ---- evidence ---- */
 
+/* A value without facts that was loaded from another one's target gets the other's facts, with the
+ * offset of the load as a step. fact UINT32_MAX: the value has none. */
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret)
 {
@@ -383,7 +394,8 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
     return true;
 }
 
-/* Adds the facts about a value as evidence about a word. */
+/* Adds the facts about a value as evidence about a word; if the value has none, those about what it
+ * was loaded from. Returns false if memory runs out. */
 static bool static_words_add(struct static_words_finding *finding, struct static_word word,
                              uint32_t value)
 {
@@ -399,6 +411,7 @@ static bool static_words_add(struct static_words_finding *finding, struct static
     return true;
 }
 
+/* Only words that one or two loads lead to are described. */
 bool static_word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
 {
     const struct flow_value *value = &flow->values.data[number];
@@ -430,7 +443,8 @@ static bool static_words_add_values(struct static_words_finding *finding)
     return true;
 }
 
-/* A value that is stored into a field is of the field's type. */
+/* Adds evidence about a word that is stored into a field of another value: the word has the field's
+ * type. Returns false if memory runs out. */
 static bool add_stored(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct flow *flow = finding->flow;
@@ -455,7 +469,9 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
 
 /* ---- users ---- */
 
-/* Records a use of a word, unless a better one is known: one that sets it. */
+/* Records a function that uses a word, unless a better one is known: one that sets it, best outside
+ * initialization. The name of such a function says most about a variable without a symbol. Returns
+ * false if memory runs out. */
 static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct static_user user = {.address = use->address,
@@ -482,7 +498,8 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     return true;
 }
 
-/* Records the uses of a function, and the stored values as evidence. */
+/* Records the uses of words in a function, and adds evidence about the stored values. Returns false
+ * if memory runs out. */
 static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;
@@ -546,6 +563,7 @@ static int compare_users(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
+/* Drops repeated evidence about a word; it is sorted. */
 static void drop_equal(struct static_words *words)
 {
     size_t kept = 0;
@@ -556,7 +574,9 @@ static void drop_equal(struct static_words *words)
     words->words.count = kept;
 }
 
-static bool initializes(struct g2h_bytes name)
+/* Returns whether a function initializes a package's variables, by its name: main.init,
+ * main.init.0, main.init.func1. */
+static bool is_initializer(struct g2h_bytes name)
 {
     static const char init[] = ".init";
     const size_t size = sizeof(init) - 1;
@@ -570,6 +590,8 @@ static void static_words_finding_deinit(struct static_words_finding *finding)
     arguments_deinit(&finding->arguments);
 }
 
+/* Reads each function once. Evidence about arguments reaches the words that are passed only after
+ * all functions have been read. */
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
 {
     _cleanup_(static_words_finding_deinit) struct static_words_finding finding = {
@@ -577,7 +599,7 @@ struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
         finding.function = (uint32_t)i;
-        finding.is_init = flow->uses.count > 0 && initializes(pclntab_name(flow->pclntab, i));
+        finding.is_init = flow->uses.count > 0 && is_initializer(pclntab_name(flow->pclntab, i));
         TRY_MEMORY(static_words_add_values(&finding) && add_uses(&finding) &&
                    arguments_add(&finding.arguments, &finding.left));
     }

@@ -18,6 +18,7 @@
 
 enum { ZLIB_RATIO = 1032 };
 
+/* Returns the error that a section is damaged. */
 static struct g2h_error *compress_refuse(const struct image *image,
                                          const struct image_section *section, const char *why)
 {
@@ -26,6 +27,7 @@ static struct g2h_error *compress_refuse(const struct image *image,
                         (const char *)section->name.data, why);
 }
 
+/* Returns the size of what precedes the compressed data of a section. */
 static uint64_t header_size(const struct image *image, const struct image_section *section)
 {
     return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
@@ -148,6 +150,7 @@ static void inflation_end(struct image *image, struct inflation *own)
     g2h_error_destroy(own->error);
 }
 
+/* All sizes are known before threads start, so the limit does not depend on their order. */
 struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
                                 unsigned threads)
 {
@@ -167,6 +170,7 @@ struct g2h_error *image_inflate(struct image *image, const char *const *names, s
     return error;
 }
 
+/* A section is uncompressed when it is first read, and kept. */
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
                                          struct g2h_bytes *ret)
 {

@@ -55,8 +55,10 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
     return bytes_none;
 }
 
-/* Returns whether search->ret is the debug file of search->image. */
-static bool belongs(const struct debugfile_search *search)
+/* Returns whether search->ret is the debug file of search->image: by the build ids that linkers
+ * write or, without them, by the CRC. A file of another build would give plausible but wrong
+ * names. */
+static bool is_debug_file_of(const struct debugfile_search *search)
 {
     const struct image *image = search->image, *debug = search->ret;
     const struct g2h_bytes gnu[] = {find_note(image, "GNU", NT_GNU_BUILD_ID),
@@ -120,7 +122,7 @@ static struct g2h_error *try_file(const struct debugfile_search *search, const c
     struct g2h_error *error = open_image(path, search->ret_input, search->ret);
     if (error && error->code == G2H_ERROR_MEMORY)
         return error;
-    if (!error && !belongs(search))
+    if (!error && !is_debug_file_of(search))
         close_image(search->ret_input, search->ret);
     g2h_error_destroy(error);
     return NULL;
@@ -162,7 +164,8 @@ static bool find_location(const char *path, struct file_location *ret)
     return ret->path != NULL;
 }
 
-/* Searches the directory of debug files, first that of the process. */
+/* Searches the directory of debug files for the build id, ".build-id/ab/cdef.debug", first in the
+ * root directory of the process. */
 static struct g2h_error *search_by_id(const struct debugfile_search *search,
                                       const struct file_location *location, const char *directory)
 {

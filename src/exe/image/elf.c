@@ -7,6 +7,8 @@
 #include "base/scope.h"
 #include "exe/image/image_file.h"
 
+/* Reads a section header. *ret_name is the offset of the section's name: the section of names may
+ * come later. */
 static void elf_read_section(const struct image *image, const uint8_t *at,
                              struct image_section *ret, uint32_t *ret_name)
 {
@@ -30,6 +32,7 @@ struct elf_segment {
     uint64_t offset, address, file_size, memory_size;
 };
 
+/* Reads a program header. */
 static struct elf_segment elf_read_segment(const struct image *image, const uint8_t *at)
 {
     const bool wide = image->is_64;
@@ -57,7 +60,8 @@ static struct image_section section_of(const struct image *image, const struct e
     };
 }
 
-/* Finds the bytes at an address of the sections so far. */
+/* Returns the bytes at an address, searched in the first count sections; they are empty if none has
+ * them. */
 static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64_t address,
                                  uint64_t size)
 {
@@ -136,6 +140,8 @@ static struct g2h_error *elf_read_segments(struct image *image)
 
 /* ---- sections ---- */
 
+/* Reads the section headers, and then their names. The first symbol table is the one that
+ * counts. */
 static struct g2h_error *elf_read_sections(struct image *image)
 {
     const struct headers headers = image->is_64 ? find_headers(image, 40, 58, sizeof(Elf64_Shdr))

@@ -43,6 +43,8 @@ bool image_symbol_named(const struct image *image, const char *name, struct imag
 
 /* ---- opening ---- */
 
+/* Recognizes the format by the file's first bytes, and reads sections and symbols. 64 bytes are the
+ * smallest ELF header. */
 static struct g2h_error *read_format(struct image *image)
 {
     static const uint8_t macho_32[] = {0xce, 0xfa, 0xed, 0xfe},
@@ -63,6 +65,7 @@ static struct g2h_error *read_format(struct image *image)
     return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
 }
 
+/* Relocations need addresses: pointers in data are 0 in the file if the loader sets them. */
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
 {
     *image = (struct image){.path = path, .file = file, .stored = file.size};

@@ -90,6 +90,7 @@ struct g2h_error *image_file_add_sections(struct image *image, size_t count)
     return NULL;
 }
 
+/* The name is composed in memory of the image, since the file does not have it. */
 void image_file_name_section(struct image *image, size_t index, const char *prefix,
                              struct g2h_bytes text)
 {
@@ -123,6 +124,8 @@ static int image_compare_ranges(const void *a, const void *b)
     return one->section < other->section ? -1 : one->section > other->section;
 }
 
+/* Makes a sorted list of the address ranges of sections for image_at(). The sum of sizes is
+ * limited: in sound files, sections do not share bytes. */
 struct g2h_error *image_file_find_addresses(struct image *image)
 {
     uint64_t total = 0;
@@ -156,6 +159,7 @@ struct g2h_error *image_file_find_addresses(struct image *image)
     return NULL;
 }
 
+/* Returns the range that contains size bytes at an address, or NULL. */
 static const struct image_range *find_range(const struct image *image, uint64_t address,
                                             uint64_t size)
 {
@@ -174,6 +178,7 @@ const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t si
     return range ? image->sections[range->section].data.data + (address - range->address) : NULL;
 }
 
+/* The file is mapped read-only, so a section is copied when its first word changes. */
 struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uint64_t value)
 {
     const size_t size = image->is_64 ? 8 : 4;
@@ -222,6 +227,8 @@ static bool is_mark(struct g2h_bytes name)
     return false;
 }
 
+/* Mach-O and PE do not record the sizes of symbols: a symbol reaches to the next higher address
+ * with a symbol, or to its section's end. */
 void image_file_size_symbols(struct image *image)
 {
     struct image_symbol *symbols = image->symbols;

@@ -64,7 +64,9 @@ static bool is_segment(const struct image *image, const struct macho_command *co
            command->size >= *ret_head;
 }
 
-static uint32_t section_count(const struct image *image, const struct macho_command *command)
+/* Returns how many sections a load command has: 0 unless it is a segment. */
+static uint32_t command_section_count(const struct image *image,
+                                      const struct macho_command *command)
 {
     uint32_t head, size;
     if (!is_segment(image, command, &head, &size))
@@ -120,6 +122,7 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     image_file_name_dwarf(image, index);
 }
 
+/* Reads a section's header. Its flags follow from the segment that it is in. */
 static void macho_read_section(struct image *image, size_t index, const uint8_t *at,
                                const struct macho_command *segment)
 {
@@ -144,18 +147,19 @@ static void macho_read_section(struct image *image, size_t index, const uint8_t 
     name_section(image, index, segment_name, macho_name_at(at));
 }
 
+/* Reads the sections of all segments, in the order in which symbols number them. */
 static struct g2h_error *macho_read_sections(struct image *image)
 {
     size_t count = 0, index = 0;
     for (struct macho_command command = {0}; next_command(image, &command);)
-        count += section_count(image, &command);
+        count += command_section_count(image, &command);
     if (count == 0 || count > UINT16_MAX)
         return image_file_refuse(image, "has no sections");
     TRY(image_file_add_sections(image, count));
     for (struct macho_command command = {0}; next_command(image, &command);) {
         uint32_t head, size;
         is_segment(image, &command, &head, &size);
-        for (uint32_t i = 0, own = section_count(image, &command); i < own; i++)
+        for (uint32_t i = 0, own = command_section_count(image, &command); i < own; i++)
             macho_read_section(image, index++, command.at + head + (size_t)i * size, &command);
     }
     return NULL;
@@ -163,6 +167,7 @@ static struct g2h_error *macho_read_sections(struct image *image)
 
 /* ---- symbols ---- */
 
+/* Reads the symbols that are defined in a section, except those for debuggers (stabs). */
 static struct g2h_error *macho_read_symbols(struct image *image)
 {
     struct macho_command command = {0};

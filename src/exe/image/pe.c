@@ -50,6 +50,7 @@ static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
     return image_file_text(pe->texts, offset);
 }
 
+/* Reads a section's header; addresses are relative to the preferred base. */
 static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at)
 {
     struct image *image = pe->image;

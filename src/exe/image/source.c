@@ -18,6 +18,8 @@
 enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
 static const uint64_t LARGEST = (uint64_t)1 << 33;
 
+/* Returns up to how many bytes are to be copied, given the bytes so far and how many of the file
+ * they took: 0 for what is not an executable, and less than a bomb unpacks to. */
 static uint64_t image_source_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
     bool *is_too_large = context;
