@@ -29,7 +29,8 @@ struct g2h_inlining {
                         functions have */
 };
 
-/* Indexes functions by name, and finds the id of wrappers. */
+/* Indexes functions by name, and finds the id of wrappers. Damaged names may be longer than the
+ * table, so their bytes are limited. */
 static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
 {
     const struct pclntab *pclntab = inlining->pclntab;
@@ -84,6 +85,7 @@ void g2h_inlining_destroy(struct g2h_inlining *inlining)
 
 /* ---- the code of a function ---- */
 
+/* Reads the code and the calls of a function. */
 static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t function)
 {
     struct body body = {.calls = {{0}}};
@@ -150,6 +152,8 @@ static struct g2h_bytes inlining_function_at(const struct code *code, const stru
                : pclntab_name(code->pclntab, code->index);
 }
 
+/* Adds a call of a part of the code to a chain; behind is the part that it returns to, inlined is
+ * NULL if the function is not inlined. */
 static void add_call(struct chain *chain, const struct code *code, const struct code_part *part,
                      const struct code_part *behind, const struct inlined_call *inlined)
 {
@@ -206,6 +210,8 @@ static bool inlining_is_better(const struct chain *chain, const struct chain *th
     return is_whole != was_whole ? is_whole : chain->shared > than->shared;
 }
 
+/* Follows the calls of a part of the code, and makes them the best if they agree better with the
+ * stack. */
 static void try_part(struct g2h_inlining *inlining, const struct code *code,
                      const struct code_part *part, const struct code_part *behind,
                      const struct stack *stack, struct chain *best)
@@ -300,7 +306,7 @@ static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, cons
 }
 
 /* Leaves a call unchanged that was not found in the code. Returns the number of calls, 1. */
-static size_t inlining_keep(struct g2h_call *call, const struct body *body)
+static size_t keep_call(struct g2h_call *call, const struct body *body)
 {
     call->start_line = body ? body->code.start_line : 0;
     call->behind = call->function;
@@ -308,6 +314,8 @@ static size_t inlining_keep(struct g2h_call *call, const struct body *body)
     return 1;
 }
 
+/* Each frame of the stack that the code explains is replaced by the calls that it represents: an
+ * inlined call has no frame of its own. */
 struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_call *calls,
                                       size_t *count)
 {
@@ -322,7 +330,7 @@ struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_
             TRY(inlining_find_chain(inlining, body, at == 0, callee, &stack, &chain));
         callee = body ? (uint32_t)body->code.index : MAP_NONE;
         if (chain.shared == 0) {
-            at += inlining_keep(&calls[at], body);
+            at += keep_call(&calls[at], body);
             continue;
         }
         memcpy(calls + at, chain.calls, chain.count * sizeof(*calls));
