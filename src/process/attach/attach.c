@@ -45,7 +45,7 @@ enum { NO_ADDRESSES = -1, SHORT = -2, NO_CHILD = -3 };
 
 /* Returns how many bytes there are to copy: at most what the process has in memory or in swap,
  * because pages of zeros are returned to the system at once. */
-static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
+static uint64_t estimate_bytes_to_copy(uint64_t pid, const struct attach_pages *pages)
 {
     _cleanup_(text_deinit) struct text status = {0};
     if (procfs_read_of(pid, "status", &status) != 0)
@@ -117,7 +117,7 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
     if (error != 0)
         return attach_refuse(pid, error, true);
     attach_available_find(&available);
-    const uint64_t bytes = estimate(pid, &pages);
+    const uint64_t bytes = estimate_bytes_to_copy(pid, &pages);
     struct g2h_error *refused = attach_available_check(pid, bytes, options->after, &available);
     *ret_is_window =
         forks && (WINDOW_ALWAYS ||
@@ -134,7 +134,8 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
     return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options->progress);
 }
 
-/* Copies a process that is stopped, or the child of its fork. Returns 0 or an errno value. */
+/* Copies a process that is stopped, or the child of its fork, into the space, which is made again
+ * if the process has grown. Returns 0 or an errno value. */
 static int copy_from(uint64_t pid, bool is_child, const struct attach_options *options,
                      struct attach_space *space, struct process *ret,
                      struct attach_account *account)
@@ -196,6 +197,7 @@ static void end_held(void *data)
     free(held);
 }
 
+/* Ends what is held, if anything: for _cleanup_. */
 static void end_held_at(struct held **held)
 {
     if (*held)
@@ -213,7 +215,9 @@ static struct held *begin_held(uint64_t pid, const struct attach_options *option
     return held;
 }
 
-/* Returns SHORT in place of an error that is due to the child's end; the process continues. */
+/* Returns SHORT in place of an error if the child ended because memory became short: its guard
+ * ended it, or the process itself still lives. A signal to this program (EINTR) is no such
+ * error. */
 static int explain_end(uint64_t pid, const struct attach_fork *fork, int error)
 {
     return error != 0 && error != EINTR && (fork->was_short || kill((pid_t)pid, 0) == 0) ? SHORT
@@ -332,7 +336,8 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
     struct attach_available available;
     attach_available_find(&available);
     if (attach_pages_find(pid, &pages) == 0)
-        TRY(attach_available_check(pid, estimate(pid, &pages), options->after, &available));
+        TRY(attach_available_check(pid, estimate_bytes_to_copy(pid, &pages), options->after,
+                                   &available));
     return error_create(G2H_ERROR_SYSTEM, "process %llu: there was no memory for a copy of it",
                         (unsigned long long)pid);
 }

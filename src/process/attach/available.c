@@ -74,6 +74,8 @@ static const char *available_next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
+/* Finds a flavour's mount in the lines of /proc/self/mountinfo. Returns false if it is not
+ * mounted. */
 static bool find_mount(const char *mounts, const struct flavour *flavour, struct mount *ret)
 {
     for (const char *line = mounts; *line; line = available_next_line(line))
@@ -93,6 +95,7 @@ static bool parse_group(const char *line, const struct flavour *flavour, char re
            has_word(controllers, flavour->option);
 }
 
+/* Finds a flavour's group in the lines of /proc/PID/cgroup. Returns false if there is none. */
 static bool find_group(const char *groups, const struct flavour *flavour, char ret[1000])
 {
     for (const char *line = groups; *line; line = available_next_line(line))
@@ -121,6 +124,8 @@ static bool find_directory(const struct mount *mount, const char *group, char *r
 
 /* ---- memory left by the groups ---- */
 
+/* Returns the number after a key at the beginning of a line of a group's file, or UINT64_MAX if
+ * there is none: "max" means no limit. */
 static uint64_t number_in(const char *directory, const char *file, const char *key)
 {
     char path[1100];
@@ -134,7 +139,8 @@ static uint64_t or_zero(uint64_t number)
     return number != UINT64_MAX ? number : 0;
 }
 
-/* Lowers *available to the memory left by a group, if that is less. */
+/* Lowers *available to the memory left by a group, if that is less. Memory that holds files does
+ * not count as used: the kernel can drop it. */
 static void note_group(const struct flavour *flavour, const char *directory,
                        struct attach_available *available)
 {
@@ -198,7 +204,8 @@ void attach_available_in_groups(const char *mounts, const char *groups, const ch
 
 /* Finds the memory left by the machine and the groups of a process, by the contents of its
  * /proc/PID/cgroup; own is that of this process. */
-static void find_by(const struct text *groups, const struct text *own, struct attach_available *ret)
+static void find_available(const struct text *groups, const struct text *own,
+                           struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text memory = {0}, mounts = {0};
     *ret = (struct attach_available){.left = UINT64_MAX};
@@ -214,7 +221,7 @@ void attach_available_find(struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text groups = {0};
     procfs_read("/proc/self/cgroup", &groups);
-    find_by(&groups, &groups, ret);
+    find_available(&groups, &groups, ret);
 }
 
 void attach_available_find_of(uint64_t pid, struct attach_available *ret)
@@ -222,7 +229,7 @@ void attach_available_find_of(uint64_t pid, struct attach_available *ret)
     _cleanup_(text_deinit) struct text groups = {0}, own = {0};
     procfs_read_of(pid, "cgroup", &groups);
     procfs_read("/proc/self/cgroup", &own);
-    find_by(&groups, &own, ret);
+    find_available(&groups, &own, ret);
 }
 
 bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
@@ -258,6 +265,7 @@ static bool is_spool_in_memory(void)
            ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs);
 }
 
+/* The copy and the conversion are not needed at the same time, so the larger one counts. */
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
@@ -331,6 +339,7 @@ static uint64_t limit_of(int status, const struct rlimit *limit)
     return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
 }
 
+/* Says which of the limits of addresses is in force: that of the shell, or strict overcommit. */
 struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes)
 {
     struct rlimit of_addresses, of_data;

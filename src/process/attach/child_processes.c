@@ -33,6 +33,7 @@ static bool child_vector_read(child_vector *ret)
     return true;
 }
 
+/* Searches breadth first: the list of those found is the queue as well. */
 size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
 {
     _cleanup_(child_vector_deinit) child_vector all = {0};

@@ -31,7 +31,8 @@ struct collapse {
     bool is_over;
 };
 
-/* Collapses one huge page. */
+/* Asks the kernel to make one huge page of its small pages. Checks now and then whether there still
+ * is memory. */
 static void collapse_block(struct collapse *collapse, uint64_t address)
 {
     const struct iovec range = {(void *)(uintptr_t)address, (size_t)HUGE_PAGE};
@@ -51,7 +52,8 @@ static void collapse_block(struct collapse *collapse, uint64_t address)
     collapse->is_over = errno == EPERM || errno == ENOSYS || errno == ESRCH;
 }
 
-/* Collapses the huge pages that are resident enough. */
+/* Collapses the huge pages that are resident enough. Runs of pages ascend, and one huge page may
+ * consist of several: `there` adds up its resident bytes. */
 static void collapse_pages(struct collapse *collapse, const struct attach_pages *pages)
 {
     uint64_t block = 0, there = 0;

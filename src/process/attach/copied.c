@@ -16,6 +16,7 @@
 
 /* ---- the header and the executable ---- */
 
+/* Reads the header of an executable. Returns 0 or an errno value. */
 static int copied_read_header(const char *path, Elf64_Ehdr *ret)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -87,6 +88,8 @@ void copied_note_smaps(uint64_t pid, struct process *ret)
         ret->smaps = take_pointer(smaps.data);
 }
 
+/* The pages are not copied: memory_at() reads them from the child through the window when they are
+ * used. */
 int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};

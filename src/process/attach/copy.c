@@ -62,7 +62,8 @@ struct copy {
 
 /* ---- planning ---- */
 
-/* Adds a piece to the last batch, or to a new one if the last is full. */
+/* Adds a piece to the last batch, or to a new one if the last is full. Returns false if memory runs
+ * out. */
 static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
 {
     const struct copy_batch next = {copy->pieces.count, 0};
@@ -79,9 +80,9 @@ static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_siz
     return vector_push(&copy->pieces, piece);
 }
 
-/* Divides the runs that have something to copy into batches. */
-static bool plan(struct copy *copy, const struct attach_pages *pages,
-                 const struct attach_space *space)
+/* Divides the runs that have something to copy into batches. Returns false if memory runs out. */
+static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
+                         const struct attach_space *space)
 {
     uint64_t batch_size = 0;
     for (size_t i = 0; i < pages->runs.count; i++) {
@@ -146,6 +147,7 @@ static ssize_t copy_read_some(const struct copy *copy, const struct piece *piece
     return is_forbidden && copy->file >= 0 ? read_by_file(copy, pieces, skip) : size;
 }
 
+/* Notes a page that cannot be read. Returns false if memory runs out. */
 static bool copy_leave_out(struct copy *copy, uint64_t address)
 {
     pthread_mutex_lock(&copy->lock);
@@ -203,6 +205,7 @@ static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_
     return 0;
 }
 
+/* Takes the next batch. Returns false if there are no more, or an error has occurred. */
 static bool take_batch(struct copy *copy, size_t *ret)
 {
     pthread_mutex_lock(&copy->lock);
@@ -238,17 +241,20 @@ static void read_batches(struct copy *copy, const struct g2h_progress *progress)
     }
 }
 
-static void *help(void *argument)
+/* Reads batches on a thread of its own. */
+static void *run_helper(void *argument)
 {
     attach_urgent_confine();
     read_batches(argument, NULL);
     return NULL;
 }
 
+/* Starts a thread that reads batches; an urgent one if the process itself waits, not its child.
+ * Returns 0 or an errno value. */
 static int start_helper(struct copy *copy, pthread_t *ret)
 {
-    return copy->is_child ? pthread_create(ret, NULL, help, copy)
-                          : attach_urgent_start(ret, help, copy);
+    return copy->is_child ? pthread_create(ret, NULL, run_helper, copy)
+                          : attach_urgent_start(ret, run_helper, copy);
 }
 
 /* Reads all batches, on the caller's thread and on others. */
@@ -291,6 +297,8 @@ static bool copy_add_run(const struct copy *copy, const struct attach_run *run, 
            memory_add(memory, run->address + from, run->size - from, data + from);
 }
 
+/* Adds the pages that were copied to memory, and notes those that are zeros. Returns false if
+ * memory runs out. */
 static bool add_runs(struct copy *copy, const struct attach_pages *pages,
                      const struct attach_space *space, struct memory *memory)
 {
@@ -314,11 +322,12 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
 
 /* ---- all of it ---- */
 
+/* Copies all runs. Returns 0 or an errno value. */
 static int copy_all(struct copy *copy, const struct attach_pages *pages,
                     const struct attach_space *space, const struct g2h_progress *progress,
                     struct memory *memory)
 {
-    if (!plan(copy, pages, space))
+    if (!plan_batches(copy, pages, space))
         return ENOMEM;
     copy_read_all(copy, progress);
     if (copy->error != 0)

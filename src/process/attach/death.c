@@ -40,7 +40,9 @@ bool death_is_alive(uint64_t pid, pid_t but)
     return find_threads(pid, but, threads) > 0;
 }
 
-static int seize(struct death_watch *watch, pid_t thread)
+/* Makes a thread a tracee of this one, which is told of its end and of execve() but does not stop
+ * it. Returns 0 or an errno value. */
+static int seize_thread(struct death_watch *watch, pid_t thread)
 {
     const long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC;
     if (ptrace(PTRACE_SEIZE, thread, NULL, options) != 0)
@@ -51,6 +53,7 @@ static int seize(struct death_watch *watch, pid_t thread)
     return 0;
 }
 
+/* A thread may end before it is seized (ESRCH): then another one is tried. */
 int death_seize(struct death_watch *watch)
 {
     int error = ESRCH;
@@ -60,7 +63,7 @@ int death_seize(struct death_watch *watch)
         for (size_t i = 0; i < count; i++) {
             /* Try the second one, then those after it, and the first one only if there is no
              * other. */
-            error = seize(watch, threads[(i + 1) % count]);
+            error = seize_thread(watch, threads[(i + 1) % count]);
             if (error != ESRCH)
                 return error;
         }
@@ -70,7 +73,7 @@ int death_seize(struct death_watch *watch)
 
 int death_seize_child(struct death_watch *watch)
 {
-    return seize(watch, (pid_t)watch->pid);
+    return seize_thread(watch, (pid_t)watch->pid);
 }
 
 /* ---- stops ---- */
@@ -96,6 +99,7 @@ static void note_end(struct death_watch *watch)
     watch->is_alone = !WIFSIGNALED(watch->status) && is_in_exit(watch->thread);
 }
 
+/* Returns whether a status of wait() reports an execve(). */
 static bool is_exec(int wait_status)
 {
     return WIFSTOPPED(wait_status) && wait_status >> 16 == PTRACE_EVENT_EXEC;
@@ -107,6 +111,8 @@ bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status)
            (id == watch->thread || ((uint64_t)id == watch->pid && is_exec(wait_status)));
 }
 
+/* The thread continues after each stop except that at its end; a signal is delivered as if nobody
+ * watched. */
 void death_note(struct death_watch *watch, pid_t id, int wait_status)
 {
     if (!WIFSTOPPED(wait_status)) {
@@ -154,6 +160,8 @@ static int interrupt(struct death_watch *watch)
     return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
 }
 
+/* Only a stopped tracee can be detached, so it is interrupted first. At its end it stays
+ * stopped. */
 bool death_let_run(struct death_watch *watch)
 {
     const int number = watch->thread != 0 && !watch->is_stopped ? interrupt(watch) : 0;
@@ -173,6 +181,8 @@ void death_let_go(struct death_watch *watch)
     watch->is_stopped = false;
 }
 
+/* The first thread may end alone while the program goes on, so another one is watched as soon as
+ * there is one. It is seized before the first is let go, so that no end is missed. */
 void death_prefer_second(struct death_watch *watch)
 {
     pid_t threads[LOOKED_AT];
@@ -180,7 +190,7 @@ void death_prefer_second(struct death_watch *watch)
         find_threads(watch->pid, 0, threads) < 2)
         return;
     struct death_watch second = *watch;
-    if (seize(&second, threads[1]) != 0)
+    if (seize_thread(&second, threads[1]) != 0)
         return;
     const int number = interrupt(watch);
     if (watch->thread == 0 || watch->is_stopped) { /* it is ending: one of them is enough */

@@ -38,19 +38,21 @@ enum { MARGIN = 4 /* a quarter */ };
 /* ---- memory for the copy ---- */
 
 /* Returns whether a signal is pending that reports an event of the process. */
-static bool is_called(void)
+static bool has_pending_event(void)
 {
     sigset_t waiting;
     return sigpending(&waiting) == 0 && sigismember(&waiting, SIGCHLD) > 0;
 }
 
-/* A function of struct attach_guard. Stores in *context how much is still to be allocated. */
-static bool may_go_on(void *context, uint64_t left)
+/* Returns whether memory may be allocated further: not if an event of the process waits, or if
+ * little is left to others. A function of struct attach_guard; stores in *context how much is still
+ * to be allocated. */
+static bool reserve_may_go_on(void *context, uint64_t left)
 {
     struct attach_available available;
     uint64_t *const ret_left = context;
     *ret_left = left;
-    if (is_called())
+    if (has_pending_event())
         return false;
     attach_available_find(&available);
     return available.left > SPARE;
@@ -62,7 +64,8 @@ static int compare_runs(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Makes a space for pages and for the slow ones, unless there is one. */
+/* Makes a space for pages and for the slow ones, unless the existing one holds them. Returns false
+ * if there are no addresses. */
 static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
 {
     static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
@@ -113,10 +116,13 @@ static void cut_runs(struct attach_pages *pages, uint64_t most)
     }
 }
 
+/* Memory is allocated now for what the process has and for how far it may grow until the next call,
+ * since at its end there may be none. The heap grows upwards, so the space behind it counts as
+ * pages of it. */
 int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *reserve)
 {
     uint64_t left = 0;
-    const struct attach_guard guard = {may_go_on, &left};
+    const struct attach_guard guard = {reserve_may_go_on, &left};
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     const int error = attach_pages_find_apart(pid, &pages);
     if (error != 0 || pages.runs.count == 0)
@@ -136,7 +142,7 @@ int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *
     cut_runs(&pages, reserve->wanted);
     pages.resident = reserve->wanted;
     const bool is_full = attach_space_fill(&reserve->space, &pages, &guard, NULL);
-    reserve->is_refused = !is_full && !is_called();
+    reserve->is_refused = !is_full && !has_pending_event();
     reserve->touched = is_full ? reserve->wanted : reserve->wanted - left;
     return 0;
 }
@@ -162,6 +168,7 @@ struct dying {
     uint64_t expected;        /* bytes that the process had before */
 };
 
+/* Adds pages to a list. Returns false if memory runs out. */
 static bool add_run(struct attach_pages *list, uint64_t address, uint64_t size,
                     enum attach_kind kind)
 {
@@ -171,12 +178,13 @@ static bool add_run(struct attach_pages *list, uint64_t address, uint64_t size,
     return size == 0 || vector_push(&list->runs, run);
 }
 
+/* Returns whether a run of pages is in the heap's range. */
 static bool is_in_heap(const struct dying *dying, const struct attach_run *run)
 {
     return run->address >= dying->order->heap.begin && run->address < dying->order->heap.end;
 }
 
-/* Lists the pages outside the heap. */
+/* Lists the pages outside the heap, which are copied first. Returns false if memory runs out. */
 static bool list_outside(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.runs.count; i++) {
@@ -298,7 +306,8 @@ static bool list_slow(struct dying *dying, struct process *ret, struct attach_ac
     return true;
 }
 
-/* Lists a run of the heap by the parts in it; *next is the first part that ends after its start. */
+/* Divides a run of the heap among the lists by the parts in it; *next is the first part that ends
+ * after its start. Returns false if memory runs out. */
 static bool list_run(struct dying *dying, const struct attach_run *run, size_t *next)
 {
     const uint64_t end = run->address + run->size;
@@ -343,7 +352,7 @@ static bool list_heap(struct dying *dying, const struct memory *memory)
 }
 
 /* Cuts a list to the bytes that may still be copied. */
-static void limit(struct dying *dying, struct attach_pages *list, struct death_loss *loss)
+static void cut_to_limit(struct dying *dying, struct attach_pages *list, struct death_loss *loss)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->runs.count; i++) {
@@ -361,12 +370,12 @@ static void limit(struct dying *dying, struct attach_pages *list, struct death_l
     list->runs.count = kept;
 }
 
-/* Copies the pages of a list. */
+/* Copies the pages of a list, as many as may still be copied. Returns 0 or an errno value. */
 static int copy_list(struct dying *dying, struct attach_pages *list, struct process *ret,
                      struct attach_account *account, struct death_loss *loss)
 {
     struct attach_copied copied;
-    limit(dying, list, loss);
+    cut_to_limit(dying, list, loss);
     if (list->runs.count == 0)
         return 0;
     const int error = attach_copy_pages((uint64_t)dying->watch->thread, list,
@@ -414,6 +423,8 @@ static uint64_t count_missing(const struct attach_pages *pages, const struct mem
 
 /* ---- all of it ---- */
 
+/* Copies the pages in the order of their importance: those outside the heap say which pages of the
+ * heap matter most. Returns 0 or an errno value. */
 static int copy_lists(struct dying *dying, struct process *ret, struct attach_account *account,
                       struct death_loss *loss)
 {
@@ -428,7 +439,7 @@ static int copy_lists(struct dying *dying, struct process *ret, struct attach_ac
 }
 
 /* Counts the bytes missing in the copy. Only if the kernel reclaimed nothing are missing pages
- * known to be zeros. */
+ * known to be zeros, and added as such. Returns 0 or an errno value. */
 static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
                      struct death_loss *loss)
 {
@@ -440,6 +451,7 @@ static int note_loss(struct dying *dying, struct process *ret, struct attach_acc
     return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
 }
 
+/* Copies the memory of a process that is stopped at its end. Returns 0 or an errno value. */
 static int death_copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
                           struct death_loss *loss)
 {
@@ -464,6 +476,7 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
     return error;
 }
 
+/* At its end a process has one thread's registers left: those of the thread that is watched. */
 int death_copy(const struct death_watch *watch, const struct death_order *order, uint64_t expected,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss)

@@ -131,7 +131,7 @@ static uint64_t jump(const struct filter_machine *machine, const struct filters_
     return is_true ? at->if_true : at->if_false;
 }
 
-/* Executes an instruction that neither jumps nor returns. */
+/* Executes an instruction that neither jumps nor returns. Returns false if it is invalid. */
 static bool execute(struct filter_machine *machine, const struct filters_instruction *at)
 {
     const unsigned class = at->code & CLASS;
@@ -157,6 +157,8 @@ static bool execute(struct filter_machine *machine, const struct filters_instruc
     }
 }
 
+/* Interprets a filter, a program of classic BPF with two registers and 16 cells, as the kernel
+ * does. An invalid one returns 0, which kills. */
 uint32_t filters_run(const struct filters_instruction *program, size_t count,
                      const struct filters_call *call)
 {
@@ -179,7 +181,9 @@ uint32_t filters_run(const struct filters_instruction *program, size_t count,
 
 /* ---- the filters of a thread ---- */
 
-static enum filters_answer answer_of(uint32_t returned)
+/* Returns what a filter's result means for a call: it happens, it fails without harm, or anything
+ * else. */
+static enum filters_answer answer_for_action(uint32_t returned)
 {
     switch (returned & ACTION) {
     case ACTION_ALLOW:
@@ -202,10 +206,12 @@ static bool filters_ask_one(pid_t id, uintptr_t number, const struct filters_cal
     if (count < 0)
         return errno != ENOENT;
     if (count <= MOST_INSTRUCTIONS && ptrace(GET_FILTER, id, (void *)number, program) == count)
-        *ret = answer_of(filters_run(program, (size_t)count, call));
+        *ret = answer_for_action(filters_run(program, (size_t)count, call));
     return true;
 }
 
+/* The kernel runs all filters of a thread, and takes the strictest result. They are read until
+ * there are no more; the first must exist if Seccomp: says so. */
 enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
                                 const uint64_t arguments[6])
 {

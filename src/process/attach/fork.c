@@ -48,9 +48,10 @@ __attribute__((format(printf, 2, 3))) static bool fork_refuse(struct attach_fork
 
 /* ---- before the stop ---- */
 
-/* Returns a description of a descriptor of the process that a fork might disturb, or NULL. Data
- * that the kernel writes to the process's pages meanwhile may go to the copy's pages instead. */
-static const char *is_disturbed(const char *target)
+/* Returns what kind of descriptor this is if a fork might disturb it, by the target of its link, or
+ * NULL. Data that the kernel writes to the process's pages meanwhile may go to the copy's pages
+ * instead. */
+static const char *disturbed_by_fork(const char *target)
 {
     static const char *const names[][2] = {
         {"anon_inode:[io_uring]", "io_uring"},
@@ -63,6 +64,8 @@ static const char *is_disturbed(const char *target)
     return NULL;
 }
 
+/* Checks that the process has no descriptor that a fork might disturb. Returns false with the
+ * reason in fork->refused. */
 static bool check_descriptors(struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *directory = opendir(procfs_path(fork->pid, "fd").text);
@@ -73,7 +76,7 @@ static bool check_descriptors(struct attach_fork *fork)
         const ssize_t size =
             readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
         target[size > 0 ? size : 0] = '\0';
-        const char *what = is_disturbed(target);
+        const char *what = disturbed_by_fork(target);
         if (what)
             return fork_refuse(fork, "it uses %s", what);
     }
@@ -219,14 +222,15 @@ static bool has_own_namespace(const struct attach_fork *fork, pid_t id)
            memcmp(own, other, (size_t)size) == 0;
 }
 
-/* The arguments of wait4(2) for the child; WNOHANG, so that the thread cannot block. */
-static void waits_for(uint64_t child, uint64_t ret[6])
+/* Makes the arguments of wait4(2) for the child; WNOHANG, so that the thread cannot block. */
+static void make_wait_arguments(uint64_t child, uint64_t ret[6])
 {
     const uint64_t arguments[6] = {child, 0, WNOHANG | __WALL};
     memcpy(ret, arguments, sizeof(arguments));
 }
 
-/* Runs the filters of a borrowed thread. Returns whether they do no harm. */
+/* Asks the filters of a borrowed thread about a call. Returns whether they do no harm: a filter
+ * that only refuses the call is suspended. */
 static bool pass_filters(struct injection *injection, long call, const uint64_t arguments[6],
                          enum filters_answer *ret)
 {
@@ -274,6 +278,8 @@ static bool note_result(struct attach_fork *fork, const struct injection *inject
     return true;
 }
 
+/* One of the stopped threads is made to call clone(2). All that could go wrong is checked before,
+ * including whether the thread could later wait for the child, so that no zombie stays. */
 bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count)
 {
     struct injection injection;
@@ -290,7 +296,7 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
     arguments[1] = inject_exit_frame(&injection, &fork->code);
     if (arguments[1] == 0)
         return fork_refuse(fork, "the stack of a thread cannot be written to");
-    waits_for((uint64_t)fork->pid, wait);
+    make_wait_arguments((uint64_t)fork->pid, wait);
     const bool waits = pass_filters(&injection, SYS_wait4, wait, &answer_to_wait),
                clones = pass_filters(&injection, SYS_clone, arguments, &answer);
     if (answer == FILTERS_UNKNOWN || answer_to_wait == FILTERS_UNKNOWN)
@@ -303,6 +309,7 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
 
 /* ---- the guard ---- */
 
+/* Assumes that as much memory goes until the next call as since the last one. */
 bool attach_fork_may_stay(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -353,7 +360,7 @@ static long reap_once(const struct attach_fork *fork, uint64_t child)
     long result = INJECT_AGAIN;
     if (id == 0 || !stop_one(id, &tracee))
         return INJECT_AGAIN;
-    waits_for(child, arguments);
+    make_wait_arguments(child, arguments);
     if (inject_begin(&tracee, &fork->code, &injection) &&
         pass_filters(&injection, SYS_wait4, arguments, &answer))
         result = inject(&injection, SYS_wait4, arguments);
@@ -434,6 +441,7 @@ static void reap_left(const struct attach_fork *fork)
     }
 }
 
+/* The child is a child of the process, so only the process can remove its zombie. */
 void attach_fork_end(struct attach_fork *fork)
 {
     siginfo_t info;

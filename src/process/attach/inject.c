@@ -24,6 +24,8 @@
  * are stopped meanwhile. */
 #define PATIENCE 15.0
 
+/* Polls with a growing pause, since waitid(2) has no time limit. WNOWAIT leaves the status for
+ * whoever needs it. */
 int inject_await(pid_t id)
 {
     const double start = attach_clock();
@@ -65,6 +67,7 @@ bool inject_is_possible(void)
 
 /* ---- registers and code ---- */
 
+/* Reads all general registers of a stopped thread. Returns false if that fails. */
 static bool inject_read_registers(pid_t id, machine_registers *ret)
 {
     struct iovec part = {ret, sizeof(*ret)};
@@ -78,7 +81,8 @@ static bool write_registers(pid_t id, const machine_registers *registers)
     return ptrace(PTRACE_SETREGSET, id, (void *)(uintptr_t)NT_PRSTATUS, &part) == 0;
 }
 
-static machine_registers kept(const struct injection *injection)
+/* Returns the registers that the thread had before. */
+static machine_registers kept_registers(const struct injection *injection)
 {
     machine_registers registers;
     memcpy(&registers, injection->registers, sizeof(registers));
@@ -86,7 +90,7 @@ static machine_registers kept(const struct injection *injection)
 }
 
 /* Returns whether a stopped thread has these bytes at an address. */
-static bool has_code(pid_t id, uint64_t address, const uint8_t *bytes, size_t size)
+static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof(long)) {
         errno = 0;
@@ -105,8 +109,8 @@ bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct 
     if (tracee->state != TRACEE_STOPPED || tracee->signal != 0 || tracee->is_group_stop ||
         !inject_read_registers(tracee->id, &registers) ||
         !machine_sleeps(&registers, code->futex) ||
-        !has_code(tracee->id, code->futex, machine_futex, sizeof(machine_futex)) ||
-        !has_code(tracee->id, code->exit, machine_exit, sizeof(machine_exit)))
+        !thread_has_code(tracee->id, code->futex, machine_futex, sizeof(machine_futex)) ||
+        !thread_has_code(tracee->id, code->exit, machine_exit, sizeof(machine_exit)))
         return false;
     memcpy(ret->registers, &registers, sizeof(registers));
     ret->is_timed = machine_is_timed(&registers);
@@ -130,7 +134,7 @@ bool inject_is_sleeping(uint64_t pid, pid_t id, const struct inject_code *code)
 
 uint64_t inject_exit_frame(const struct injection *injection, const struct inject_code *code)
 {
-    const machine_registers registers = kept(injection);
+    const machine_registers registers = kept_registers(injection);
     uint64_t words[MACHINE_FRAME_WORDS];
     const uint64_t stack = machine_frame(&registers, code->exit, words);
     for (uint64_t i = 0; i < MACHINE_FRAME_WORDS; i++)
@@ -142,22 +146,22 @@ uint64_t inject_exit_frame(const struct injection *injection, const struct injec
 
 uint64_t inject_pointer(const struct injection *injection)
 {
-    const machine_registers registers = kept(injection);
+    const machine_registers registers = kept_registers(injection);
     return machine_pointer(&registers);
 }
 
 /* ---- the call ---- */
 
-/* Restores the thread's registers and options. */
-static bool restore(const struct injection *injection)
+/* Restores the thread's registers and options. Returns false if that fails. */
+static bool restore_thread(const struct injection *injection)
 {
-    const machine_registers registers = kept(injection);
+    const machine_registers registers = kept_registers(injection);
     const bool good = write_registers(injection->tracee->id, &registers);
     return ptrace(PTRACE_SETOPTIONS, injection->tracee->id, NULL, NULL) == 0 && good;
 }
 
 /* Makes a process the OOM killer's first choice. */
-static void be_first_to_end(pid_t id)
+static void prefer_for_oom_killer(pid_t id)
 {
     const int fd = open(procfs_path((uint64_t)id, "oom_score_adj").text, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
@@ -177,7 +181,7 @@ static void take_child(struct injection *injection)
     injection->child = (pid_t)child;
     (void)ptrace(PTRACE_SETOPTIONS, injection->child, NULL,
                  (void *)(uintptr_t)PTRACE_O_EXITKILL); /* fails if it is already dead */
-    be_first_to_end(injection->child);
+    prefer_for_oom_killer(injection->child);
 }
 
 /* Lets the thread run up to its next stop in or after the call. Returns false if it is lost. */
@@ -186,12 +190,11 @@ static bool resume(pid_t id, ptrace_request request)
     return ptrace(request, id, NULL, NULL) == 0;
 }
 
-/*
- * Follows the thread through the call: the stop at its entry, the event of a new process, the stop
+/* Follows the thread through the call: the stop at its entry, the event of a new process, the stop
  * at its exit, and the stop that PTRACE_INTERRUPT makes after that. Only there the registers are
  * restored, because there, on its way out of the kernel, the kernel looks for a call to restart; at
- * the exit's stop the program would see the kernel-internal restart code.
- */
+ * the exit's stop the program would see the kernel-internal restart code. Returns the call's
+ * result, INJECT_AGAIN or INJECT_LOST. */
 static long inject_follow(struct injection *injection)
 {
     struct tracee *tracee = injection->tracee;
@@ -229,7 +232,7 @@ static long inject_follow(struct injection *injection)
              * stopped by one. */
             tracee->signal = event == 0 ? stop : 0;
             tracee->is_group_stop = event == PTRACE_EVENT_STOP && stop != SIGTRAP;
-            return restore(injection) ? result : INJECT_LOST;
+            return restore_thread(injection) ? result : INJECT_LOST;
         }
     }
 }
@@ -239,7 +242,7 @@ long inject(struct injection *injection, long call, const uint64_t arguments[6])
     const uintptr_t options = PTRACE_O_TRACESYSGOOD |
                               (injection->traces_child ? PTRACE_O_TRACECLONE : 0) |
                               (injection->suspends_filters ? PTRACE_O_SUSPEND_SECCOMP : 0);
-    machine_registers registers = kept(injection);
+    machine_registers registers = kept_registers(injection);
     injection->child = 0;
     machine_call(&registers, call, arguments);
     if (ptrace(PTRACE_SETOPTIONS, injection->tracee->id, NULL, (void *)options) != 0)

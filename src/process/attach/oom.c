@@ -12,6 +12,8 @@
 /* The files that have the counter in the two versions of control groups. */
 static const char *const names[] = {"memory.events", "memory.oom_control"};
 
+/* The group's own counter is better than the machine's: each version of control groups has it in a
+ * file of its own. */
 bool oom_count(uint64_t pid, struct oom_count *ret)
 {
     static const char key[] = "oom_kill ";

@@ -50,7 +50,8 @@ enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 };
 
 /* ---- mappings ---- */
 
-static bool pages_is_named(const char *path, const char *name)
+/* Returns whether the path of a mapping begins with a name. */
+static bool path_begins(const char *path, const char *name)
 {
     return strncmp(path, name, strlen(name)) == 0;
 }
@@ -59,13 +60,13 @@ static bool pages_is_named(const char *path, const char *name)
  * expose, or exposes to all processes alike. */
 static bool is_of_kernel(const char *path)
 {
-    return pages_is_named(path, "[vvar") || pages_is_named(path, "[vsyscall]");
+    return path_begins(path, "[vvar") || path_begins(path, "[vsyscall]");
 }
 
 /* Returns whether a mapping is memory that begins as zeros, although it has a name and an inode. */
 static bool is_zeros(const char *path)
 {
-    return pages_is_named(path, "/anon_hugepage") || pages_is_named(path, "/dev/zero");
+    return path_begins(path, "/anon_hugepage") || path_begins(path, "/dev/zero");
 }
 
 /* Parses a line of maps: start-end perms offset device inode path. Returns whether its pages are
@@ -127,13 +128,15 @@ static bool pages_add(struct attach_pages *pages, uint64_t address, uint64_t siz
 
 enum { LEFT_OUT = -1, SLOW = -2 };
 
+/* Adds pages that may have to be read from a disk. Returns false if memory runs out. */
 static bool add_slow(struct attach_pages *pages, uint64_t address, uint64_t size)
 {
     const struct attach_run run = {address, size, ATTACH_WRITTEN};
     return vector_push(&pages->slow, run);
 }
 
-/* Returns an attach_kind, LEFT_OUT or SLOW. */
+/* Returns how the page of an entry of the pagemap is treated: as an attach_kind, LEFT_OUT or SLOW.
+ * Of files, only pages that the process has changed matter. */
 static inline int pages_kind_of(const struct attach_pages *pages,
                                 const struct attach_mapping *mapping, uint64_t entry)
 {
@@ -260,6 +263,7 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
     return error == ENOTTY ? add_by_pagemap(pages, mapping, pagemap, entries) : error;
 }
 
+/* Adds the pages of all mappings. Returns 0 or an errno value. */
 static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
                         int pagemap)
 {
@@ -271,6 +275,8 @@ static int add_mappings(struct attach_pages *pages, const struct attach_mappings
     return error;
 }
 
+/* Finds the pages of a process; without a pagemap, which may be forbidden, all readable memory is
+ * taken. Returns 0 or an errno value. */
 static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};

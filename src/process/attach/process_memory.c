@@ -22,7 +22,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /* Returns the part of a range from an address on, which may be empty. */
-static struct memory_range behind(struct memory_range range, uint64_t address)
+static struct memory_range range_from(struct memory_range range, uint64_t address)
 {
     const uint64_t less = range.address < address ? address - range.address : 0;
     return less >= range.size
@@ -30,6 +30,7 @@ static struct memory_range behind(struct memory_range range, uint64_t address)
                : (struct memory_range){range.address + less, range.size - less, range.data + less};
 }
 
+/* Of overlapping ranges the lowest one counts; adjacent ranges with adjacent bytes become one. */
 void memory_sort(struct memory *memory)
 {
     struct memory_range *ranges = memory->ranges.data;
@@ -39,7 +40,7 @@ void memory_sort(struct memory *memory)
     for (size_t i = 0; i < memory->ranges.count; i++) {
         struct memory_range *last = kept > 0 ? &ranges[kept - 1] : NULL;
         const uint64_t end = last ? last->address + last->size : 0;
-        const struct memory_range range = behind(ranges[i], end);
+        const struct memory_range range = range_from(ranges[i], end);
         if (range.size == 0)
             continue;
         if (last && range.address == end && range.data == last->data + last->size)
@@ -76,6 +77,7 @@ void memory_deinit(struct memory *memory)
     *memory = (struct memory){0};
 }
 
+/* Returns the range that contains an address, or NULL. */
 static const struct memory_range *range_at(const struct memory_range *ranges, size_t count,
                                            uint64_t address)
 {
@@ -91,9 +93,10 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
     return range_at(memory->ranges.data, memory->ranges.count, address);
 }
 
-/* Finds the position of bytes, and whether it is in the process rather than the executable. */
-static const uint8_t *process_memory_find_place(const struct memory *memory, uint64_t address,
-                                                uint64_t size, bool *ret_is_own)
+/* Returns the bytes at an address, or NULL. *ret_is_own: they are the process's; otherwise those of
+ * the executable, for read-only data that a core does not contain. */
+static const uint8_t *find_place(const struct memory *memory, uint64_t address, uint64_t size,
+                                 bool *ret_is_own)
 {
     const struct memory_range *range = memory_range_at(memory, address);
     *ret_is_own = range != NULL;
@@ -107,13 +110,13 @@ static const uint8_t *process_memory_find_place(const struct memory *memory, uin
 const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
-    return process_memory_find_place(memory, address, size, &is_own);
+    return find_place(memory, address, size, &is_own);
 }
 
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
-    const uint8_t *place = process_memory_find_place(memory, address, size, &is_own);
+    const uint8_t *place = find_place(memory, address, size, &is_own);
     return !place || !is_own || memory_fill(memory, address, size, place) ? place : NULL;
 }
 

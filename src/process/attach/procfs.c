@@ -18,6 +18,7 @@ static struct procfs_path procfs_path_of(uint64_t id, const char *name)
     return path;
 }
 
+/* The name in parentheses may contain anything, so the state follows the last one. */
 char procfs_thread_state(uint64_t pid, uint64_t id)
 {
     char path[64];
@@ -34,6 +35,8 @@ bool procfs_has_exited(uint64_t pid, uint64_t id)
     return state == '\0' || state == 'Z' || state == 'X';
 }
 
+/* A process whose first thread has exited goes on, but /proc/PID then shows no memory: another
+ * thread does. */
 uint64_t procfs_living_thread(uint64_t pid)
 {
     if (!procfs_has_exited(pid, pid))
@@ -62,6 +65,7 @@ struct procfs_path procfs_path(uint64_t pid, const char *name)
     return procfs_path_of(is_given_up(name) ? procfs_living_thread(pid) : pid, name);
 }
 
+/* Reads a file to its end, and terminates the string. Returns 0 or an errno value. */
 static int procfs_read_all(int fd, struct text *ret)
 {
     for (;;) {
@@ -103,6 +107,8 @@ int procfs_read_name(uint64_t pid, struct text *ret)
     return error;
 }
 
+/* The kernel cuts a process's name to 15 characters; the name of its executable completes it if it
+ * begins with them. */
 int procfs_read_whole_name(uint64_t pid, struct text *ret)
 {
     enum { CUT = 15 };
@@ -184,6 +190,7 @@ static unsigned digit(char character)
     return 255;
 }
 
+/* Skips blanks after the number, too. A number that overflows is refused. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
 {
     const char *next = *at;

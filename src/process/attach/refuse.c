@@ -114,8 +114,9 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Returns advice for a user who lacks permission to read the process. */
-static const char *right(const struct attach_facts *facts)
+/* Returns what a user can do who lacks permission to read the process; it depends on where this
+ * program runs. */
+static const char *advice_for_permission(const struct attach_facts *facts)
 {
     switch (facts->environment) {
     case ATTACH_KUBERNETES:
@@ -129,36 +130,41 @@ static const char *right(const struct attach_facts *facts)
     }
 }
 
+/* Refuses a process that another user could read, and says which rule forbids it. The order is that
+ * of the rules that can be told apart from outside. */
 static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
 {
     if (facts->yama == 2)
         return say_of(facts,
                       "reading it requires CAP_SYS_PTRACE here "
                       "(/proc/sys/kernel/yama/ptrace_scope is 2): %s",
-                      right(facts));
+                      advice_for_permission(facts));
     if (facts->is_hidden)
-        return say_of(facts, "runs as another user: run this as that user, or %s", right(facts));
+        return say_of(facts, "runs as another user: run this as that user, or %s",
+                      advice_for_permission(facts));
     if (facts->is_other_user)
         return say_of(facts,
                       "runs as another user or group (uid %llu): run this as that user, or %s",
-                      (unsigned long long)facts->user, right(facts));
+                      (unsigned long long)facts->user, advice_for_permission(facts));
     if (facts->yama == 1)
         return say_of(facts,
                       "only its ancestors and processes with CAP_SYS_PTRACE may read it here "
                       "(/proc/sys/kernel/yama/ptrace_scope is 1): %s",
-                      right(facts));
+                      advice_for_permission(facts));
     if (facts->has_more)
         return say_of(facts,
                       "has capabilities (CapPrm in /proc/%llu/status) that this program does not "
                       "have: %s",
-                      (unsigned long long)facts->pid, right(facts));
+                      (unsigned long long)facts->pid, advice_for_permission(facts));
     return say_of(facts,
                   "is protected: its file is set-uid, has capabilities or cannot be read, or it "
                   "has PR_SET_DUMPABLE off%s; %s",
                   facts->environment == ATTACH_MACHINE ? "" : ", or this container forbids ptrace",
-                  right(facts));
+                  advice_for_permission(facts));
 }
 
+/* The checks go from reasons that hold for every process to those of this user: the first one is
+ * what to mend first. */
 struct g2h_error *attach_refusal(const struct attach_facts *facts)
 {
     TRY_MEMORY(facts->error != ENOMEM);
@@ -182,6 +188,7 @@ struct identity {
     uint64_t users[4], groups[4];
 };
 
+/* Reads the four ids after a key of a status. */
 static void take_identity(const struct text *status, const char *key, uint64_t *ret)
 {
     const char *at = procfs_value(status, key);
@@ -190,7 +197,9 @@ static void take_identity(const struct text *status, const char *key, uint64_t *
             ret[i] = UINT64_MAX;
 }
 
-static bool is_all(const uint64_t *numbers, uint64_t wanted)
+/* Returns whether real, effective and saved id are the wanted one: ptrace(2) requires it of all
+ * three. */
+static bool are_all_three(const uint64_t *numbers, uint64_t wanted)
 {
     return numbers[0] == wanted && numbers[1] == wanted && numbers[2] == wanted;
 }
@@ -227,6 +236,7 @@ static void refuse_note_process(const struct text *status, struct attach_facts *
     facts->is_self = facts->leader == (uint64_t)getpid();
 }
 
+/* Returns the set of capabilities after a key of a status, a bit each. */
 static uint64_t capabilities_of(const struct text *status, const char *key)
 {
     const char *at = procfs_value(status, key);
@@ -250,7 +260,8 @@ static void note_users(const struct text *status, struct attach_facts *facts)
     take_identity(&own, "Uid:", ours.users);
     take_identity(&own, "Gid:", ours.groups);
     facts->user = its.users[1];
-    facts->is_other_user = !is_all(its.users, ours.users[3]) || !is_all(its.groups, ours.groups[3]);
+    facts->is_other_user =
+        !are_all_three(its.users, ours.users[3]) || !are_all_three(its.groups, ours.groups[3]);
     effective = capabilities_of(&own, "CapEff:");
     facts->has_more = (capabilities_of(status, "CapPrm:") & ~capabilities_of(&own, "CapPrm:")) != 0;
     facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
@@ -270,6 +281,8 @@ static void note_traced_thread(struct attach_facts *facts)
     }
 }
 
+/* Finds out which process traces this one, and its name. Without permission (EPERM) the threads are
+ * searched, too. */
 static void note_tracer(struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text name = {0};
@@ -279,6 +292,7 @@ static void note_tracer(struct attach_facts *facts)
         snprintf(facts->tracer_name, sizeof(facts->tracer_name), "%s", name.data);
 }
 
+/* Notes the restriction of ptrace by the Yama module; 0 if there is none. */
 static void note_yama(struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text scope = {0};
@@ -314,6 +328,7 @@ static void note_proc(struct attach_facts *facts)
     facts->is_other_proc = !facts->has_no_proc && strtol(own, NULL, 10) != (long)getpid();
 }
 
+/* Gathers the facts from /proc, as far as it shows them, and judges them. */
 struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
 {
     _cleanup_(text_deinit) struct text status = {0};

@@ -17,6 +17,8 @@
 
 #define NEAR (128ull << 10)
 
+/* Adds an address range to the areas, which ascend; overlapping ones are merged. Returns false if
+ * memory runs out. */
 static bool space_add_area(struct attach_space *space, uint64_t from, uint64_t to)
 {
     struct attach_area *last =
@@ -80,6 +82,8 @@ static bool allow_runs(const struct attach_space *space, const struct attach_pag
     return true;
 }
 
+/* Reserves addresses for all areas, without memory. Returns false if the system does not provide
+ * that many. */
 static bool space_reserve(struct attach_space *space, int protection)
 {
     void *data = space->size > 0 && space->size <= SIZE_MAX
@@ -90,6 +94,7 @@ static bool space_reserve(struct attach_space *space, int protection)
     return space->data != NULL;
 }
 
+/* All areas are in one mapping, so that it takes one call, and one number of bytes counts. */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
 {
     for (size_t i = 0; i < pages->runs.count; i++) {

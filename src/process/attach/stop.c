@@ -62,7 +62,7 @@ static int stop_seize(const struct attach_tracer *tracer, struct tracee *tracee)
 }
 
 /* Seizes a thread unless that has been done. A new thread may have the id of a thread that has
- * ended. */
+ * ended. Returns 0 or an errno value. */
 static int seize_new(struct attach_tracer *tracer, pid_t id)
 {
     const struct tracee fresh = {id, TRACEE_ENDED, 0, false};
@@ -92,7 +92,7 @@ static int seize_all(struct attach_tracer *tracer)
  * program were killed. But a thread that has ended must be reaped: if it ended because of an
  * execve(2), that call waits for it. The end of the first thread is left to the process's parent.
  */
-static void stop_look_at(const struct attach_tracer *tracer, struct tracee *tracee)
+static void check_thread(const struct attach_tracer *tracer, struct tracee *tracee)
 {
     siginfo_t info = {0};
     const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
@@ -113,13 +113,13 @@ static void stop_look_at(const struct attach_tracer *tracer, struct tracee *trac
 }
 
 /* Checks the threads that still run. Returns how many are left. */
-static size_t look_at_all(struct attach_tracer *tracer)
+static size_t check_running_threads(struct attach_tracer *tracer)
 {
     size_t running = 0;
     for (size_t i = 0; i < tracer->tracees.count; i++) {
         struct tracee *tracee = &tracer->tracees.data[i];
         if (tracee->state == TRACEE_RUNNING)
-            stop_look_at(tracer, tracee);
+            check_thread(tracer, tracee);
         running += tracee->state == TRACEE_RUNNING;
     }
     return running;
@@ -165,7 +165,7 @@ static void give_up_stuck(struct attach_tracer *tracer)
 static int await_stops(struct attach_tracer *tracer)
 {
     const double start = attach_clock();
-    for (long pause = 10000; look_at_all(tracer) > 0;) {
+    for (long pause = 10000; check_running_threads(tracer) > 0;) {
         const double waited = attach_clock() - start;
         if (waited > PATIENCE)
             return ETIMEDOUT;
@@ -186,7 +186,7 @@ static size_t interrupt_all(struct attach_tracer *tracer)
         if (tracee->state != TRACEE_RUNNING)
             continue;
         running++;
-        /* This fails for a thread that has ended meanwhile, which stop_look_at() notices. */
+        /* This fails for a thread that has ended meanwhile, which check_thread() notices. */
         (void)ptrace(PTRACE_INTERRUPT, tracee->id, NULL, NULL);
     }
     return running;
@@ -211,6 +211,7 @@ static int stop_all(struct attach_tracer *tracer)
 
 /* ---- registers ---- */
 
+/* Reads the registers of a stopped thread. Returns false if memory runs out. */
 static bool stop_read_registers(struct tracee *tracee, struct attach_threads *threads)
 {
     struct process_thread thread = {.id = (uint64_t)tracee->id};
@@ -223,6 +224,8 @@ static bool stop_read_registers(struct tracee *tracee, struct attach_threads *th
     return vector_push(threads, thread);
 }
 
+/* Reads the registers of all stopped threads. Returns 0, or an errno value: ESRCH if there are
+ * none. */
 static int read_all_registers(struct attach_tracer *tracer)
 {
     struct attach_stop *stop = tracer->stop;
@@ -280,7 +283,8 @@ static void stop_let_go(const struct attach_tracer *tracer)
     }
 }
 
-/* Forks the process if requested. Failure to fork is not an error. */
+/* Forks the process if requested. Failure to fork is not an error, unless a thread does not answer
+ * any more. Returns 0 or an errno value. */
 static int make_child(struct attach_tracer *tracer)
 {
     struct attach_fork *fork = tracer->fork;
@@ -332,6 +336,8 @@ static void stop_destroy(struct attach_tracer *tracer)
     free(tracer);
 }
 
+/* Only the thread that has seized others may use them (ptrace(2)), so a thread of its own does all
+ * of that and waits for flags. */
 int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
 {
     struct attach_tracer *tracer = calloc(1, sizeof(*tracer));
@@ -381,6 +387,7 @@ void attach_stop_deinit(struct attach_stop *stop)
 
 /* ---- control groups ---- */
 
+/* Only version 1 of control groups freezes threads so that they never stop for a tracer. */
 bool attach_is_frozen(uint64_t pid)
 {
     static const char freezer[] = ":freezer:";

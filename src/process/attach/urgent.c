@@ -8,14 +8,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The C library's functions of these names are for processes by POSIX, and musl does not implement
- * them. The kernel's are for threads; 0 is the caller's. */
+/* Sets the scheduling policy of the calling thread. The C library's functions of these names are
+ * for processes by POSIX, and musl does not implement them. The kernel's are for threads; 0 is the
+ * caller's. Returns 0 or an errno value. */
 static int set_policy(int policy, int priority)
 {
     const struct sched_param parameters = {.sched_priority = priority};
     return syscall(SYS_sched_setscheduler, 0, policy, &parameters) < 0 ? errno : 0;
 }
 
+/* Reads the scheduling policy of the calling thread. Returns false if that fails. */
 static bool read_policy(int *ret_policy, int *ret_priority)
 {
     struct sched_param parameters;
@@ -32,13 +34,16 @@ static int lowest(void)
     return sched_get_priority_min(SCHED_RR);
 }
 
-/* A thread of another policy is already urgent, as its user wished. */
+/* Returns whether a policy is one without urgency. A thread of another policy is already urgent, as
+ * its user wished. */
 static bool is_usual(int policy)
 {
     const int kind = policy & ~SCHED_RESET_ON_FORK;
     return kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE;
 }
 
+/* Real-time priority lets this thread run at once when the process has been stopped, on a busy
+ * machine, too. SCHED_RESET_ON_FORK keeps it from other threads. */
 int attach_urgent_begin(struct attach_urgent *ret)
 {
     *ret = (struct attach_urgent){0};
@@ -60,7 +65,7 @@ void attach_urgent_end(const struct attach_urgent *urgent)
 }
 
 /* Starts a thread that has the policy before it runs. If it had to set the policy itself, it would
- * first wait for a processor like any other. */
+ * first wait for a processor like any other. Returns 0 or an errno value. */
 static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
 {
     const struct sched_param parameters = {.sched_priority = lowest()};

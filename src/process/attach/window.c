@@ -43,17 +43,17 @@ struct window {
 
 /* ---- bits ---- */
 
-static bool memory_window_has(const uint64_t *bits, uint64_t page)
+static bool has_page_bit(const uint64_t *bits, uint64_t page)
 {
     return (__atomic_load_n(&bits[page / BITS], __ATOMIC_ACQUIRE) >> (page % BITS) & 1) != 0;
 }
 
-static void memory_window_set(uint64_t *bits, uint64_t page)
+static void set_page_bit(uint64_t *bits, uint64_t page)
 {
     __atomic_fetch_or(&bits[page / BITS], (uint64_t)1 << (page % BITS), __ATOMIC_RELEASE);
 }
 
-static void clear(uint64_t *bits, uint64_t page)
+static void clear_page_bit(uint64_t *bits, uint64_t page)
 {
     __atomic_fetch_and(&bits[page / BITS], ~((uint64_t)1 << (page % BITS)), __ATOMIC_RELEASE);
 }
@@ -85,7 +85,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
 static void check_page(struct window *window, uint64_t page, uint64_t address)
 {
     uint8_t truth[1 << 16];
-    if (!memory_window_has(window->there, page) ||
+    if (!has_page_bit(window->there, page) ||
         pread(window->file, truth, (size_t)window->page, (off_t)address) != (ssize_t)window->page)
         return;
     __atomic_fetch_add(&window->compared, 1, __ATOMIC_RELAXED);
@@ -145,6 +145,7 @@ void window_check(struct window *window)
 
 /* ---- making it ---- */
 
+/* Copies the areas of a space, whose bytes both have then. Returns false if memory runs out. */
 static bool copy_space(const struct attach_space *space, struct attach_space *ret)
 {
     *ret = (struct attach_space){.data = space->data, .size = space->size};
@@ -154,6 +155,8 @@ static bool copy_space(const struct attach_space *space, struct attach_space *re
     return true;
 }
 
+/* Pages of zeros count as read from the start. Returns NULL if memory runs out or the process
+ * cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
 {
@@ -181,9 +184,9 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
         const struct attach_run *run = &pages->runs.data[i];
         const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
         for (uint64_t at = first; at < first + run->size / window->page; at++) {
-            memory_window_set(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
+            set_page_bit(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
             if (run->kind != ATTACH_ZERO)
-                memory_window_set(window->ahead, at);
+                set_page_bit(window->ahead, at);
         }
     }
     return window;
@@ -231,8 +234,7 @@ static bool is_asked_to_end(void)
 
 /* Reads bytes of the process to their position, by its file: see copy.h. Returns false if some
  * cannot be read. */
-static bool memory_window_read_bytes(struct window *window, uint64_t address, uint64_t size,
-                                     uint8_t *data)
+static bool read_window_bytes(struct window *window, uint64_t address, uint64_t size, uint8_t *data)
 {
     uint64_t done = 0;
     while (done < size) {
@@ -262,19 +264,19 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
     bool good = true;
     for (uint64_t page = pages.first, next; page < pages.end; page = next) {
         next = page + 1;
-        if (memory_window_has(window->there, page))
+        if (has_page_bit(window->there, page))
             continue;
-        while (next < pages.end && !memory_window_has(window->there, next))
+        while (next < pages.end && !has_page_bit(window->there, next))
             next++;
         const uint64_t offset = page * window->page, size = (next - page) * window->page;
-        if (!memory_window_read_bytes(window, area->address + (offset - area->offset), size,
-                                      window->data + offset)) {
+        if (!read_window_bytes(window, area->address + (offset - area->offset), size,
+                               window->data + offset)) {
             good = false;
             continue;
         }
         __atomic_fetch_add(&window->bytes, size, __ATOMIC_RELAXED);
         for (uint64_t i = page; i < next; i++)
-            memory_window_set(window->there, i);
+            set_page_bit(window->there, i);
     }
     return good;
 }
@@ -282,22 +284,22 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
 /* Adds the pages of a block around the needed ones that may be read ahead: a page that was dropped
  * would stay in vain. Only pages of one area have consecutive addresses, although areas adjoin in
  * the space. */
-static struct window_pages memory_window_widen(const struct window *window,
-                                               struct window_pages block, struct window_pages area,
-                                               struct window_pages needed)
+static struct window_pages add_pages_ahead(const struct window *window, struct window_pages block,
+                                           struct window_pages area, struct window_pages needed)
 {
     while (needed.first > block.first && needed.first > area.first &&
-           memory_window_has(window->ahead, needed.first - 1))
+           has_page_bit(window->ahead, needed.first - 1))
         needed.first--;
     while (needed.end < block.end && needed.end < area.end &&
-           memory_window_has(window->ahead, needed.end))
+           has_page_bit(window->ahead, needed.end))
         needed.end++;
     return needed;
 }
 
+/* Returns whether all of these pages have been read. */
 static bool are_there(const struct window *window, uint64_t first, uint64_t end)
 {
-    while (first < end && memory_window_has(window->there, first))
+    while (first < end && has_page_bit(window->there, first))
         first++;
     return first >= end;
 }
@@ -329,7 +331,7 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
         next = of_block.end < end ? of_block.end : end;
         const struct window_pages needed = {page, next},
                                   all = is_small
-                                            ? memory_window_widen(window, of_block, of_area, needed)
+                                            ? add_pages_ahead(window, of_block, of_area, needed)
                                             : needed;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
         good = fill_pages(window, area, all);
@@ -342,10 +344,10 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
 
 /* ---- dropping pages ---- */
 
-static void give_back(struct window *window, uint64_t page)
+static void forget_page(struct window *window, uint64_t page)
 {
-    clear(window->there, page);
-    clear(window->ahead, page);
+    clear_page_bit(window->there, page);
+    clear_page_bit(window->ahead, page);
 }
 
 void window_drop(struct window *window, uint64_t from, uint64_t end)
@@ -356,15 +358,15 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
     for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
         const uint64_t block = page / pages, limit = (block + 1) * pages;
         next = page + 1;
-        if (memory_window_has(window->kept, page) || !memory_window_has(window->mapped, page))
+        if (has_page_bit(window->kept, page) || !has_page_bit(window->mapped, page))
             continue;
-        while (next < last && next < limit && !memory_window_has(window->kept, next) &&
-               memory_window_has(window->mapped, next))
+        while (next < last && next < limit && !has_page_bit(window->kept, next) &&
+               has_page_bit(window->mapped, next))
             next++;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
         check_pages(window, page, next);
         for (uint64_t i = page; i < next; i++)
-            give_back(window, i);
+            forget_page(window, i);
         (void)madvise(window->data + page * window->page, (size_t)((next - page) * window->page),
                       MADV_DONTNEED);
         pthread_mutex_unlock(&window->locks[block % LOCKS]);
@@ -380,7 +382,7 @@ void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
 void window_keep(struct window *window, uint64_t from, uint64_t end)
 {
     for (uint64_t page = from / window->page; page * window->page < end; page++)
-        memory_window_set(window->kept, page);
+        set_page_bit(window->kept, page);
 }
 
 uint64_t window_read(const struct window *window)
