@@ -23,7 +23,8 @@ struct core_reading {
 };
 
 /* Returns size bytes at an offset of the file, or NULL if the file does not have them. */
-static const uint8_t *at(const struct core_reading *reading, uint64_t offset, uint64_t size)
+static const uint8_t *core_bytes_at(const struct core_reading *reading, uint64_t offset,
+                                    uint64_t size)
 {
     const struct g2h_input *input = reading->input;
     return offset <= input->size && size <= input->size - offset ? input->data + offset : NULL;
@@ -41,6 +42,7 @@ static uint32_t core_number_at(const uint8_t *bytes)
 
 /* ---- notes ---- */
 
+/* Adds a thread with its registers from its note (NT_PRSTATUS). */
 static struct g2h_error *take_thread(struct core_reading *reading, struct g2h_bytes note)
 {
     struct process_thread thread = {0};
@@ -55,6 +57,8 @@ static struct g2h_error *take_thread(struct core_reading *reading, struct g2h_by
     return NULL;
 }
 
+/* Finds the address of the program's entry point, by which its load address is known, in the
+ * auxiliary vector. */
 static void take_auxv(struct core_reading *reading, struct g2h_bytes note)
 {
     for (uint64_t i = 0; i + 16 <= note.size; i += 16)
@@ -62,6 +66,7 @@ static void take_auxv(struct core_reading *reading, struct g2h_bytes note)
             reading->process->entry = core_word_at(note.data + i + 8);
 }
 
+/* Reads a note of one of the known types, and ignores others. */
 static struct g2h_error *take_note(struct core_reading *reading, uint32_t type,
                                    struct g2h_bytes note)
 {
@@ -81,16 +86,17 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~(uint64_t)3;
 }
 
+/* Reads the notes of a segment, as far as they are in the file. */
 static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offset, uint64_t size)
 {
     const uint64_t end = offset + size;
     const uint8_t *header;
     while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
-           (header = at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
+           (header = core_bytes_at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
         const uint64_t name = padded(core_number_at(header)), count = core_number_at(header + 4);
         offset += sizeof(Elf64_Nhdr) + name;
         const uint8_t *data =
-            offset <= end && count <= end - offset ? at(reading, offset, count) : NULL;
+            offset <= end && count <= end - offset ? core_bytes_at(reading, offset, count) : NULL;
         if (!data)
             return NULL;
         TRY(take_note(reading, core_number_at(header + 8), (struct g2h_bytes){data, count}));
@@ -115,6 +121,7 @@ static struct g2h_error *find_files(const struct core_reading *reading)
 
 /* ---- segments ---- */
 
+/* Counts bytes that the core should have but does not: it is cut. The sum saturates. */
 static void add_missing(struct core_account *account, uint64_t bytes)
 {
     const uint64_t most = UINT64_MAX - account->missing;
@@ -152,11 +159,12 @@ static uint64_t count_segments(const struct core_reading *reading)
     const uint16_t count = (uint16_t)(header[56] | header[57] << 8);
     if (count != NUMBER_ELSEWHERE)
         return count;
-    const uint8_t *section = at(reading, core_word_at(header + 40), sizeof(Elf64_Shdr));
+    const uint8_t *section = core_bytes_at(reading, core_word_at(header + 40), sizeof(Elf64_Shdr));
     return section ? core_number_at(section + 44) : count;
 }
 
-/* Pages that a process has never touched are holes of the core that the kernel writes (core(5)). */
+/* Finds the pages that the process has never touched: they are holes of the core that the kernel
+ * writes (core(5)). Returns false if memory runs out. */
 static bool find_untouched(struct core_reading *reading)
 {
     struct memory *memory = &reading->process->memory;
@@ -174,12 +182,14 @@ static bool find_untouched(struct core_reading *reading)
     return good;
 }
 
+/* Reads all segments, sorts the memory, and finds which files were mapped. */
 static struct g2h_error *read_segments(struct core_reading *reading)
 {
     const struct g2h_input *input = reading->input;
     const uint64_t first = core_word_at(input->data + 32), count = count_segments(reading);
     for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *header = at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+        const uint8_t *header =
+            core_bytes_at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
         if (!header)
             break;
         TRY(take_segment(reading, header));
@@ -189,6 +199,7 @@ static struct g2h_error *read_segments(struct core_reading *reading)
     return find_files(reading);
 }
 
+/* A core that is cut in the middle is read as far as it goes; the account says what is missing. */
 struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             struct core_account *ret_account)
 {

@@ -50,6 +50,7 @@ static bool read_heap_stats(const struct runtime *runtime, uint64_t memstats,
                ret->in_heap + ret->in_stacks + ret->in_work_bufs + ret->in_ptr_scalar_bits;
 }
 
+/* Returns the bytes of all spans that hold objects. */
 static uint64_t bytes_of_spans(const struct runtime *runtime)
 {
     uint64_t sum = 0;
@@ -72,8 +73,9 @@ static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
            spans <= runtime->memory->bytes && caches > 0 && other > 0;
 }
 
-/* Returns the address of runtime.memstats, found by the bytes in spans, or 0. */
-static uint64_t search(const struct runtime *runtime)
+/* Returns the address of runtime.memstats in a program without symbols, or 0: the one whose inHeap
+ * is the sum of all spans. */
+static uint64_t search_memstats(const struct runtime *runtime)
 {
     const uint64_t in_heap = bytes_of_spans(runtime),
                    reach = runtime_offset(runtime, LAYOUT_MSTATS_HEAP_STATS) +
@@ -92,13 +94,14 @@ static uint64_t search(const struct runtime *runtime)
     return 0;
 }
 
+/* The numbers are those of runtime.ReadMemStats, computed from the same counters. */
 void counters_read(struct runtime *runtime, struct counters *ret)
 {
     struct heap_stats stats;
     *ret = (struct counters){.is_known = false};
     if (!runtime_has(runtime, LAYOUT_MSTATS_HEAP_STATS) || !runtime_has(runtime, LAYOUT_HEAP_STATS))
         return;
-    const uint64_t memstats = runtime->memstats != 0 ? runtime->memstats : search(runtime);
+    const uint64_t memstats = runtime->memstats != 0 ? runtime->memstats : search_memstats(runtime);
     if (memstats == 0 || !read_heap_stats(runtime, memstats, &stats))
         return;
     const uint64_t in_gc = stats.in_work_bufs + stats.in_ptr_scalar_bits;

@@ -20,6 +20,7 @@
 #define FIRST_ON_ARM64 0x4000000000
 #define BEHIND_FIRST   (1ull << 40)
 
+/* Returns the addresses where the runtime usually puts the heap; empty for other machines. */
 static struct range usual_heap(uint16_t machine)
 {
     const uint64_t first = machine == EM_X86_64    ? FIRST_ON_AMD64
@@ -57,6 +58,8 @@ static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
     ret->is_known = true;
 }
 
+/* Done while the process lives, since at its end there is no time to search. A program that has
+ * just started has no heap yet, which is not an error. */
 struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct death_heap *ret)
 {
     _cleanup_(process_deinit) struct process process = {.name = "process"};
@@ -79,7 +82,7 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
     return NULL;
 }
 
-/* Returns the rank of a span. */
+/* Returns the rank of a span by what it holds: stacks, or objects without or with pointers. */
 static enum death_rank rank_of(enum span_state state, const struct span *span)
 {
     return state != SPAN_IN_USE ? DEATH_STACKS : span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;

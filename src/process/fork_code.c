@@ -21,6 +21,7 @@ static bool fork_code_is_named(const struct pclntab *pclntab, uint64_t index, co
     return its.size == strlen(name) && memcmp(its.data, name, (size_t)its.size) == 0;
 }
 
+/* A thread that sleeps in runtime.futex can be borrowed, and runtime.exit ends the child. */
 struct inject_code fork_code_find(uint64_t pid, const struct g2h_exe *exe)
 {
     const struct pclntab *pclntab = exe_pclntab(exe);

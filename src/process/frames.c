@@ -92,6 +92,8 @@ static bool add_all_words(struct frames *frames, uint64_t from, uint64_t end, ui
     return true;
 }
 
+/* Adds the live local variables of a frame, which end at varp; without a map, all its words.
+ * Returns false if memory runs out. */
 static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
 {
     const uint64_t varp = frame->varp - frame->sp;
@@ -105,7 +107,8 @@ static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
            add_live_words(frames, &words, varp - words.count * WORD, varp);
 }
 
-/* Adds the callee's arguments, which are in this frame. */
+/* Adds the callee's arguments, which are in this frame: the live ones or, if the callee has no map
+ * of them, all. Returns false if memory runs out. */
 static bool add_arguments(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct frame_child *child = &frames->child;
@@ -115,6 +118,8 @@ static bool add_arguments(struct frames *frames, const struct unwind_frame *fram
                                frame->fp - frame->sp);
 }
 
+/* Adds the words of a frame that may be pointers. A goroutine that was stopped at an arbitrary
+ * instruction has no map there, so all its words count. Returns false if memory runs out. */
 static bool frames_add_words(struct frames *frames, const struct unwind_frame *frame)
 {
     if (frame->is_conservative)
@@ -181,6 +186,8 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     return NULL;
 }
 
+/* Walks a goroutine's stack from its innermost frame outwards, and collects frames, words and stack
+ * objects. */
 struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct unwind_start *start)
 {
     struct runtime *runtime = frames->records->runtime;
@@ -205,6 +212,7 @@ bool frames_point(struct frames *frames, uint64_t address)
 
 /* ---- records ---- */
 
+/* Returns the bytes of a frame. */
 static const uint8_t *contents_of(const struct frames *frames, const struct frame_walked *walked)
 {
     return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
@@ -228,7 +236,7 @@ static bool point_from_all(struct frames *frames)
     return true;
 }
 
-/* Records which words of a frame are listed. */
+/* Records which words of a frame are listed. Returns false if memory runs out. */
 static bool frames_list_words(struct frames *frames, const struct frame_walked *walked,
                               const uint64_t *words)
 {
@@ -289,6 +297,7 @@ static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words
     return good;
 }
 
+/* Pointers in frames make stack objects live, so these are found after all frames are known. */
 struct g2h_error *frames_put(struct frames *frames)
 {
     struct records *records = frames->records;

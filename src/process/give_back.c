@@ -33,6 +33,8 @@ static void give_back_keep(struct release *release, size_t block, uint32_t bytes
     release->kept[block] = true;
 }
 
+/* Subtracts bytes that are no longer needed from a block, and returns the block to the system if
+ * nothing in it is needed. Several threads may do so at a time. */
 static void give_back_drop(struct release *release, size_t block, uint32_t bytes)
 {
     if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0 &&
@@ -120,6 +122,8 @@ static void keep_type(struct kept_types *types, uint64_t address)
         change_bytes(release, mask, mask + (type.words + 7) / 8, give_back_keep);
 }
 
+/* Keeps the types that the objects of a span begin with: their masks may be in memory that is
+ * returned before they are needed. */
 static void keep_types(struct kept_types *types, const struct span *span)
 {
     const struct runtime *runtime = types->release->runtime;
@@ -130,6 +134,7 @@ static void keep_types(struct kept_types *types, const struct span *span)
 
 /* ---- all of it ---- */
 
+/* Counts the bytes of all spans that hold objects: those of the arenas that are needed. */
 static void want_spans(struct release *release)
 {
     const struct runtime *runtime = release->runtime;
@@ -144,6 +149,7 @@ static void want_spans(struct release *release)
         }
 }
 
+/* First everything is needed; of the arenas, only spans are. */
 struct g2h_error *release_init(struct release *ret, const struct runtime *runtime)
 {
     const struct process *process = runtime->process;

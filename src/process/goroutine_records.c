@@ -33,7 +33,8 @@ struct goroutines {
 
 /* ---- goroutines ---- */
 
-static bool goroutine_records_is_of_runtime(struct g2h_bytes function)
+/* Returns whether a function is in package runtime, by its name. */
+static bool is_in_package_runtime(struct g2h_bytes function)
 {
     static const char package[] = "runtime.";
     const size_t size = sizeof(package) - 1;
@@ -49,7 +50,7 @@ static bool runs_program(const struct goroutines *goroutines, uint64_t g,
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
     for (; more; more = unwind_next(unwinder))
-        if (!goroutine_records_is_of_runtime(runtime_function_name(unwinder->frame.function->code)))
+        if (!is_in_package_runtime(runtime_function_name(unwinder->frame.function->code)))
             return true;
     return false;
 }
@@ -64,7 +65,7 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
     if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &function))
         return false;
     const struct g2h_bytes name = runtime_function_name(function);
-    if (!goroutine_records_is_of_runtime(name) || runtime_is_named(name, "runtime.main") ||
+    if (!is_in_package_runtime(name) || runtime_is_named(name, "runtime.main") ||
         runtime_is_named(name, "runtime.corostart") ||
         runtime_is_named(name, "runtime.handleAsyncEvent"))
         return false;
@@ -81,6 +82,7 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
            (status & RUNNING_FINALIZER) == 0;
 }
 
+/* Returns why a goroutine waits, as stack traces say it; empty if that is not known. */
 static struct g2h_bytes wait_reason(struct runtime *runtime, uint64_t g)
 {
     const uint64_t reason = runtime_field(runtime, g, LAYOUT_G_WAITREASON);
@@ -91,6 +93,7 @@ static struct g2h_bytes wait_reason(struct runtime *runtime, uint64_t g)
     return text.size <= LONGEST_REASON ? text : none;
 }
 
+/* Writes the record of a goroutine. Returns false if memory runs out. */
 static bool put_goroutine(const struct goroutines *goroutines, uint64_t g, uint64_t status,
                           const struct unwind_start *start)
 {
@@ -113,6 +116,7 @@ static uint64_t longest_chain(const struct runtime *runtime)
     return runtime->memory->bytes / 32;
 }
 
+/* Writes the deferred calls of a goroutine. *left: how many links may still be followed. */
 static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_t g, uint64_t *left)
 {
     struct runtime *runtime = goroutines->records->runtime;
@@ -131,6 +135,7 @@ static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_
     return NULL;
 }
 
+/* Writes the panics of a goroutine. *left: how many links may still be followed. */
 static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_t g, uint64_t *left)
 {
     struct runtime *runtime = goroutines->records->runtime;
@@ -229,6 +234,8 @@ static bool point_from_defers(struct goroutines *goroutines, uint64_t g)
     return true;
 }
 
+/* Marks the stack objects that a goroutine's registers, its context, panics and defers point to.
+ * Returns false if memory runs out. */
 static bool point_from_others(struct goroutines *goroutines, uint64_t g,
                               const struct unwind_start *start)
 {
@@ -246,7 +253,10 @@ static bool point_from_others(struct goroutines *goroutines, uint64_t g,
 
 /* ---- all of them ---- */
 
-static struct g2h_error *put_one(struct goroutines *goroutines, uint64_t g, uint64_t *left)
+/* Writes the records of a goroutine: itself, its frames, defers, panics and registers. Dead ones
+ * have none. */
+static struct g2h_error *put_goroutine_records(struct goroutines *goroutines, uint64_t g,
+                                               uint64_t *left)
 {
     enum { LEAST_G = 256 };
     struct runtime *runtime = goroutines->records->runtime;
@@ -278,6 +288,8 @@ static struct g2h_error *put_one(struct goroutines *goroutines, uint64_t g, uint
     return NULL;
 }
 
+/* The records of registers, which are roots, come after all goroutines; those of threads (Ms)
+ * last. */
 struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
 {
     struct records *records = goroutines->records;
@@ -291,7 +303,7 @@ struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
         if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))
             break;
         if (g != 0)
-            TRY(put_one(goroutines, g, &left));
+            TRY(put_goroutine_records(goroutines, g, &left));
         if (records->buffer.size >= RECORDS_FLUSHED_AT)
             TRY(records_flush(records));
     }
@@ -315,7 +327,8 @@ struct keeping {
                             overlap */
 };
 
-static void goroutine_records_keep(struct keeping *keeping, uint64_t address, uint64_t size)
+/* Keeps memory in the copy, as long as the budget lasts. */
+static void keep_bytes(struct keeping *keeping, uint64_t address, uint64_t size)
 {
     if (address == 0 || size > keeping->bytes_left)
         return;
@@ -333,21 +346,22 @@ static void keep_chain(struct keeping *keeping, uint64_t g, enum layout_field fi
         return;
     for (; at != 0 && keeping->links_left > 0; keeping->links_left--) {
         uint64_t closure, next;
-        goroutine_records_keep(keeping, at, LINK);
+        keep_bytes(keeping, at, LINK);
         if (is_defer && runtime_peek(keeping->runtime, at, LAYOUT_DEFER_FN, &closure))
-            goroutine_records_keep(keeping, closure, WORD);
+            keep_bytes(keeping, closure, WORD);
         at = runtime_peek(keeping->runtime, at, link, &next) ? next : 0;
     }
 }
 
+/* Keeps a g and its stack. */
 static void keep_g(struct keeping *keeping, uint64_t g)
 {
     const struct runtime *runtime = keeping->runtime;
     uint64_t low, high;
-    goroutine_records_keep(keeping, g, runtime_size(runtime, LAYOUT_G));
+    keep_bytes(keeping, g, runtime_size(runtime, LAYOUT_G));
     if (runtime_peek(runtime, g, LAYOUT_G_STACK_LO, &low) &&
         runtime_peek(runtime, g, LAYOUT_G_STACK_HI, &high) && low < high)
-        goroutine_records_keep(keeping, low, high - low);
+        keep_bytes(keeping, low, high - low);
 }
 
 /* Keeps the memory that the records of all goroutines are read from: their stacks, defers and
@@ -361,7 +375,7 @@ static void keep_all(struct keeping *keeping, const struct threads *threads)
             keep_g(keeping, threads->ms.data[i].gsignal);
     if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
         return;
-    goroutine_records_keep(keeping, allgs.data, WORD * allgs.count);
+    keep_bytes(keeping, allgs.data, WORD * allgs.count);
     for (uint64_t i = 0; i < allgs.count; i++) {
         uint64_t g = 0;
         if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))

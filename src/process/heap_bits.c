@@ -20,6 +20,7 @@ enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
 
 /* ---- types ---- */
 
+/* Invalid types get no words, so that their objects have no pointers. */
 void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *type)
 {
     uint64_t size, pointers, flags, data;
@@ -38,6 +39,7 @@ void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap
     type->period = size / WORD;
 }
 
+/* Returns a type, from a small cache: consecutive objects mostly have the same one. */
 static const struct heap_bits_type *heap_bits_find_type(struct heap_bits *bits, uint64_t address)
 {
     struct heap_bits_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
@@ -151,6 +153,8 @@ static bool take_arena(struct heap_bits *bits, uint64_t address, uint64_t words,
 
 /* ---- bitmaps of spans ---- */
 
+/* Uses the bitmap at the end of a span of small objects, a bit per word, before the marks if it has
+ * any. */
 static void take_span(struct heap_bits *bits, const struct span *span, uint64_t address,
                       struct heap_mask *ret)
 {
@@ -187,6 +191,8 @@ uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, 
     return type ? memory_number(type, WORD) : 0;
 }
 
+/* Where the bits are depends on the release and on the size of the objects: in the arena, at the
+ * end of the span, or in the type. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
                   uint64_t listed, struct heap_mask *ret)
 {

@@ -34,6 +34,7 @@ const char *layout_field(enum layout_field field)
 
 /* ---- releases ---- */
 
+/* Returns whether the table has offsets for a machine. */
 static bool has_machine(uint16_t machine)
 {
     for (size_t i = 0; i < layout_machine_count; i++)
@@ -42,6 +43,8 @@ static bool has_machine(uint16_t machine)
     return false;
 }
 
+/* Applies the rows of the table up to a release: later rows replace earlier ones, and rows for one
+ * machine those for all. */
 static void apply_changes(int minor, uint16_t machine, struct layout *layout)
 {
     for (size_t i = 0; i < layout_change_count; i++) {
@@ -51,6 +54,7 @@ static void apply_changes(int minor, uint16_t machine, struct layout *layout)
     }
 }
 
+/* Applies the rows of the experiments that the version names: they move fields. */
 static void apply_experiments(int minor, const char *version, struct layout *layout)
 {
     for (size_t i = 0; i < layout_experiment_count; i++) {

@@ -20,7 +20,7 @@ enum {
 
 /* Removes the part before a separator, or everything if there is none, from the beginning of a
  * string, and returns that part. */
-static struct g2h_bytes layout_dwarf_cut(struct g2h_bytes *text, char separator)
+static struct g2h_bytes take_part(struct g2h_bytes *text, char separator)
 {
     const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
     const uint64_t size = end ? (uint64_t)(end - text->data) : text->size;
@@ -30,6 +30,7 @@ static struct g2h_bytes layout_dwarf_cut(struct g2h_bytes *text, char separator)
     return part;
 }
 
+/* Finds the member of a structure that has a name. Returns false if there is none. */
 static bool find_member(struct dies *dies, const struct die *structure, struct g2h_bytes name,
                         struct die *ret)
 {
@@ -74,7 +75,7 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
     struct die member, type = *structure;
     uint64_t offset = 0, step, size;
     do {
-        if (!find_member(dies, &type, layout_dwarf_cut(&path, '.'), &member) ||
+        if (!find_member(dies, &type, take_part(&path, '.'), &member) ||
             !die_number(dies, &member, DW_AT_data_member_location, &step) ||
             !layout_dwarf_find_type(dies, &member, &type) || step > UINT32_MAX - offset)
             return false;
@@ -96,15 +97,16 @@ static void layout_dwarf_read_field(struct dies *dies, const struct die *structu
     uint64_t size;
     if (paths.size == 0 && find_size(dies, structure, &size) && size <= UINT32_MAX)
         *member = (struct layout_member){(uint32_t)size, (uint32_t)size};
-    while (paths.size > 0 && !follow_path(dies, structure, layout_dwarf_cut(&paths, '|'), member))
+    while (paths.size > 0 && !follow_path(dies, structure, take_part(&paths, '|'), member))
         ;
 }
 
+/* Returns whether a field's structure has a name in some release. */
 static bool layout_dwarf_is_named(enum layout_field field, struct g2h_bytes name)
 {
     struct g2h_bytes names = bytes_of(layout_structure(field));
     while (names.size > 0)
-        if (bytes_same(layout_dwarf_cut(&names, '|'), name))
+        if (bytes_same(take_part(&names, '|'), name))
             return true;
     return false;
 }
@@ -120,6 +122,7 @@ static void read_structure(struct dies *dies, const struct die *structure, struc
             layout_dwarf_read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
 }
 
+/* Reads all structures that are direct children of a unit's entry. */
 static void read_units(struct dies *dies, struct layout *layout)
 {
     struct die unit, die;

@@ -12,6 +12,8 @@ enum { WORD = 8 };
 #define IN_HEADER(field)  offsetof(Elf64_Ehdr, field)
 #define IN_SEGMENT(field) offsetof(Elf64_Phdr, field)
 
+/* Returns whether the dynamic linker may load the file anywhere (PIE): otherwise it is at its own
+ * addresses. */
 static bool is_movable(const struct image *image)
 {
     return image->format == IMAGE_ELF && image->is_64 && image->file.size >= sizeof(Elf64_Ehdr) &&
@@ -53,6 +55,8 @@ static struct g2h_bytes loaded_name_of(const struct g2h_exe *exe)
     return bytes_base_name(bytes_of(g2h_exe_path(exe)));
 }
 
+/* The entry point of the process shows it for the program itself. A library is where the file is
+ * mapped from its start on: best where its moduledata is, too. */
 bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret)
 {
     const struct image *image = exe_image(exe);

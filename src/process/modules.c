@@ -19,6 +19,7 @@ enum { MOST_FILES = 1 << 16 };
 
 static const char deleted[] = " (deleted)";
 
+/* Returns whether the kernel says that a mapped file has been removed or replaced. */
 static bool is_deleted(struct g2h_bytes path)
 {
     const size_t size = sizeof(deleted) - 1;
@@ -50,6 +51,7 @@ static int modules_compare_paths(const void *a, const void *b)
     return order != 0 ? order : (one->path.size > size) - (other->path.size > size);
 }
 
+/* Adds a module; *opened is the path by which it can be opened, which it takes over. */
 static struct g2h_error *modules_add(struct g2h_modules *modules, const struct mapped_file *file,
                                      char **opened)
 {

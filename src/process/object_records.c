@@ -32,7 +32,8 @@ struct span_work {
     struct worker_buffer *buffer;
 };
 
-/* Returns count bits of a mask, at most 64, from a word on. */
+/* Returns count bits of a mask, at most 64, from a word on. They may begin within a byte, and so be
+ * spread over nine. */
 static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
 {
     const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
@@ -65,6 +66,8 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
     return true;
 }
 
+/* Writes the fields of an object: a type's mask is repeated for each element of an array. Returns
+ * false if memory runs out. */
 static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mask, uint64_t words)
 {
     for (uint64_t first = mask->offset; mask->words > 0 && first < words; first += mask->period) {
@@ -76,6 +79,8 @@ static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mas
     return put_number(buffer, 0);
 }
 
+/* Writes the record of an object, with its contents and the words that the collector takes for
+ * pointers. */
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
 {
     const struct memory *memory = work->bits->runtime->memory;
@@ -102,6 +107,7 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     return NULL;
 }
 
+/* Writes the live objects of a span, and counts how they compare with its own count. */
 static struct g2h_error *put_span(const struct span_work *work)
 {
     const struct span *span = work->span;
@@ -133,6 +139,7 @@ static struct g2h_error *take_bytes(struct object_records_work *work, uint64_t s
                               "%s: runtime.mheap_.allspans has spans that overlap", process->name);
 }
 
+/* Reports the bytes that all threads have written so far. */
 static void update_progress(struct object_records_work *work)
 {
     const struct g2h_progress *progress = work->records->progress;
@@ -142,6 +149,7 @@ static void update_progress(struct object_records_work *work)
                          work->records->runtime->memory->bytes, 0);
 }
 
+/* Writes the objects of a task's spans to the worker's buffer, and returns their memory. */
 static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -177,6 +185,7 @@ static struct g2h_error *write_spans(void *context, const struct worker_buffer *
     return records_put(work->records->fd, buffer);
 }
 
+/* Adds up what all threads have counted. */
 static void object_records_sum_up(const struct object_records_work *work)
 {
     struct g2h_process_account *sum = work->records->account;

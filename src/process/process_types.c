@@ -34,8 +34,8 @@ static uint64_t process_types_descriptor_size(const struct runtime *runtime, uns
     }
 }
 
-/* Returns the string at an offset from the start of types, which is preceded by flags and a length.
- * It is empty if its bytes are missing. */
+/* Returns the string at an offset from the start of types, which is preceded by flags and a length
+ * of up to ten bytes, the last of which is below 80 (hex). It is empty if its bytes are missing. */
 static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, uint64_t offset)
 {
     enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
@@ -66,6 +66,7 @@ static struct g2h_bytes without_package(struct g2h_bytes text)
     return (struct g2h_bytes){text.data + at, text.size - at};
 }
 
+/* The name is given as the runtime's dumper does: package path and name apart. */
 bool process_type_read(const struct runtime *runtime, uint64_t address, struct process_type *ret)
 {
     const uint64_t types = runtime_types_of(runtime, address);

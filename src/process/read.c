@@ -38,6 +38,7 @@
 #include "process/records.h"
 #include "process/resident.h"
 
+/* Writes the dump to a temporary file: for input_spooled(). */
 static struct g2h_error *write_records(void *context, int fd)
 {
     struct records *records = context;
@@ -67,8 +68,8 @@ static struct g2h_error *process_read_check(const struct records *records)
                 : NULL;
 }
 
-/* source is the file that has the process's memory: only users who may read it may read outputs.
- * ending may be NULL. */
+/* Makes a dump of the memory of a process. source is the file that has that memory: only users who
+ * may read it may read outputs. ending may be NULL. */
 static struct g2h_error *read_process(struct process *process, const struct stat *source,
                                       struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
@@ -157,6 +158,7 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
 
 /* ---- live processes ---- */
 
+/* Copies what is known of the copy to the account that users see. */
 static void note_copied(const struct attach_account *account, struct g2h_process_account *ret)
 {
     ret->stopped = account->stopped_seconds;
@@ -172,6 +174,8 @@ static void note_copied(const struct attach_account *account, struct g2h_process
     memcpy(ret->not_forked, account->not_forked, sizeof(ret->not_forked));
 }
 
+/* With a window the memory is read while the dump is written, so only attach_finish() knows whether
+ * all of it could be read. */
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,

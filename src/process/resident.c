@@ -19,7 +19,7 @@
 
 /* ---- the heap ---- */
 
-/* Returns how many bytes of a range are resident. */
+/* Returns how many bytes of an address range are resident. */
 static uint64_t resident_of(const struct process *process, uint64_t address, uint64_t size)
 {
     const struct process_pages *pages = process->resident.data;
@@ -34,6 +34,7 @@ static uint64_t resident_of(const struct process *process, uint64_t address, uin
     return sum;
 }
 
+/* Of a span's resident bytes as many are objects as it has allocated; the rest are free slots. */
 void resident_find_spans(const struct runtime *runtime, struct resident_spans *ret)
 {
     struct span span;
@@ -96,6 +97,7 @@ static bool list_arenas(const struct runtime *runtime, address_vector *ret)
     return true;
 }
 
+/* Returns whether an address is in an arena of the heap. */
 static bool is_in_arenas(const address_vector *arenas, uint64_t address)
 {
     size_t after;
@@ -115,8 +117,9 @@ struct mapping {
 
 typedef VECTOR(struct mapping) mapping_vector;
 
-/* Parses the line that begins a mapping: start-end perms offset device inode path. */
-static bool parse_first(const char *at, struct mapping *ret)
+/* Parses the line that begins a mapping: start-end perms offset device inode path. Returns false
+ * for other lines. */
+static bool parse_mapping_line(const char *at, struct mapping *ret)
 {
     uint64_t offset, inode;
     if (!procfs_take_number(&at, 16, &ret->start) || *at++ != '-' ||
@@ -136,7 +139,9 @@ static bool parse_first(const char *at, struct mapping *ret)
     return ret->start < ret->end;
 }
 
-static bool parse(const char *smaps, mapping_vector *ret)
+/* Reads the mappings and their resident bytes: a line Rss: belongs to the last mapping. Returns
+ * false if memory runs out. */
+static bool parse_smaps(const char *smaps, mapping_vector *ret)
 {
     static const char key[] = "Rss:";
     for (const char *line = smaps; line && *line;) {
@@ -147,7 +152,7 @@ static bool parse(const char *smaps, mapping_vector *ret)
             struct mapping *last = &ret->data[ret->count - 1];
             if (procfs_take_number(&at, 10, &last->resident) && last->resident < UINT64_MAX >> 10)
                 last->resident <<= 10;
-        } else if (parse_first(line, &mapping) && !vector_push(ret, mapping)) {
+        } else if (parse_mapping_line(line, &mapping) && !vector_push(ret, mapping)) {
             return false;
         }
         line = strchr(line, '\n');
@@ -238,23 +243,27 @@ static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *mem
 /* ---- parts ---- */
 
 /* Subtracts at most bytes from *left, and returns the amount. */
-static uint64_t resident_take(uint64_t *left, uint64_t bytes)
+static uint64_t take_at_most(uint64_t *left, uint64_t bytes)
 {
     const uint64_t taken = bytes < *left ? bytes : *left;
     *left -= taken;
     return taken;
 }
 
+/* Divides the resident bytes of the arenas into objects, stacks, free slots and the rest, which is
+ * free. */
 static void divide_heap(const struct resident_spans *spans, uint64_t heap,
                         struct g2h_memory *memory)
 {
     uint64_t *parts = memory->parts;
-    parts[G2H_MEMORY_OBJECTS] = resident_take(&heap, spans->objects);
-    parts[G2H_MEMORY_STACKS] = resident_take(&heap, spans->manual);
-    parts[G2H_MEMORY_SLOTS] = resident_take(&heap, spans->slots);
+    parts[G2H_MEMORY_OBJECTS] = take_at_most(&heap, spans->objects);
+    parts[G2H_MEMORY_STACKS] = take_at_most(&heap, spans->manual);
+    parts[G2H_MEMORY_SLOTS] = take_at_most(&heap, spans->slots);
     parts[G2H_MEMORY_FREE] = heap;
 }
 
+/* Divides the resident bytes outside the arenas by the runtime's own counters: what these do not
+ * explain belongs to C or mmap(). What is most likely touched comes first. */
 static void divide_rest(const struct runtime *runtime, const struct counters *counters,
                         uint64_t rest, struct g2h_memory *memory)
 {
@@ -262,11 +271,11 @@ static void divide_rest(const struct runtime *runtime, const struct counters *co
     /* buckhash_sys also has the masks of data and bss, which are the collector's (mbitmap.go:
      * progToPointerMask). */
     const uint64_t masks =
-        resident_take(&buckets, (runtime->data_mask.count + runtime->bss_mask.count) / 8);
-    parts[G2H_MEMORY_SPANS] = resident_take(&rest, counters->mspan_sys + counters->mcache_sys);
-    parts[G2H_MEMORY_GC] = resident_take(&rest, counters->gc_misc_sys + masks);
-    parts[G2H_MEMORY_RUNTIME] = resident_take(&rest, counters->other_sys + counters->stacks_sys);
-    parts[G2H_MEMORY_BUCKETS] = resident_take(&rest, buckets); /* most of it is untouched */
+        take_at_most(&buckets, (runtime->data_mask.count + runtime->bss_mask.count) / 8);
+    parts[G2H_MEMORY_SPANS] = take_at_most(&rest, counters->mspan_sys + counters->mcache_sys);
+    parts[G2H_MEMORY_GC] = take_at_most(&rest, counters->gc_misc_sys + masks);
+    parts[G2H_MEMORY_RUNTIME] = take_at_most(&rest, counters->other_sys + counters->stacks_sys);
+    parts[G2H_MEMORY_BUCKETS] = take_at_most(&rest, buckets); /* most of it is untouched */
     parts[G2H_MEMORY_C] = rest;
 }
 
@@ -304,6 +313,7 @@ static bool sort_out(struct resident_sorting *sorting, const struct mapping *map
     return true;
 }
 
+/* Each mapping belongs to one part; the arenas and the rest are then divided. */
 struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
                                 const struct resident_spans *spans, struct g2h_memory *ret)
 {
@@ -311,7 +321,7 @@ struct g2h_error *resident_find(const struct runtime *runtime, const struct coun
     *ret = (struct g2h_memory){.has_counters = counters->is_known};
     if (!runtime->process->smaps)
         return NULL;
-    TRY_MEMORY(parse(runtime->process->smaps, &sorting.mappings) &&
+    TRY_MEMORY(parse_smaps(runtime->process->smaps, &sorting.mappings) &&
                list_arenas(runtime, &sorting.arenas));
     ret->mappings = calloc(sorting.mappings.count + 1, sizeof(*ret->mappings));
     TRY_MEMORY(ret->mappings);

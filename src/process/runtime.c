@@ -88,6 +88,7 @@ struct g2h_error *runtime_explain(const struct process *process, struct g2h_erro
 
 /* ---- the executable ---- */
 
+/* Checks that the executable can be what the process ran: format, machine and build. */
 static struct g2h_error *check_executable(struct runtime *runtime, const struct image *image)
 {
     const struct process *process = runtime->process;
@@ -117,6 +118,8 @@ static struct g2h_error *set_release(struct runtime *runtime, int minor)
 
 /* ---- the layout ---- */
 
+/* Finds the offsets of the runtime's fields: by DWARF, else from the table for the release, else
+ * for the newest one. */
 static struct g2h_error *runtime_find_layout(struct runtime *runtime)
 {
     const struct g2h_bytes version = bytes_of(runtime->version);
@@ -155,6 +158,8 @@ static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, u
     return ret->bits != NULL;
 }
 
+/* Reads the fields of the process's moduledata, and checks that they make sense and agree with the
+ * file. */
 static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t address)
 {
     const struct {
@@ -206,6 +211,7 @@ uint64_t runtime_data_start(const struct runtime *runtime)
     return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
 }
 
+/* Memory that was never touched is zeros, so it is skipped. */
 bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
 {
     const struct memory *memory = runtime->memory;
@@ -252,6 +258,8 @@ bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
                              ret->ebss - ret->bss, &ret->bss_mask);
 }
 
+/* Finds the moduledata of the process, whose first word is the address of the pclntab there:
+ * otherwise the executable is another one. */
 static struct g2h_error *find_moduledata(struct runtime *runtime)
 {
     const uint64_t in_file = exe_moduledata(runtime->exe), address = in_file + runtime->slide;
@@ -282,6 +290,7 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
 
 /* ---- modules ---- */
 
+/* Adds the program as the first module, from the moduledata that has been read. */
 static struct g2h_error *add_program(struct runtime *runtime)
 {
     const struct runtime_module program = {.pclntab = runtime->pclntab,
@@ -328,12 +337,14 @@ uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type)
 
 /* ---- variables ---- */
 
+/* Returns the address of a symbol in the process, or 0 if the executable does not have it. */
 static uint64_t symbol_at(const struct runtime *runtime, const char *name)
 {
     struct image_symbol symbol;
     return exe_symbol(runtime->exe, name, &symbol) ? symbol.address + runtime->slide : 0;
 }
 
+/* Finds the runtime's variables by their symbols; without symbols all are 0. */
 static void find_symbols(struct runtime *runtime)
 {
     runtime->mheap = symbol_at(runtime, "runtime.mheap_");
@@ -351,6 +362,7 @@ static void find_symbols(struct runtime *runtime)
         runtime->cpus = symbol_at(runtime, "runtime.ncpu");
 }
 
+/* Returns the error that a variable of the runtime is not found. */
 static struct g2h_error *missing_variable(const struct runtime *runtime, const char *name)
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: %s is not found: the memory is cut%s",
@@ -358,6 +370,8 @@ static struct g2h_error *missing_variable(const struct runtime *runtime, const c
                         runtime->by_dwarf ? "" : ", or from an unknown release of Go");
 }
 
+/* Finds the runtime's variables by symbols, else by their contents, and checks the two that
+ * everything depends on. */
 static struct g2h_error *runtime_find_variables(struct runtime *runtime)
 {
     find_symbols(runtime);
@@ -376,6 +390,8 @@ static struct g2h_error *runtime_find_variables(struct runtime *runtime)
 
 /* ---- all of it ---- */
 
+/* Returns whether spans have inline marks, as with the Green Tea collector, which is an experiment
+ * or the default depending on the release. */
 static bool has_inline_marks(const struct runtime *runtime)
 {
     enum { WITH_MARKS = 128 };
@@ -385,7 +401,7 @@ static bool has_inline_marks(const struct runtime *runtime)
 }
 
 /* Finds the runtime, assuming a release. */
-static struct g2h_error *find_as(struct runtime *runtime, int minor)
+static struct g2h_error *find_for_release(struct runtime *runtime, int minor)
 {
     runtime->missing = 0;
     runtime->modules.count = 0;
@@ -397,7 +413,7 @@ static struct g2h_error *find_as(struct runtime *runtime, int minor)
 }
 
 /* Returns whether all goroutines with a known start function started with functions. */
-static bool has_starts(struct runtime *runtime)
+static bool goroutines_start_at_functions(struct runtime *runtime)
 {
     enum { LOOKED_AT = 64 };
     struct runtime_slice allgs;
@@ -420,17 +436,19 @@ static bool has_starts(struct runtime *runtime)
  * layout makes its variables valid. If none does, the error is that of the first. */
 static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int newest)
 {
-    struct g2h_error *first = find_as(runtime, newest);
-    for (int minor = newest - 1; (first || !has_starts(runtime)) && minor >= oldest; minor--) {
+    struct g2h_error *first = find_for_release(runtime, newest);
+    for (int minor = newest - 1;
+         (first || !goroutines_start_at_functions(runtime)) && minor >= oldest; minor--) {
         if (runtime->by_dwarf || (first && first->code == G2H_ERROR_MEMORY))
             break;
-        struct g2h_error *error = find_as(runtime, minor);
+        struct g2h_error *error = find_for_release(runtime, minor);
         g2h_error_destroy(error && first ? error : first);
         first = error && first ? first : error;
     }
     return first;
 }
 
+/* Finds the runtime by its release, or by trying releases if that is not known. */
 static struct g2h_error *runtime_find_all(struct runtime *runtime)
 {
     const struct image *image = exe_image(runtime->exe);
@@ -439,7 +457,7 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     const int oldest = built_by->minor > layout_oldest ? built_by->minor : layout_oldest,
               newest = built_by->newest < layout_newest ? built_by->newest : layout_newest;
     TRY(newest > oldest ? find_by_layout(runtime, oldest, newest)
-                        : find_as(runtime, built_by->minor));
+                        : find_for_release(runtime, built_by->minor));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
     runtime->specials_most = runtime->memory->bytes / 8;

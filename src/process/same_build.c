@@ -18,6 +18,7 @@
 #include "exe/go/build_info.h"
 #include "process/attach/procfs.h"
 
+/* Returns the error that the executable is another build than the one that ran. */
 static struct g2h_error *same_build_refuse(const struct runtime *runtime, const char *why)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran: %s",
@@ -67,6 +68,8 @@ static bool same_build_next_part(const struct runtime *runtime, const struct ima
 
 /* ---- constants ---- */
 
+/* Returns whether a section is the same in the file and in the process, as far as the process has
+ * it. */
 static bool same_bytes(const struct runtime *runtime, const struct image_section *section)
 {
     struct same_build_part part = {0};
@@ -113,6 +116,7 @@ static bool same_types(const struct runtime *runtime)
     return true;
 }
 
+/* Compares read-only data, which differs between any two builds. */
 static struct g2h_error *check_constants(const struct runtime *runtime)
 {
     /* The sections of Go's linker that contain no addresses of a PIE. */
@@ -151,6 +155,7 @@ static bool has_same_notes(const struct runtime *runtime, const struct image *im
     return true;
 }
 
+/* Compares the build information, which says best how two builds differ. */
 static struct g2h_error *check_build_info(const struct runtime *runtime)
 {
     _cleanup_(text_deinit) struct text why = {0};
@@ -191,9 +196,9 @@ static unsigned breakpoint_size(uint16_t machine, const uint8_t *at, uint64_t le
     }
 }
 
-/* Returns the number of bytes that a jump at the beginning of the function at an address takes, if
- * code differs from the function's first byte on. */
-static uint64_t patch_size(const struct same_build_code *code, uint64_t address)
+/* Returns how many bytes a jump may take that has been written over the beginning of a function; 0
+ * if no function begins at the address. */
+static uint64_t patch_bytes_at(const struct same_build_code *code, uint64_t address)
 {
     enum { LONGEST = 24 }; /* an address is loaded, and jumped to */
     uint64_t function;
@@ -204,6 +209,8 @@ static uint64_t patch_size(const struct same_build_code *code, uint64_t address)
                : 0;
 }
 
+/* Breakpoints of debuggers, and jumps at the start of functions (live patches), are no
+ * difference. */
 bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
 {
     enum { BLOCK = 256 };
@@ -219,7 +226,7 @@ bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
         const uint64_t within = (code->address + i) % aligned, first = within <= i ? i - within : i,
                        skipped = breakpoint_size(code->machine, code->process + first,
                                                  code->size - first);
-        const uint64_t patch = skipped == 0 ? patch_size(code, code->address + first) : 0;
+        const uint64_t patch = skipped == 0 ? patch_bytes_at(code, code->address + first) : 0;
         if (skipped == 0 && patch == 0) {
             *ret = code->address + i;
             return true;
@@ -257,6 +264,7 @@ static struct g2h_error *check_code_part(const struct runtime *runtime,
     return same_build_refuse(runtime, why.data);
 }
 
+/* Compares the code, as far as a core has it. */
 static struct g2h_error *check_code_in_core(const struct runtime *runtime,
                                             const struct image_section *section)
 {
@@ -267,7 +275,8 @@ static struct g2h_error *check_code_in_core(const struct runtime *runtime,
     return NULL;
 }
 
-/* A process that has ended meanwhile has no code any more. */
+/* Compares the code of a live process, read through memory (/proc/PID/mem). A process that has
+ * ended meanwhile has no code any more. */
 static struct g2h_error *check_live_code(const struct runtime *runtime,
                                          const struct image_section *section, int memory)
 {
@@ -286,6 +295,7 @@ static struct g2h_error *check_live_code(const struct runtime *runtime,
     return NULL;
 }
 
+/* Compares the section of code with that of the process. */
 static struct g2h_error *check_code(const struct runtime *runtime)
 {
     const struct image_section *section = image_section(exe_image(runtime->exe), ".text");
@@ -312,6 +322,7 @@ static bool is_file_of_process(const struct runtime *runtime)
            its.st_dev == file->st_dev && its.st_ino == file->st_ino;
 }
 
+/* The cheapest checks come first; if the file is the very one that runs, the rest is not needed. */
 struct g2h_error *same_build_check(const struct runtime *runtime)
 {
     TRY(check_build_info(runtime));

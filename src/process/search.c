@@ -64,6 +64,7 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
                           free_index <= count);
 }
 
+/* Returns whether a slice of pointers to mspans is at an address, some of them in use. */
 static bool is_allspans(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
@@ -82,7 +83,8 @@ static bool is_allspans(struct search *search, uint64_t address)
     return any_in_use;
 }
 
-/* *ret_lives: it has a stack and a function, which mostly zero memory does not have. */
+/* Returns whether an address may be that of a g, by the plausible values of its fields. *ret_lives:
+ * it has a stack and a function, which mostly zero memory does not have. */
 static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
 {
     uint64_t status, goid, low, high, sp, start;
@@ -104,6 +106,7 @@ static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
            memory_range_at(runtime->memory, high - 1);
 }
 
+/* Returns whether a slice of pointers to gs is at an address, some of them alive. */
 static bool is_allgs(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
@@ -123,8 +126,9 @@ static bool is_allgs(struct search *search, uint64_t address)
     return any_lives;
 }
 
-/* Returns the number of Ms in a chain, or 0 if it is not a chain of Ms. */
-static uint64_t chain_of_ms(struct search *search, uint64_t m)
+/* Returns the number of Ms in a chain, or 0 if it is not a chain of Ms: an M's g0 points back to
+ * it. */
+static uint64_t count_chained_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
     uint64_t count = 0;
@@ -201,7 +205,7 @@ static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t
 }
 
 /* Returns the number of finalizers in a chain of blocks, or 0 if it is not such a chain. */
-static uint64_t chain_of_finalizers(struct search *search, uint64_t block)
+static uint64_t count_chained_finalizers(struct search *search, uint64_t block)
 {
     const struct runtime *runtime = search->runtime;
     uint64_t sum = 0;
@@ -230,8 +234,10 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 
 /* ---- looking ---- */
 
-/* Records the variables that may begin with the word at an address. */
-static void runtime_search_look_at(struct search *search, uint64_t address, uint64_t value)
+/* Records the variables that may begin with the word at an address. Several words may begin chains
+ * of Ms or of finalizers, since each element points to the next: the longest chain begins at the
+ * variable. */
+static void examine_word(struct search *search, uint64_t address, uint64_t value)
 {
     struct runtime *runtime = search->runtime;
     if (!pay(search, 1))
@@ -244,7 +250,7 @@ static void runtime_search_look_at(struct search *search, uint64_t address, uint
         runtime->mheap = address - runtime_offset(runtime, LAYOUT_MHEAP_ALLSPANS);
     if (runtime->allgs == 0 && is_allgs(search, address))
         runtime->allgs = address;
-    const uint64_t ms = chain_of_ms(search, value);
+    const uint64_t ms = count_chained_ms(search, value);
     if (ms > search->ms) {
         runtime->allm = address;
         search->ms = ms;
@@ -253,7 +259,7 @@ static void runtime_search_look_at(struct search *search, uint64_t address, uint
         runtime->itab_table = address;
     if (runtime->mbuckets == 0 && is_bucket_chain(search, value))
         runtime->mbuckets = address;
-    const uint64_t finalizers = chain_of_finalizers(search, value);
+    const uint64_t finalizers = count_chained_finalizers(search, value);
     if (finalizers > search->finalizers) {
         runtime->allfin = address;
         search->finalizers = finalizers;
@@ -261,7 +267,7 @@ static void runtime_search_look_at(struct search *search, uint64_t address, uint
 }
 
 /* Examines the words that are wholly in a part. */
-static void look_at_part(struct search *search, const struct runtime_part *part)
+static void examine_part(struct search *search, const struct runtime_part *part)
 {
     const struct range in = part->addresses;
     for (uint64_t at = in.begin - in.begin % 8; at < in.end && in.end - at >= 8; at += 8) {
@@ -269,7 +275,7 @@ static void look_at_part(struct search *search, const struct runtime_part *part)
             continue;
         const uint64_t value = memory_number(part->data + (at - in.begin), 8);
         if (value != 0)
-            runtime_search_look_at(search, at, value);
+            examine_word(search, at, value);
     }
 }
 
@@ -282,7 +288,7 @@ void runtime_search(struct runtime *runtime)
                             .work = WORK_PER_WORD * (words < most ? words : most) + (1 << 20)};
     struct runtime_part part = {.range = 0};
     while (runtime_next_part(runtime, &part))
-        look_at_part(&search, &part);
+        examine_part(&search, &part);
 }
 
 bool runtime_is_allspans(struct runtime *runtime, uint64_t address)

@@ -32,6 +32,8 @@ static bool spans_read_field(const struct runtime *runtime, uint64_t address, co
     return true;
 }
 
+/* Reads the fields of an mspan, and checks that they are plausible. Returns false if some are
+ * missing or invalid. */
 static bool spans_read_fields(const struct runtime *runtime, uint64_t address, struct span *span)
 {
     uint64_t pages, swept, class, arena;
@@ -84,6 +86,8 @@ static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t 
     return bits != NULL;
 }
 
+/* Adds the marked slots to the live ones: those that the collector has found, in gcmarkBits and,
+ * with Green Tea, in the span itself. Returns false if they are missing. */
 static bool add_marks(const struct runtime *runtime, struct span *span)
 {
     const bool has_inline = runtime->has_inline_marks && span->elemsize >= LEAST_INLINE &&
@@ -94,6 +98,8 @@ static bool add_marks(const struct runtime *runtime, struct span *span)
                                     bytes < INLINE_MARKS ? bytes : INLINE_MARKS));
 }
 
+/* Adds the allocated slots to the live ones: those before freeindex, and those with a bit after it.
+ * Returns false if the bits are missing. */
 static bool add_allocated(const struct runtime *runtime, struct span *span)
 {
     if (!add_bits(runtime, span, span->alloc_bits, (span->nelems + 7) / 8))
@@ -113,6 +119,7 @@ static bool has_any(const struct span *span)
     return false;
 }
 
+/* Counts all specials that are read, since a damaged chain may be circular. */
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next)
 {
@@ -145,7 +152,7 @@ uint64_t special_cleanup(const struct runtime *runtime)
 }
 
 /* Makes dead objects with finalizers live again: they stay until the finalizer has run. */
-static void revive(struct runtime *runtime, struct span *span)
+static void revive_for_finalizers(struct runtime *runtime, struct span *span)
 {
     struct special special;
     uint64_t next;
@@ -177,7 +184,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
         return false;
     if (span->swept == BEING_SWEPT && span->freeindex == 0 && !has_any(span))
         return span->alloc_count == 0 || add_allocated(runtime, span);
-    revive(runtime, span);
+    revive_for_finalizers(runtime, span);
     return true;
 }
 
@@ -209,6 +216,8 @@ enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t inde
                : SPAN_MISSING;
 }
 
+/* A span that has been swept has its live objects in allocBits; before that, only the marks say
+ * which ones live. */
 enum span_state span_read(struct runtime *runtime, uint64_t address, struct span *ret)
 {
     const enum span_state state = span_read_fields(runtime, address, ret);

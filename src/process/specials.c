@@ -20,6 +20,7 @@ struct special_walk {
     bool is_queued; /* visit the finalizers that sweeping will queue; false: the others */
 };
 
+/* Calls walk->put for each special of all spans. */
 static struct g2h_error *walk_specials(struct special_walk *walk)
 {
     struct runtime *runtime = walk->records->runtime;
@@ -43,6 +44,8 @@ static bool is_dead(const struct span *span, const struct special *special)
     return slot >= span->nelems || !span_is_live(span, slot);
 }
 
+/* Writes a finalizer, if it is of the kind that this walk visits. Returns false if memory runs
+ * out. */
 static bool put_finalizer(struct special_walk *walk, const struct span *span,
                           const struct special *special)
 {
@@ -91,6 +94,7 @@ static bool put_fin_block(struct records *records, uint64_t block, uint64_t coun
     return true;
 }
 
+/* Writes the finalizers that wait to be run, from the runtime's list of blocks. */
 static struct g2h_error *put_queued(struct records *records)
 {
     enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
@@ -106,6 +110,8 @@ static struct g2h_error *put_queued(struct records *records)
     return NULL;
 }
 
+/* In the order of the runtime's dumper: those that are set, those that are queued, and then those
+ * that sweeping would queue. */
 struct g2h_error *records_put_finalizers(struct records *records)
 {
     struct special_walk walk = {records, put_finalizer, false};
@@ -125,6 +131,7 @@ struct g2h_error *records_put_samples(struct records *records)
 
 /* ---- objects that cleanups and weak pointers keep ---- */
 
+/* Writes a root that keeps an object, unless pointer is nil. Returns false if memory runs out. */
 static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
 {
     const struct g2h_bytes text = {(const uint8_t *)description, strlen(description)};
@@ -160,6 +167,7 @@ static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, u
            put_part(buffer, "argument of a cleanup", object, argument);
 }
 
+/* Writes what a cleanup or a weak pointer keeps alive. Returns false if memory runs out. */
 static bool put_kept(struct special_walk *walk, const struct span *span,
                      const struct special *special)
 {

@@ -33,7 +33,8 @@ void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t h
     objects->high = high;
 }
 
-static uint64_t stack_objects_take(struct stack_objects *objects, uint64_t count)
+/* Takes up to count from the budget of work. Returns how many there were. */
+static uint64_t take_work(struct stack_objects *objects, uint64_t count)
 {
     const uint64_t taken = count < objects->left ? count : objects->left;
     objects->left -= taken;
@@ -47,6 +48,8 @@ static int32_t stack_objects_number_at(const uint8_t *record, unsigned offset)
     return (int32_t)memory_number(record + offset, 4);
 }
 
+/* Adds a stack object, a variable of a frame whose address is taken, unless its record is invalid.
+ * Returns false if memory runs out. */
 static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata,
                                   const uint8_t *record, uint64_t varp, uint64_t argp)
 {
@@ -78,7 +81,7 @@ bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t 
     if (!memory_read(memory, table, WORD, &count) || count > (objects->high - objects->low) / WORD)
         return true;
     const uint8_t *records = memory_at(memory, table + WORD, count * RECORD);
-    for (uint64_t i = 0, most = records ? stack_objects_take(objects, count) : 0; i < most; i++)
+    for (uint64_t i = 0, most = records ? take_work(objects, count) : 0; i < most; i++)
         if (!stack_objects_add_one(objects, rodata, records + i * RECORD, varp, argp))
             return false;
     return true;
@@ -97,6 +100,7 @@ void stack_objects_sort(struct stack_objects *objects)
 
 /* ---- live stack objects ---- */
 
+/* An object that becomes live is scanned later (grey), as the collector does. */
 bool stack_objects_point(struct stack_objects *objects, uint64_t value)
 {
     struct stack_object *list = objects->list.data;
@@ -111,12 +115,13 @@ bool stack_objects_point(struct stack_objects *objects, uint64_t value)
     return vector_push(&objects->grey, (uint32_t)(after - 1));
 }
 
-static bool scan(struct stack_objects *objects, struct stack_object object)
+/* Adds the pointer words of a live stack object, and makes the objects live that they point to.
+ * Returns false if memory runs out. */
+static bool scan_object(struct stack_objects *objects, struct stack_object object)
 {
     const uint8_t *contents =
         memory_at(objects->runtime->memory, object.address, object.words * WORD);
-    for (uint64_t i = 0, most = contents ? stack_objects_take(objects, object.words) : 0; i < most;
-         i++)
+    for (uint64_t i = 0, most = contents ? take_work(objects, object.words) : 0; i < most; i++)
         if ((!object.mask || (object.mask[i / 8] >> (i % 8) & 1) != 0) &&
             !(vector_push(&objects->words, object.address + i * WORD) &&
               stack_objects_point(objects, memory_number(contents + i * WORD, WORD))))
@@ -133,7 +138,7 @@ static int compare_words(const void *a, const void *b)
 bool stack_objects_find(struct stack_objects *objects)
 {
     while (objects->grey.count > 0)
-        if (!scan(objects, objects->list.data[objects->grey.data[--objects->grey.count]]))
+        if (!scan_object(objects, objects->list.data[objects->grey.data[--objects->grey.count]]))
             return false;
     vector_sort(&objects->words, compare_words);
     return true;

@@ -88,6 +88,8 @@ static int compare_sp(const void *a, const void *b, void *context)
     return one->id < other->id ? -1 : one->id > other->id;
 }
 
+/* Sorts the threads by stack pointer, and maps their ids, to find the thread of a goroutine or
+ * M. */
 static struct g2h_error *sort_threads(struct threads *threads)
 {
     const struct process *process = threads->runtime->process;
@@ -120,6 +122,7 @@ static const struct process_thread *thread_on(const struct threads *threads, uin
     return at < count && sp_of(machine, threads->by_sp[at]) < high ? threads->by_sp[at] : NULL;
 }
 
+/* Returns the thread that runs on the stack of a g, or NULL. */
 static const struct process_thread *thread_on_stack_of(const struct threads *threads, uint64_t g)
 {
     uint64_t low, high;
@@ -148,6 +151,7 @@ static const struct process_thread *thread_of(const struct threads *threads,
     return thread ? thread : thread_by_id(threads, m->procid);
 }
 
+/* Adds an M, the runtime's thread, with the thread of the system that it is. */
 static struct g2h_error *add_m(struct threads *threads, uint64_t address)
 {
     struct runtime *runtime = threads->runtime;
@@ -163,6 +167,7 @@ static struct g2h_error *add_m(struct threads *threads, uint64_t address)
     return NULL;
 }
 
+/* Lists all Ms, which are linked. */
 static struct g2h_error *list_ms(struct threads *threads)
 {
     struct runtime *runtime = threads->runtime;
@@ -204,6 +209,8 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
     return address >= low && address < high;
 }
 
+/* Sets where a stack walk begins: at registers, which are a thread's own or those in a signal's
+ * frame. */
 static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
                      struct unwind_start *ret)
 {
@@ -255,6 +262,9 @@ static const struct thread_m *m_of(const struct threads *threads, uint64_t addre
     return index != MAP_NONE ? &threads->ms.data[index] : NULL;
 }
 
+/* A goroutine in a system call has saved its position. One that runs is where its thread's
+ * registers say, or where those were when a signal or a call of the vDSO interrupted it. All others
+ * have been descheduled, and g.sched has their position. */
 void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret)
 {
     struct runtime *runtime = threads->runtime;

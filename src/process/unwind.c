@@ -26,6 +26,8 @@ void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 
 /* ---- functions ---- */
 
+/* Returns which of the runtime's functions that need special treatment has this name, or
+ * UNWIND_GO. */
 static enum unwind_kind unwind_kind_of(struct g2h_bytes name)
 {
     static const struct {
@@ -66,6 +68,8 @@ static int32_t map_at(const struct unwind_function *function, uint64_t *left)
     return (int32_t)value;
 }
 
+/* Finds the function at a pc, and the size of its frame there (delta), by its table of stack
+ * pointer changes (pcsp). Returns false if that is not known. */
 static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *left,
                           struct unwind_function *ret)
 {
@@ -110,6 +114,8 @@ static bool stack_word(const struct unwinder *unwinder, uint64_t address, uint64
            memory_read(unwinder->runtime->memory, address, WORD, ret);
 }
 
+/* Returns whether the stack ends with the current function: a goroutine's first one, or one that
+ * has changed the stack pointer, below which nothing is known. */
 static bool is_last(const struct unwinder *unwinder)
 {
     const struct unwind_function *function = &unwinder->current;
@@ -134,6 +140,8 @@ static bool find_return(struct unwinder *unwinder)
            stack_word(unwinder, frame->sp, &unwinder->lr);
 }
 
+/* Returns where a frame continues: after a panic by a signal (sigpanic) only its deferred calls are
+ * run; 0 if it has none, so that nothing in it lives. */
 static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpanic)
 {
     const struct unwind_function *function = &unwinder->current;
@@ -172,6 +180,7 @@ static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
     return find_return(unwinder);
 }
 
+/* Sets up the innermost frame. The stack is walked as runtime.unwinder does. */
 bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
                   const struct unwind_start *start)
 {
@@ -210,6 +219,8 @@ static bool pass_signal(struct unwinder *unwinder)
     return true;
 }
 
+/* A return address that leads to the frame itself would loop. Functions that a signal has injected
+ * have no call that put a return address where others do. */
 bool unwind_next(struct unwinder *unwinder)
 {
     struct unwind_frame *frame = &unwinder->frame;
