@@ -50,6 +50,8 @@ static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
     return NULL;
 }
 
+/* The limits are multiples of the table's size: enough for each good executable, so that only
+ * damaged ones reach them. */
 struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inlining **ret)
 {
     struct g2h_inlining *inlining = calloc(1, sizeof(*inlining));

@@ -64,6 +64,8 @@ static void apply_experiments(int minor, const char *version, struct layout *lay
     }
 }
 
+/* The text need not end with a zero byte, so it is copied. Experiments ("X:greenteagc" in the
+ * version) move fields after all changes by releases. */
 bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
                        struct layout *ret)
 {

@@ -303,6 +303,7 @@ static struct g2h_error *add_program(struct runtime *runtime)
     return NULL;
 }
 
+/* Checks first that the file is the plugin that the process has at this address. */
 struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *process,
                                      uint64_t address, struct g2h_exe *exe)
 {

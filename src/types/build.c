@@ -440,6 +440,8 @@ bool build_has_pointers(struct runtime_types *runtime, uint32_t type)
 
 /* ---- structs ---- */
 
+/* The compiler names the type parameters of code that several types share go.shape.X: such types
+ * are never those of values. */
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name)
 {

@@ -408,6 +408,9 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 
 /* ---- the rules for all types ---- */
 
+/* These structs hold words, mostly unsafe.Pointer, whose real type is known from the struct's name
+ * or its type argument: the rules give the field that type. A name that ends with [ is a generic
+ * type's. */
 void sync_retype(struct runtime_types *runtime, uint32_t type)
 {
     static const struct rule {

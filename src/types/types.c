@@ -25,6 +25,7 @@ void types_deinit(struct types *types)
     *types = (struct types){0};
 }
 
+/* Typing adds types to its own copy, so that the executable's stay as they are. */
 bool types_copy(struct types *types, const struct types *others)
 {
     *types = *others;

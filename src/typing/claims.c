@@ -29,6 +29,7 @@ static uint64_t part_key(uint32_t object, uint64_t offset, uint32_t type, bool i
     return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
 }
 
+/* Checked before a part is added: most references repeat what another one has said. */
 bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
                    const struct reference *reference)
 {
@@ -70,6 +71,8 @@ static bool exceeds_part_limits(const struct g2h_heap *heap, const struct typed_
                     last->reach / 16 > size + 4096 /* array bytes: each byte 16 times over */);
 }
 
+/* References whose result depends on their order wait until all threads are done, and are then
+ * proposed in a fixed order: so the snapshot is the same with any number of threads. */
 bool typer_defer(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference)
 {
@@ -166,6 +169,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
         push_item(typer, object, added, map);
 }
 
+/* Each value counts once, however many references lead to it: counted_values has those that were
+ * counted, value_counts how many there are. */
 bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
 {
     struct shard *shard = shard_of(typer->typing, object);

@@ -42,6 +42,8 @@ static bool cleanup_types_begins_with(const struct g2h_bytes *text, const char *
     return text->size >= strlen(prefix) && memcmp(text->data, prefix, strlen(prefix)) == 0;
 }
 
+/* runtime.AddCleanup is generic, so each instance has a closure function of its own. Only programs
+ * that use weak pointers contain runtime.getOrAddWeakHandle: the linker drops unused functions. */
 struct g2h_error *typing_find_cleanups(struct typing *typing)
 {
     static const char closure[] = ".func1";

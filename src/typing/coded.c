@@ -189,6 +189,8 @@ static struct word_type evidence_start(const struct coded *coded,
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
 
+/* Code loads a word by steps: from a value of a known type it follows the pointers at the offsets
+ * of the steps, and the last one gives the type of the word. */
 struct word_type coded_type(const struct coded *coded, const struct code_evidence *evidence)
 {
     const struct typing *typing = coded->typing;
@@ -208,6 +210,8 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
     return type;
 }
 
+/* A pointer to a struct is also one to its first field, so code that uses it as either agrees: the
+ * larger type is kept. Values agree only with values. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one)
 {
     const struct types *types = typing->types;

@@ -57,6 +57,8 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
     return false;
 }
 
+/* A part that the claimed type has itself at this offset is no news, so that it need not be
+ * kept. */
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array)
 {
@@ -179,6 +181,8 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
 
 /* ---- pointers ---- */
 
+/* Walks the object's pointers and the type's words at the same time: they must be the same, element
+ * by element, with no pointer between them. */
 uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
                        const struct pointer_map *map, uint64_t count, bool *ret_rest)
 {
@@ -212,6 +216,8 @@ uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
     return matching;
 }
 
+/* The pointers of a type are encoded as those of an object are, so a value at the start of an
+ * object fits if the encoded bytes are equal. */
 bool value_fits(const struct g2h_object *object, const struct field_index *index,
                 const struct pointer_map *map, uint64_t offset, bool *ret_rest)
 {
@@ -256,6 +262,8 @@ static uint64_t fit_word_at(const struct g2h_heap *heap, const struct g2h_object
                : 0;
 }
 
+/* In a channel (runtime.hchan) dataqsiz, the number of elements, is the second word. A buffer
+ * without pointers is in one allocation with the channel. */
 uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset)
 {

@@ -178,6 +178,8 @@ static void drop_overlaps(struct outside *outside)
     outside->areas.count = kept;
 }
 
+/* Each pointer-sized word outside the heap gets the number of the value that contains it; 0 is
+ * none. */
 struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *heap,
                                const struct image *image, uint64_t slide)
 {

@@ -437,6 +437,9 @@ struct g2h_error *typing_add_reflected(struct typing *typing, struct types *type
 
 /* ---- the types of the descriptors themselves ---- */
 
+/* reflect makes types at run time (reflect.StructOf and others), whose descriptors are objects of
+ * the heap. What type these objects have depends on the kind of type that was made and on the
+ * release. */
 void typing_seed_reflected(struct typer *typer)
 {
     static const struct {

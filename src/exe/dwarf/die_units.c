@@ -178,6 +178,8 @@ static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, 
     return true;
 }
 
+/* Units share tables of abbreviations, so each table is read once. The limits keep damaged files
+ * from taking long. */
 struct g2h_error *dies_read_units(struct dies *dies)
 {
     _cleanup_(map_deinit) struct map tables = {0};

@@ -42,6 +42,8 @@ uint64_t descriptor_parts_offset(const struct descriptors *all, uint64_t offset)
 
 /* ---- names ---- */
 
+/* A name is a byte of flags, its length, and its text. The length is a varint since Go 1.17, and
+ * two bytes before. */
 bool descriptor_read_name(const struct descriptors *all, uint64_t offset, struct g2h_bytes *ret,
                           uint8_t *ret_flags)
 {

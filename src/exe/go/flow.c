@@ -34,6 +34,8 @@ enum { NONE = UINT32_MAX };
 
 enum { UNKNOWN = 0, PRODUCT = 1 }; /* values that each function has */
 
+/* Code cannot be read without the function table and the start of the code: then flow->text stays
+ * 0. The work is limited by the size of the code, since damaged files might repeat it. */
 struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
                             const struct moduledata *moduledata)
 {

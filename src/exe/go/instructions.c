@@ -547,6 +547,8 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
 
 /* ---- machines ---- */
 
+/* The registers are those of Go's own calling convention (ABIInternal), in the order of arguments;
+ * barrier is the one in which runtime.gcWriteBarrier returns its buffer. */
 const struct machine *machine_of(unsigned number)
 {
     static const struct machine amd64 = {.read = read_amd64,

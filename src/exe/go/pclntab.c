@@ -397,6 +397,8 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
     return after > 0;
 }
 
+/* A table says which value holds for which range of instructions, by differences of both: values
+ * start at -1, as the linker writes them. */
 bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
                          uint64_t left, struct pclntab_parts *ret)
 {

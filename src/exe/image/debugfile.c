@@ -229,6 +229,8 @@ static struct g2h_error *search_by_link(struct debugfile_search *search,
     return whole ? search_beside(search, whole, 0, name, directory) : NULL;
 }
 
+/* The build id is searched first, since it names exactly one build; .gnu_debuglink is only a file
+ * name. */
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret)
 {

@@ -122,6 +122,8 @@ static void pe_find_symbols(struct pe *pe)
     pe->texts = image_file_range(image, offset + size, image_u32(image, texts_size.data));
 }
 
+/* A PE file begins with a program for MS-DOS, whose header says at 3c (hex) where the real header
+ * is. */
 struct g2h_error *pe_read(struct image *image)
 {
     static const uint16_t machines[][2] = {{IMAGE_FILE_MACHINE_I386, EM_386},

@@ -31,6 +31,8 @@ static uint64_t image_source_look(void *context, const struct g2h_input *so_far,
     return limit;
 }
 
+/* Packed files are unpacked while they are read. Those whose method was not built in stay packed,
+ * and are refused with the command that unpacks them. */
 struct g2h_error *source_open(const char *path, struct g2h_input **ret)
 {
     bool is_too_large = false;

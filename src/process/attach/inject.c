@@ -102,6 +102,8 @@ static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, si
     return address != 0;
 }
 
+/* The thread must sleep in runtime.futex, and the code there and in runtime.exit must be what is
+ * expected: then its registers may be replaced safely. */
 bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct injection *ret)
 {
     machine_registers registers;
@@ -117,6 +119,8 @@ bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct 
     return true;
 }
 
+/* /proc shows without stopping a thread in which system call it is. It must have been made by
+ * runtime.futex, whose code is known. */
 bool inject_is_sleeping(uint64_t pid, pid_t id, const struct inject_code *code)
 {
     char path[64];

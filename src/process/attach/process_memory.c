@@ -52,6 +52,7 @@ void memory_sort(struct memory *memory)
     memory->ranges.count = kept;
 }
 
+/* Cores mostly leave out what the executable has: its read-only sections take the place of that. */
 bool memory_add_image(struct memory *memory, const struct image *image, uint64_t slide)
 {
     for (size_t i = 0; i < image->section_count; i++) {

@@ -67,6 +67,8 @@ struct window_check {
     uint64_t address, first, count;
 };
 
+/* Notes where the process has the pages of the window, for check_page(). Returns false if memory
+ * runs out. */
 static bool prepare_checks(struct window *window, const struct attach_pages *pages)
 {
     window->checks = calloc(pages->runs.count + 1, sizeof(*window->checks));
@@ -304,6 +306,8 @@ static bool are_there(const struct window *window, uint64_t first, uint64_t end)
     return first >= end;
 }
 
+/* Small reads get more pages around them, since each read is a system call. If those cannot be
+ * read, the needed ones are read alone. */
 bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const struct attach_area *area = attach_space_area(&window->space, address, size);
@@ -350,6 +354,7 @@ static void forget_page(struct window *window, uint64_t page)
     clear_page_bit(window->ahead, page);
 }
 
+/* Returns whole pages to the system, a block at a time under its lock. */
 void window_drop(struct window *window, uint64_t from, uint64_t end)
 {
     const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
