@@ -40,7 +40,8 @@ static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
     return false;
 }
 
-/* Joins the seven-bit groups of eight bytes into one number. */
+/* Joins the seven-bit groups of eight bytes into one number: pairs of groups, then fours, then
+ * eights. */
 static inline uint64_t uvarint_join(uint64_t groups)
 {
     groups = (groups & 0x007f007f007f007f) | (groups & 0x7f007f007f007f00) >> 1;
@@ -78,8 +79,8 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     return cursor_uvarint_checked(cursor, ret);
 }
 
-/* Returns the number of bytes in which Go encodes a value. Other writers may use longer
- * uvarints. */
+/* Returns the number of bytes in which Go encodes a value, its bits divided by 7 and rounded up.
+ * Other writers may use longer uvarints. */
 static inline unsigned uvarint_size(uint64_t value)
 {
     return (unsigned)(70 - __builtin_clzll(value | 1)) / 7;

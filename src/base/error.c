@@ -11,6 +11,8 @@
 
 struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};
 
+/* Makes an error of a format and a tail, printable, since names in it come from the dump. If there
+ * is no memory for it, that is the error. */
 static struct g2h_error *error_build(enum g2h_error_code code, const char *tail, const char *format,
                                      va_list arguments)
 {

@@ -27,6 +27,8 @@ __attribute__((constructor)) static void choose_seed(void)
             map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
 }
 
+/* Returns the slot that has a key, or the free one where it belongs: it searches linearly from the
+ * key's hash on. */
 static struct map_entry *map_find(struct map_entry *entries, size_t mask, uint64_t key)
 {
     size_t slot = (size_t)map_hash(key) & mask;
@@ -35,6 +37,8 @@ static struct map_entry *map_find(struct map_entry *entries, size_t mask, uint64
     return &entries[slot];
 }
 
+/* Moves all entries to a table with more slots, a power of two. Returns false if memory runs
+ * out. */
 static bool map_grow(struct map *map, size_t slots)
 {
     struct map_entry *entries = block_alloc(slots, sizeof(*entries));
@@ -50,6 +54,7 @@ static bool map_grow(struct map *map, size_t slots)
     return true;
 }
 
+/* At most half of the slots are used, so that searches stay short. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
     if ((!map->entries || map->count * 2 > map->mask) &&

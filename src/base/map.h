@@ -41,8 +41,8 @@ static inline uint64_t map_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Returns the hash of a key. It folds twice, because folding once would map consecutive keys to a
- * few slots, with one seed in a hundred. */
+/* Returns the hash of a key. It multiplies twice, because one multiplication would map consecutive
+ * keys to a few slots, with one seed in a hundred. */
 static inline uint64_t map_hash(uint64_t key)
 {
     return map_fold(map_fold(key ^ map_seed[0], map_seed[1]), map_seed[2]);

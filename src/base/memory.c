@@ -43,6 +43,7 @@ static bool is_possible(size_t count, size_t entry_size)
     return count <= SIZE_MAX / 2 / entry_size;
 }
 
+/* Large blocks are aligned to huge pages, so that all of their memory can be on such pages. */
 void *block_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))
@@ -78,6 +79,8 @@ static void *grow_large(void *data, size_t used, size_t size)
     return grown;
 }
 
+/* Grows by half, by as much again if the array is large, or by what is wanted if that is more. If
+ * memory runs out, nothing changes. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
     const size_t usual = count < 8                       ? 16 - count
@@ -118,6 +121,7 @@ static void *map_huge_pages(size_t size)
     return data + before;
 }
 
+/* Large blocks come from mmap(), which zeroes them, in whole huge pages. */
 void *large_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))
@@ -136,7 +140,8 @@ void large_free(void *data, size_t count, size_t entry_size)
 }
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-/* Returns whether a resource limit counts address space that is only reserved. */
+/* Returns whether the process has a limit on its address space (ulimit -v or -d), which counts what
+ * is only reserved. */
 static bool is_limited(void)
 {
     struct rlimit space, data;
@@ -169,6 +174,7 @@ void memory_prepare(void)
 #endif
 }
 
+/* Writes to each page, so that the system provides it, and frees the block. */
 void memory_touch(size_t size)
 {
     enum { PAGE = 4096 }; /* or larger */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 
+/* Doubles the table and moves all entries. Returns false if memory runs out. */
 static bool number_set_grow(struct number_set *set)
 {
     const size_t slots = set->entries ? (set->mask + 1) * 2 : 64;
@@ -21,6 +22,7 @@ static bool number_set_grow(struct number_set *set)
     return true;
 }
 
+/* At most half of the slots are used, so that searches stay short. */
 bool number_set_add_group(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
@@ -33,6 +35,7 @@ bool number_set_add_group(struct number_set *set, uint64_t number)
     return true;
 }
 
+/* Undoes number_turned() for each bit. */
 void number_set_members(const struct number_set *set, uint64_t *ret)
 {
     for (size_t i = 0; set->entries && i <= set->mask; i++)

@@ -11,6 +11,8 @@
 
 #include "base/utf8.h"
 
+/* All of ASCII but its controls is shown; of the rest, characters that are invisible or change the
+ * direction of text are not. */
 bool printable_is_shown(uint32_t character)
 {
     static const struct {
@@ -32,6 +34,7 @@ bool printable_is_shown(uint32_t character)
     return true;
 }
 
+/* Returns whether a string is valid UTF-8 that g2h_printable() would not change. */
 bool printable_is(const char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {
@@ -44,6 +47,8 @@ bool printable_is(const char *text, size_t size)
     return true;
 }
 
+/* Moves what stays to the front; each other character or invalid byte becomes one "?", so the text
+ * never grows. */
 size_t g2h_printable(char *text, size_t size)
 {
     size_t kept = 0;

@@ -11,6 +11,8 @@ char *process_root_path(const char *process, struct g2h_bytes path)
     char link[64], root[PATH_MAX], *whole = NULL;
     snprintf(link, sizeof(link), "%s/root", process);
     const ssize_t size = readlink(link, root, sizeof(root));
+    /* A path from this program's root begins with the process's root if that is a directory of
+     * ours (chroot): it is cut off, because link adds it. */
     if (size > 1 && path.size > (uint64_t)size && path.data[size] == '/' &&
         memcmp(path.data, root, (size_t)size) == 0) {
         path.data += size;

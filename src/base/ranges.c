@@ -21,6 +21,7 @@ static int ranges_compare(const void *a, const void *b)
     return (one->begin > other->begin) - (one->begin < other->begin);
 }
 
+/* Sorts the ranges, and joins those that overlap or touch, in place. */
 void ranges_sort(struct ranges *ranges)
 {
     struct range *list = ranges->list.data, *last = NULL;
@@ -37,6 +38,7 @@ void ranges_sort(struct ranges *ranges)
     }
 }
 
+/* Holes shorter than LEAST_HOLE are not worth the look-up. */
 void ranges_drop_short(struct ranges *ranges)
 {
     struct range *list = ranges->list.data;
@@ -47,6 +49,7 @@ void ranges_drop_short(struct ranges *ranges)
     ranges->list.count = kept;
 }
 
+/* Finds the first range that ends after from by bisection, and cuts it to [from, end). */
 bool ranges_next(const struct ranges *ranges, uint64_t from, uint64_t end, struct range *ret)
 {
     const struct range *list = ranges->list.data;

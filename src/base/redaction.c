@@ -36,6 +36,7 @@ void g2h_redaction_destroy(struct g2h_redaction *redaction)
     free(redaction);
 }
 
+/* The size is rounded up, because an exact one would say much about a short secret. */
 size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST])
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Only whole words of the list after "X:" count: "noswissmap" contains "swissmap". */
 bool go_release_has_experiment(const char *version, const char *name)
 {
     const char *list = strstr(version, "X:");
@@ -15,6 +16,7 @@ bool go_release_has_experiment(const char *version, const char *name)
     return false;
 }
 
+/* Experiments of the build may differ from the release's defaults. */
 struct go_release go_release_parse(const char *version)
 {
     struct go_release release = {0};

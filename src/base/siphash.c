@@ -44,6 +44,7 @@ static inline void mix(uint64_t state[4], unsigned rounds)
     state[3] = d;
 }
 
+/* Mixes eight bytes of the input into the state. */
 static inline void absorb(uint64_t state[4], uint64_t word)
 {
     state[3] ^= word;
@@ -51,12 +52,15 @@ static inline void absorb(uint64_t state[4], uint64_t word)
     state[0] ^= word;
 }
 
+/* Ends the mixing, and returns 64 bits of the hash. */
 static inline uint64_t squeeze(uint64_t state[4])
 {
     mix(state, ROUNDS_AT_END);
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
+/* SipHash-2-4 with 128 bits of output: each word of input is mixed in, the last one with the
+ * size. */
 void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
              uint8_t ret[SIPHASH_SIZE])
 {

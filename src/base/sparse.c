@@ -9,11 +9,13 @@
 
 enum { BLOCK = 4096, STAT_BLOCK = 512 };
 
+/* If the first byte is 0 and each byte equals the next one, all are 0. */
 bool sparse_is_zero(const uint8_t *data, size_t size)
 {
     return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
+/* A write may be cut short, or be interrupted by a signal. */
 int sparse_put(int file, const void *data, size_t size)
 {
     const char *at = data;
@@ -29,6 +31,7 @@ int sparse_put(int file, const void *data, size_t size)
     return 0;
 }
 
+/* The file must be a regular one, not in append mode, and written at its end. */
 bool sparse_is_possible(int file)
 {
     struct stat status;
@@ -48,7 +51,7 @@ int sparse_end(int file)
     return end < 0 || ftruncate(file, end) < 0 ? errno : 0;
 }
 
-/* Returns the size of the leading blocks of zeros. */
+/* Returns how many bytes from data on are whole blocks of zeros. */
 static size_t zeros_at(const uint8_t *data, size_t size)
 {
     size_t zeros = 0;
@@ -57,6 +60,8 @@ static size_t zeros_at(const uint8_t *data, size_t size)
     return zeros;
 }
 
+/* Goes block by block: writes what is not zero, and seeks over long enough runs of zero blocks,
+ * which become holes. written is where the bytes that have been written end. */
 int sparse_write(int file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
@@ -82,6 +87,8 @@ int sparse_write(int file, const void *data, size_t size)
 
 #ifdef SEEK_HOLE
 
+/* Lists the holes of a file, by asking the system for its data and holes in turn. Returns false if
+ * memory runs out; a system without this ends the list. */
 static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 {
     for (uint64_t at = 0; at < size;) {
@@ -99,6 +106,7 @@ static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 
 #endif
 
+/* A file with as many blocks as bytes has no holes, so nothing is searched. */
 bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
 {
 #ifdef SEEK_HOLE

@@ -28,6 +28,7 @@ static uint32_t *strings_find(const struct string_pool *pool, const char *text, 
     }
 }
 
+/* Doubles the hash table, and puts all strings into it again. Returns false if memory runs out. */
 static bool grow_slots(struct string_pool *pool)
 {
     size_t count = pool->slots ? (pool->mask + 1) * 2 : 1024;
@@ -66,6 +67,8 @@ static bool strings_reserve(struct string_pool *pool, const char **text, size_t 
     return pool->text && pool->text_capacity - pool->text_size >= size;
 }
 
+/* Finds the string, or appends it to the pool: *ret becomes its number. At most half of the slots
+ * are used. */
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))

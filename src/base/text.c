@@ -22,6 +22,7 @@ bool text_grow(struct text *text, size_t size)
     return true;
 }
 
+/* For short pieces only: the result is cut at the size of buffer. */
 void text_printf(struct text *text, const char *format, ...)
 {
     char buffer[256];
@@ -50,6 +51,8 @@ void text_append_grouped(struct text *text, uint64_t number)
     text_printf(text, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
 }
 
+/* Three significant digits, in decimal units; 999.5 kB would be rounded to 1000, so it is 1.00
+ * MB. */
 void text_append_bytes(struct text *text, uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
@@ -68,6 +71,7 @@ void text_append_bytes(struct text *text, uint64_t bytes)
                 value, units[unit]);
 }
 
+/* Returns whether a decimal number is read as the same float. */
 static bool is_read_as(const char *text, double value, bool is_narrow)
 {
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
@@ -75,7 +79,7 @@ static bool is_read_as(const char *text, double value, bool is_narrow)
 
 /* Replaces a number by the next larger one with as many digits before its exponent. If all digits
  * are nines, the result is a smaller number. */
-static void increment(char *text)
+static void increment_digits(char *text)
 {
     for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
         if (*at < '0' || *at > '9')
@@ -102,7 +106,7 @@ static int shortest_digits(double value, bool is_narrow, char digits[static 18])
         snprintf(text, sizeof(text), "%.*e", precision, value);
         if (precision == ALL || is_read_as(text, value, is_narrow))
             break;
-        increment(text);
+        increment_digits(text);
         if (is_read_as(text, value, is_narrow))
             break;
     }
@@ -114,7 +118,8 @@ static int shortest_digits(double value, bool is_narrow, char digits[static 18])
     return atoi(exponent + 1) + 1;
 }
 
-/* Appends digits and zeros around the point, for numbers that Go does not write with %e. */
+/* Appends digits with the point after the given number of them, padded with zeros: for numbers that
+ * Go does not write with an exponent. */
 static void append_decimal(struct text *text, const char *digits, int point)
 {
     const int count = (int)strlen(digits);
@@ -128,6 +133,7 @@ static void append_decimal(struct text *text, const char *digits, int point)
         text_append(text, i >= 0 ? &digits[i] : "0", 1);
 }
 
+/* Formats as Go's strconv does: as few digits as are read as the same number. */
 void text_append_float(struct text *text, double value, bool is_narrow)
 {
     enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: otherwise with an exponent */ };
@@ -156,6 +162,7 @@ void text_deinit(struct text *text)
     *text = (struct text){0};
 }
 
+/* Looks at the top bits of eight bytes at a time. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
 {
     uint64_t run = 0, eight;
@@ -169,6 +176,7 @@ uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
     return run;
 }
 
+/* Copies runs of ASCII at once; each invalid byte becomes U+FFFD. */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
 {
     size_t characters = 0;

@@ -40,6 +40,7 @@ struct thread {
     bool started;
 };
 
+/* Takes the next task. Returns false if there are no more, or one has failed. */
 static bool workers_take(struct workers_batch *run, size_t *ret)
 {
     pthread_mutex_lock(&run->lock);
@@ -50,6 +51,8 @@ static bool workers_take(struct workers_batch *run, size_t *ret)
     return more;
 }
 
+/* Records an error; of several that of the lowest task, so that it does not depend on which thread
+ * was first. */
 static void workers_fail(struct workers_batch *run, size_t task, struct g2h_error *error)
 {
     pthread_mutex_lock(&run->lock);
@@ -64,7 +67,8 @@ static void workers_fail(struct workers_batch *run, size_t task, struct g2h_erro
     pthread_mutex_unlock(&run->lock);
 }
 
-static void *work(void *argument)
+/* The body of a thread: runs tasks as long as there are any. */
+static void *run_tasks(void *argument)
 {
     struct thread *thread = argument;
     struct workers_batch *run = thread->run;
@@ -88,6 +92,7 @@ static bool await_turn(struct workers_batch *run, size_t task)
     return good;
 }
 
+/* Lets the next task's bytes be consumed. */
 static void end_turn(struct workers_batch *run)
 {
     pthread_mutex_lock(&run->lock);
@@ -103,6 +108,7 @@ struct workers_turn {
     bool stopped; /* another task failed */
 };
 
+/* Waits for the task's turn only now, so that tasks are produced in parallel. */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
 {
     struct workers_turn *turn = buffer->turn;
@@ -124,8 +130,8 @@ struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64
 }
 
 /* The body of a thread of an ordered run: produces tasks, and passes each one's bytes on in its
- * turn. */
-static void *work_ordered(void *argument)
+ * turn. A task that is done waits for all tasks before it. */
+static void *run_tasks_in_order(void *argument)
 {
     struct thread *thread = argument;
     struct workers_batch *run = thread->run;
@@ -177,7 +183,7 @@ static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
 {
     struct workers_batch state = {.run = run, .context = context, .tasks = tasks};
-    return run_threads(&state, threads, work);
+    return run_threads(&state, threads, run_tasks);
 }
 
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
@@ -185,7 +191,7 @@ struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_pr
 {
     struct workers_batch state = {
         .produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
-    return run_threads(&state, threads, work_ordered);
+    return run_threads(&state, threads, run_tasks_in_order);
 }
 
 struct aside {
@@ -201,6 +207,7 @@ static void *run_aside(void *argument)
     return NULL;
 }
 
+/* The error of here counts first, since the caller could not go on without it. */
 struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_call *beside,
                                  void *context)
 {
@@ -218,6 +225,7 @@ struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_c
     return error;
 }
 
+/* The buffer grows by more than is needed, so that it grows rarely. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 {
     if (!buffer->data || buffer->capacity - buffer->size < size) {

@@ -8,6 +8,7 @@
 
 #include <go2heapsnapshot/dump.h>
 
+/* The OOM killer is named first: the signal alone would not say so. */
 void g2h_ending_words(const struct g2h_ending *ending, char ret_how[G2H_ENDING_WORDS],
                       char ret_when[G2H_ENDING_TIME])
 {

@@ -102,8 +102,8 @@ static const struct dump_layout layout_1_7 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-/* Returns whether the record after the header reads as params with the given tag. The params of 1.3
- * and 2013 begin alike. */
+/* Returns whether the record after the header reads as params with the given tag: two formats that
+ * begin alike differ in tags. The params of 1.3 and 2013 begin alike. */
 static bool starts_with_params(struct cursor cursor, uint8_t tag)
 {
     uint64_t found, big_endian, pointer_size, hchan_size, start, end;
@@ -145,6 +145,7 @@ static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
     return minor;
 }
 
+/* The header names the version whose format it is. Three formats begin with "go1.3". */
 const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
                                         const char **ret_warning)
 {
@@ -170,6 +171,8 @@ const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size
     }
 }
 
+/* In the beta the function's name follows here, a length and printable characters; in Go 1.3 one
+ * more program counter comes first, which is an address. */
 bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t entry)
 {
     struct cursor cursor = {data, end};

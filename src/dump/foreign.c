@@ -101,6 +101,7 @@ static bool is_text_byte(uint8_t byte)
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
 }
 
+/* Returns whether the beginning of a file is text. */
 static bool foreign_is_text(const uint8_t *data, uint64_t size)
 {
     for (uint64_t i = 0; i < size && i < LOOKED_AT; i++)
@@ -125,6 +126,7 @@ static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + siz
 
 /* ---- all together ---- */
 
+/* Returns the error for a file that is something else, with advice. */
 static struct g2h_error *foreign_refuse_as(const struct g2h_input *input, const char *what,
                                            const char *remedy)
 {
@@ -132,6 +134,7 @@ static struct g2h_error *foreign_refuse_as(const struct g2h_input *input, const 
                         remedy);
 }
 
+/* Returns the row of the table whose bytes a file begins with, or NULL. */
 static const struct start *foreign_find_start(const uint8_t *data, uint64_t size)
 {
     for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {

@@ -56,6 +56,7 @@ const char *g2h_record_kind_name(enum g2h_record_kind kind)
 /* ---- primitives: they return false, and set reader->what to the reason, if the bytes are wrong
  * ---- */
 
+/* Returns false, and records what is wrong with the record. */
 static bool wrong(struct g2h_reader *reader, const char *what)
 {
     reader->what = what;
@@ -90,6 +91,7 @@ static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, s
     read_uvarints(reader, (uint64_t *const[]){__VA_ARGS__}, \
                   sizeof((uint64_t *const[]){__VA_ARGS__}) / sizeof(void *))
 
+/* Reads a bool, which the dumper writes as a number. */
 static bool read_bool(struct g2h_reader *reader, bool *ret)
 {
     uint64_t value;
@@ -99,6 +101,7 @@ static bool read_bool(struct g2h_reader *reader, bool *ret)
     return value <= 1 || wrong(reader, "a bool is neither 0 nor 1");
 }
 
+/* Reads a length and as many bytes, which stay in the input. */
 static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
     if (!read_uvarint(reader, &ret->size))
@@ -121,6 +124,7 @@ static inline bool read_length(struct g2h_reader *reader, uint64_t *declared, ui
     return true;
 }
 
+/* Sets *ret to the next stored bytes, and skips them. */
 static inline bool skip_contents(struct g2h_reader *reader, uint64_t stored, struct g2h_bytes *ret)
 {
     *ret = (struct g2h_bytes){reader->cursor.at, stored};
@@ -137,6 +141,7 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
     return read_length(reader, declared, &stored) && skip_contents(reader, stored, ret);
 }
 
+/* Returns how many words a field of a kind has. */
 static unsigned field_words(enum g2h_field_kind kind)
 {
     static const unsigned char words[] = {[G2H_FIELD_POINTER] = 1,
@@ -156,7 +161,8 @@ static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, 
     return wrong(reader, "the input is cut");
 }
 
-/* Skips pointer fields inside size bytes; most lists contain nothing else. */
+/* Moves the cursor over pointer fields inside size bytes, two at a time while they are encoded as
+ * usual; most lists contain nothing else. Stops at the first field that needs a closer look. */
 static inline void pass_pointers(const struct g2h_reader *reader, struct cursor *cursor,
                                  uint64_t size)
 {
@@ -211,6 +217,8 @@ static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
     return true;
 }
 
+/* Reads a field list that begins with its length, as in dumps of 2013. Each field has at least two
+ * bytes, so a longer list than that cannot be complete. */
 static bool read_counted_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     uint64_t kind, offset;
@@ -232,6 +240,7 @@ static bool read_counted_fields(struct g2h_reader *reader, uint64_t size, struct
     return true;
 }
 
+/* The list was checked when it was read, so anything unexpected is its end. */
 bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 {
     struct cursor cursor = {fields->at, fields->end};
@@ -357,6 +366,8 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     return true;
 }
 
+/* Reads an object after its tag. A shortened array, which this program has written, has no
+ * pointers. */
 static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     if (!read_object_memory(reader, ret))
@@ -424,6 +435,7 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
     return true;
 }
 
+/* Tries the fast path first. If the record cannot be read, the reader does not move. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, which are read eight bytes at a time */
@@ -452,6 +464,7 @@ bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
     return read_object_memory(&copy, ret);
 }
 
+/* Reads a root; one of this program's roots says that dumps have all contents of objects. */
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 {
     if (!reader_read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
@@ -491,6 +504,7 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
         "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
 }
 
+/* Reads a type. Names of Go 1.5 may be corrupt, which an impossible length shows. */
 static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
 {
     const uint64_t longest_sane_name = 65536;
@@ -520,6 +534,7 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
     }
 }
 
+/* Reads a goroutine; the format of 2013 has fewer numbers. */
 static bool reader_read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 {
     ret->ctxt = ret->m = ret->defer = ret->panic = 0;
@@ -547,6 +562,8 @@ static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t de
                : declared;
 }
 
+/* Reads a frame. The first one tells the beta of Go 1.3 from the release, whose headers are the
+ * same. */
 static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *ret)
 {
     uint64_t declared;
@@ -574,7 +591,8 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
            reader_read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
 }
 
-/* Before 1.7 the architecture is given by the letter of its compilers: 6g made amd64 code. */
+/* Sets ret to the architecture for the letter of its compilers, which dumps before 1.7 have
+ * instead: 6g made amd64 code. */
 static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
 {
     static const struct {
@@ -587,6 +605,8 @@ static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
             snprintf(ret, size, "%s", names[i].arch);
 }
 
+/* Reads the params record: architecture, heap range and version. What it has depends on the format,
+ * and the words of all other records on it. */
 static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
 {
     const enum params_form form = reader->layout->params;
@@ -632,6 +652,7 @@ static bool reader_read_finalizer(struct g2h_reader *reader, struct g2h_finalize
                          &ret->object_type);
 }
 
+/* Reads an itab; formats differ in whether it has a type or says that its data are pointers. */
 static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
 {
     ret->type = 0;
@@ -665,6 +686,7 @@ static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
     return true;
 }
 
+/* Reads data or bss. */
 static bool reader_read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
 {
     uint64_t declared;
@@ -673,6 +695,7 @@ static bool reader_read_segment(struct g2h_reader *reader, struct g2h_segment *r
            reader_read_fields(reader, declared, &ret->fields);
 }
 
+/* Moves memprof to the frames after this one. */
 bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret)
 {
     struct cursor cursor = {memprof->frames.data, memprof->frames.data + memprof->frames.size};
@@ -694,6 +717,8 @@ bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_fram
     return true;
 }
 
+/* Reads an allocation site, whose frames are only skipped. A frame has at least three bytes, so
+ * more than a third of the rest cannot be complete. */
 static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
 {
     struct g2h_bytes string;
@@ -713,6 +738,7 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
     return READ_UVARINTS(reader, &ret->allocs, &ret->frees);
 }
 
+/* Reads the rest of a record by its kind; most records are only numbers. */
 static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
 {
     switch (reader->kind) {
@@ -765,6 +791,8 @@ static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
     return wrong(reader, "unknown tag");
 }
 
+/* Reads a record's tag, which the layout translates to its kind. All but the format of 2013 begin
+ * with params, without which nothing else can be read. */
 static bool read_tag(struct g2h_reader *reader)
 {
     uint64_t tag;

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "dump/dump_facts.h"
 
+/* Orders parts of data by address. */
 static int compare_data(const void *a, const void *b)
 {
     const struct fact_data *one = a, *other = b;
@@ -44,6 +45,8 @@ static bool heap_facts_read_ending(struct cursor *cursor, struct g2h_ending *ret
     return true;
 }
 
+/* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
+ * their sizes are not known. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size)
 {
@@ -82,6 +85,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     return NULL;
 }
 
+/* Zeros are not stored, so all of them share one page. */
 bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes *ret)
 {
     static const uint8_t zeros[4096];

@@ -113,6 +113,8 @@ uint64_t g2h_heap_slot_size(const struct g2h_heap *heap, uint64_t address)
     return index_slot_size(&heap->index, address);
 }
 
+/* Cuts the untouched ranges of the dump, which are pages, to those of single objects, so that each
+ * range belongs to one object. */
 struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
 {
     const struct ranges said = heap->facts.untouched;
@@ -155,6 +157,7 @@ uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t 
     return range.end - range.begin;
 }
 
+/* Untouched bytes at the end, and those beyond largest_array, are not written. */
 uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t index, uint64_t largest_array)
 {
     const struct slot_class *slot_class = heap_slot_class(heap, index);
@@ -172,7 +175,7 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
 }
 
 /* Makes a record of zeros, with empty strings and contents. */
-static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
+static void make_empty_record(enum g2h_record_kind kind, struct g2h_record *ret)
 {
     static const uint8_t none[1];
     const struct g2h_bytes empty = {none, 0};
@@ -222,6 +225,6 @@ void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, siz
         copy.cursor.end = heap->input->data + end;
     struct g2h_error *error = g2h_reader_next(&copy, ret);
     if (error || ret->kind != kind)
-        make_empty(kind, ret);
+        make_empty_record(kind, ret);
     g2h_error_destroy(error);
 }

@@ -28,6 +28,8 @@ uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t a
     return at;
 }
 
+/* The object that contains an address is the last one that begins at or before it, if it is large
+ * enough. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 {
     const uint32_t behind = index_first(index, 0, address + 1);
@@ -73,7 +75,8 @@ static bool index_list_arenas(struct object_index *index)
     return true;
 }
 
-/* Makes the directory, once all arenas have their tables. */
+/* Makes the directory, once all arenas have their tables: an array from the first arena to the
+ * last, unless they are too far apart. Returns false if memory runs out. */
 static bool make_directory(struct object_index *index)
 {
     const uint64_t span = index->arenas[index->arena_count - 1] - index->first_arena + 1;
@@ -118,13 +121,16 @@ static bool fill_slots(const struct object_index *index, uint32_t first, uint32_
     return true;
 }
 
+/* Marks a page whose objects are not in slots of one size: look-ups bisect there. */
 static void set_irregular(struct index_page *page)
 {
     page->reciprocal = INDEX_IRREGULAR;
     page->begin = INDEX_PAGE;
 }
 
-/* Fills a page in which the objects [first, end) start. */
+/* Fills a page in which the objects [first, end) start. The first object's size and offset give the
+ * slots of all, by a division that becomes a multiplication with the reciprocal. A page that does
+ * not fit this is irregular. Returns false if memory runs out. */
 static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
                       struct index_page *page, group_vector *groups)
 {
@@ -150,7 +156,8 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
     return true;
 }
 
-/* Fills the pages of one arena; a task for several threads. */
+/* Fills the pages of one arena; a task for several threads. end is where the last object before the
+ * page ends, which may cover the page's beginning. */
 static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
 {
     struct object_index *index = context;
@@ -209,6 +216,7 @@ static struct g2h_error *fill_arenas(struct object_index *index, unsigned thread
 
 /* ---- all of it ---- */
 
+/* An index without arenas (too many of them) still works, by bisection over all objects. */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads)
@@ -245,6 +253,8 @@ void index_deinit(struct object_index *index)
     *index = (struct object_index){0};
 }
 
+/* Three passes, each of which prefetches what the next one reads: pages, groups of slots, objects'
+ * numbers. Rare cases are left to index_find(). */
 void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
                      uint32_t *ret)
 {

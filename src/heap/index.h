@@ -124,7 +124,7 @@ static inline uint64_t index_slot_size(const struct object_index *index, uint64_
     return reciprocal <= 1 ? 0 : (((uint64_t)1 << 32) + reciprocal - 1) / reciprocal;
 }
 
-/* Returns the number of bits that are set. */
+/* Returns the number of bits that are set: adds up pairs, fours and bytes of bits in parallel. */
 static inline unsigned count_bits(uint64_t bits)
 {
     bits -= bits >> 1 & 0x5555555555555555;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+/* Parses the hexadecimal address after " of 0x"; anything else there means that the description has
+ * none. */
 uint64_t kept_split(struct g2h_bytes *description)
 {
     static const char of[] = " of 0x";
@@ -27,6 +29,7 @@ static bool kept_is_named(const struct g2h_bytes *description, const char *name)
     return description->size == strlen(name) && memcmp(description->data, name, strlen(name)) == 0;
 }
 
+/* A cleanup's caller and the box with its argument are two records, one after the other. */
 bool kept_boxes(const struct g2h_heap *heap, struct map *ret_boxes)
 {
     uint32_t caller = UINT32_MAX, first;

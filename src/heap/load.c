@@ -46,6 +46,7 @@ struct loader {
 
 enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_ADVANCE = 1 << 24 };
 
+/* Reports how much of the input, and how many objects, have been read. */
 static void load_update_progress(const struct loader *loader, uint64_t offset, uint64_t objects)
 {
     const struct g2h_progress *progress = loader->progress;
@@ -138,7 +139,8 @@ static struct load_window *find_window(struct loader *loader, uint64_t offset)
 
 /* ---- objects ---- */
 
-/* Appends a chunk to the loader's chunks, and sets the heap's numbers of its slot classes. */
+/* Appends a chunk to the loader's chunks, and maps its slot classes' numbers to the heap's. Returns
+ * false if memory runs out. */
 static bool take_over(struct loader *loader, struct chunk *chunk)
 {
     struct g2h_heap *heap = loader->heap;
@@ -157,8 +159,9 @@ static bool take_over(struct loader *loader, struct chunk *chunk)
     return good;
 }
 
-/* Ends the chunk that is read from record to record, and begins the next one. */
-static bool turn_over(struct loader *loader)
+/* Ends the chunk that is read from record to record, and begins the next one. Returns false if
+ * memory runs out. */
+static bool finish_chunk(struct loader *loader)
 {
     struct chunk chunk;
     run_reader_end(loader->reader, &chunk);
@@ -178,12 +181,12 @@ static struct g2h_error *read_objects(struct loader *loader)
     if (window && window->begin == begin) {
         records = window->chunk.records;
         end = window->end;
-        good = turn_over(loader) && take_over(loader, &window->chunk);
+        good = finish_chunk(loader) && take_over(loader, &window->chunk);
     } else {
         if (window && window->begin < end)
             end = window->begin;
         good = run_reader_read(loader->reader, begin, end, RUN_ENDS_AT, &end, &records) &&
-               (!run_reader_is_full(loader->reader) || turn_over(loader));
+               (!run_reader_is_full(loader->reader) || finish_chunk(loader));
         heap->not_ahead += loader->windows ? records : 0;
     }
     reader_seek(heap->reader, end);
@@ -208,6 +211,7 @@ static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
     return NULL;
 }
 
+/* Keeps the params record, and finds the release of Go, which decides how spans end. */
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)
 {
     struct g2h_heap *heap = loader->heap;
@@ -255,6 +259,7 @@ static struct g2h_error *load_add_type(struct g2h_heap *heap, const struct g2h_t
     return NULL;
 }
 
+/* Adds an itab; of repeated records the first one counts. */
 static struct g2h_error *add_itab(struct g2h_heap *heap, const struct g2h_itab *itab)
 {
     struct heap_itab entry = {itab->address, itab->type, itab->data_is_pointer};
@@ -270,6 +275,7 @@ static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_reco
     return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
 }
 
+/* Keeps data and bss as they are, because they are read again and again; see g2h_heap_record(). */
 static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2h_record *record)
 {
     enum { MOST = 64 }; /* dumps have one of each kind; dumps of a process, one per module */
@@ -278,6 +284,7 @@ static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2
     return add_offset(heap, record);
 }
 
+/* Adds a goroutine. The frames that follow its record are its own. */
 static struct g2h_error *load_add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
 {
     const struct heap_goroutine goroutine = {record->goroutine, (uint32_t)heap->frames.count, 0};
@@ -290,6 +297,8 @@ static uint32_t cut_to_32_bits(uint64_t size)
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
+/* Adds a frame, without its function and contents: where these are in the record is kept in few
+ * bytes. */
 static struct g2h_error *load_add_frame(struct g2h_heap *heap, const struct g2h_record *record)
 {
     const struct g2h_stackframe *frame = &record->stackframe;
@@ -309,6 +318,8 @@ static struct g2h_error *load_add_frame(struct g2h_heap *heap, const struct g2h_
     return vector_push(&heap->frames, entry) ? add_offset(heap, record) : &error_no_memory;
 }
 
+/* Adds a record other than a usual object to the heap. Those that are rarely needed are kept by
+ * their offsets, and read again. */
 static struct g2h_error *add_record(struct loader *loader, const struct g2h_record *record)
 {
     struct g2h_heap *heap = loader->heap;
@@ -347,7 +358,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 /* ---- all records ---- */
 
 /* Reads the data after the EOF record. */
-static struct g2h_error *read_behind(struct g2h_heap *heap)
+static struct g2h_error *read_after_eof(struct g2h_heap *heap)
 {
     const uint64_t end = heap->account.bytes_read, left = heap->input->size - end;
     uint64_t size;
@@ -357,7 +368,9 @@ static struct g2h_error *read_behind(struct g2h_heap *heap)
     return NULL;
 }
 
-/* Reads all records, up to the end or to the damage. */
+/* Reads all records, up to the end or to the damage: objects by runs, on several threads from the
+ * first one on, and others one by one. If read_objects() cannot read an object, the general reader
+ * finds out what is wrong with it. */
 static struct g2h_error *read_records(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
@@ -381,13 +394,14 @@ static struct g2h_error *read_records(struct loader *loader)
         TRY(error);
         TRY(add_record(loader, &record));
     }
-    if (!turn_over(loader))
+    if (!finish_chunk(loader))
         return &error_no_memory;
     heap->account.bytes_read = reader_offset(reader);
     heap->account.repairs = reader_repairs(reader);
-    return heap->damage ? NULL : read_behind(heap);
+    return heap->damage ? NULL : read_after_eof(heap);
 }
 
+/* Makes the index of addresses, which needs the size of each slot class. */
 static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
 {
     const size_t slot_classes = heap->slot_classes.list.count;
@@ -418,7 +432,9 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
     return NULL;
 }
 
-static struct g2h_error *load_load(struct loader *loader)
+/* Reads all records and makes the heap of them. A dump without params says nothing about its words,
+ * so it cannot be read. */
+static struct g2h_error *load_all(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
     TRY(read_records(loader));
@@ -453,6 +469,8 @@ static void destroy_heap(struct g2h_heap **heap)
     g2h_heap_destroy(*heap);
 }
 
+/* The format says whether objects have types or field lists of pointers, which decides how their
+ * pointers are found. */
 struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                                 const struct g2h_heap_options *options, struct g2h_heap **ret)
 {
@@ -473,7 +491,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
     heap->threads = options && options->threads ? options->threads : workers_available();
     loader.threads = heap->threads;
     loader.reader = run_reader_create(heap);
-    TRY(loader.reader ? load_load(&loader) : &error_no_memory);
+    TRY(loader.reader ? load_all(&loader) : &error_no_memory);
     *ret = take_pointer(heap);
     return NULL;
 }

@@ -17,6 +17,7 @@ struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes content
                : (struct range){UINT64_MAX, UINT64_MAX};
 }
 
+/* Begins a walk; its kind is set by the caller. */
 static void pointers_begin(const struct g2h_heap *heap, struct g2h_bytes contents,
                            struct pointers *ret)
 {
@@ -59,6 +60,8 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
     ret->walk = WALK_WORDS;
 }
 
+/* Objects of Go before 1.4 have a type whose fields are walked, element by element of an array or
+ * of a channel's buffer; those of unknown type count as words. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret)
 {
@@ -104,7 +107,8 @@ static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kin
                                    : heap->types.data[found].data_is_pointer;
 }
 
-/* Returns the word of a field that the collector follows, or 0 if there is none. */
+/* Returns the word of a field that the collector follows, or 0 if there is none: the pointer of an
+ * empty string or slice does not count. */
 static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind, uint64_t offset)
 {
     const uint64_t word = pointers->heap->params.pointer_size;
@@ -125,7 +129,8 @@ static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind,
     return first;
 }
 
-/* Gets the next field of the walk. Returns false at the end. */
+/* Gets the next field of the walk: the next of the list, the next word, or the next field of the
+ * type, which is repeated for each element. Returns false at the end. */
 static bool next_field(struct pointers *pointers, struct g2h_field *ret)
 {
     const struct heap_type *type = pointers->type;
@@ -215,7 +220,9 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
     }
 }
 
-/* Decodes up to 64 words. A word that is too far away or out of order begins the next 64. */
+/* Decodes up to 64 words into bits; nil words get none. A word that is too far away or out of order
+ * begins the next 64. is_usual: words have this machine's size and byte order, so that they are
+ * read faster. Returns false at the end. */
 static inline bool decode(struct pointers *pointers, bool is_usual)
 {
     const uint64_t word = is_usual ? 8 : pointers->heap->params.pointer_size;
@@ -250,6 +257,7 @@ bool pointers_decode(struct pointers *pointers)
     return heap_words_are_usual(pointers->heap) ? decode(pointers, true) : decode(pointers, false);
 }
 
+/* An interface is two words: the second one waits in pending until the next call. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
 {
     for (;;) {

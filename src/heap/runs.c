@@ -69,7 +69,8 @@ void chunk_deinit(struct chunk *chunk)
 
 /* ---- runs ---- */
 
-/* Adds the open run to the chunk, with its numbers of phantoms for each span tail. */
+/* Adds the open run to the chunk, with its numbers of phantoms for each span tail: which of these
+ * is right is known only when the whole dump has been read. Returns false if memory runs out. */
 static bool close_run(struct run_reader *reader)
 {
     struct slot_run *run = &reader->run;
@@ -90,6 +91,7 @@ static bool close_run(struct run_reader *reader)
     return vector_push(&reader->chunk.runs, *run);
 }
 
+/* Returns whether an object cannot be one of a Go heap, or lacks contents that it should have. */
 static bool is_misplaced(const struct g2h_params *params, const struct g2h_object *object)
 {
     return object->address % 8 != 0 || object->address == 0 || object->address >= ADDRESS_LIMIT ||
@@ -97,7 +99,9 @@ static bool is_misplaced(const struct g2h_params *params, const struct g2h_objec
            (object->contents.size < object->size && !g2h_object_may_be_short(params, object));
 }
 
-/* Adds an object whose record ends at offset end. */
+/* Adds an object whose record ends at offset end: finds its slot class, by its field list if that
+ * is known, and extends the open run, if the object is in the same page, above the last one, and
+ * directly after it in the file. Returns false if memory runs out. */
 static bool runs_add_object(struct run_reader *reader, const struct g2h_object *object,
                             uint64_t end)
 {
@@ -167,13 +171,16 @@ void run_reader_begin(struct run_reader *reader)
     memset(&reader->known, 0, sizeof(reader->known));
 }
 
-static void seek(struct run_reader *reader, uint64_t offset)
+/* Moves the reader to an offset, with the state that the heap's reader has now. */
+static void run_reader_seek(struct run_reader *reader, uint64_t offset)
 {
     reader->reader = *reader->heap->reader;
     reader->reader.known = &reader->known;
     reader_seek(&reader->reader, offset);
 }
 
+/* Ends only between pages, so that a run of one page is not cut in two chunks. previous is the
+ * beginning of the last record, offset that of the next one. */
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
                      uint64_t *ret_end, uint64_t *ret_records)
 {
@@ -181,7 +188,7 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     uint64_t offset = begin, previous = 0, page = UINT64_MAX;
     struct g2h_object object;
     bool good = true;
-    seek(reader, begin);
+    run_reader_seek(reader, begin);
     while (good && reader_next_object(&reader->reader, &object)) {
         const bool is_enough =
             (end == RUN_ENDS_AT ? offset : previous) >= limit || run_reader_is_full(reader);
@@ -200,6 +207,7 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     return good && close_run(reader);
 }
 
+/* Such an object's field list is not one of the known lists, and its run ends with it. */
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
 {
     reader->reader.list = NULL;
@@ -212,6 +220,7 @@ bool run_reader_is_full(const struct run_reader *reader)
            reader->chunk.entries.count >= ENTRIES_ENOUGH;
 }
 
+/* Moves the chunk and its slot classes to *ret. */
 void run_reader_end(struct run_reader *reader, struct chunk *ret)
 {
     struct slot_classes *slot_classes = &reader->slot_classes;
@@ -267,6 +276,8 @@ static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t
     return true;
 }
 
+/* Tries each offset in turn until a chain of plausible objects begins there; bounded by
+ * SEARCH_WORK, since most offsets lead nowhere. */
 bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin)
 {
     const struct g2h_input *input = reader->heap->input;
@@ -274,7 +285,7 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
     struct range hole; /* no record begins there */
     (void)ranges_next(input_holes(input), from, end, &hole);
     uint64_t work = SEARCH_WORK;
-    seek(reader, from);
+    run_reader_seek(reader, from);
     for (uint64_t offset = from; offset < hole.begin && work > 0; offset++)
         if (runs_find_chain(reader, offset, &work, ret_begin))
             return true;

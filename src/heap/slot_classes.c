@@ -29,6 +29,8 @@ void slot_classes_deinit(struct slot_classes *slot_classes)
     map_deinit(&slot_classes->by_key);
 }
 
+/* Returns whether a slot class is found in a table by its size and has_pointers alone: nothing else
+ * distinguishes it. */
 static bool is_small(const struct slot_class *slot_class)
 {
     return slot_class->type_address == 0 && slot_class->kind == G2H_OBJECT_VALUE &&
@@ -42,6 +44,8 @@ static bool slot_class_has_pointers(const struct g2h_object *object)
     return object->fields.at < object->fields.end && *object->fields.at != 0;
 }
 
+/* Returns whether the field list is part of the slot class: the object is small, and has
+ * pointers. */
 static bool slot_class_is_listed(const struct slot_classes *slot_classes,
                                  const struct slot_class *slot_class)
 {
@@ -67,6 +71,8 @@ static bool is_headless(const struct slot_classes *slot_classes, const struct g2
     return first < low || first >= high || first % word != 0;
 }
 
+/* Describes an object's slot class: what all objects of one kind have in common. The list of
+ * pointers is part of it only if it is short enough to be stored. */
 static struct slot_class slot_class_make(const struct slot_classes *slot_classes,
                                          const struct g2h_object *object)
 {
@@ -92,6 +98,7 @@ static struct slot_class slot_class_make(const struct slot_classes *slot_classes
     return slot_class;
 }
 
+/* Finds the type that a slot class names by its address, once all type records have been read. */
 static void slot_class_resolve_type(const struct g2h_heap *heap, struct slot_class *slot_class)
 {
     if (slot_class->type_address != 0)
@@ -101,6 +108,8 @@ static void slot_class_resolve_type(const struct g2h_heap *heap, struct slot_cla
                                 heap->types.data[slot_class->type].field_count > 0);
 }
 
+/* Returns a bit for each listed word of a slot class; 0 if a word is beyond 64 or the list does not
+ * ascend: then the list itself is walked. */
 static uint64_t words_of(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
     struct g2h_fields fields = slot_class_fields(heap, slot_class);
@@ -126,6 +135,7 @@ void slot_classes_finish(struct g2h_heap *heap)
     }
 }
 
+/* Returns whether two slot classes are the same, with the same field list. */
 static bool slot_class_equal(const struct slot_class *a, const struct slot_class *b)
 {
     return a->size == b->size && a->stored == b->stored && a->type_address == b->type_address &&
@@ -146,10 +156,10 @@ static uint64_t slot_class_key(const struct slot_class *slot_class)
                : key;
 }
 
-/* Finds a slot class. Keys may collide, so it tries one key after the other until the slot class is
- * equal or the key is free. */
-static uint32_t lookup(const struct slot_classes *slot_classes, const struct slot_class *slot_class,
-                       uint64_t *ret_key)
+/* Finds a slot class; MAP_NONE: it is new. Keys may collide, so it tries one key after the other
+ * until the slot class is equal or the key is free; that is *ret_key. */
+static uint32_t slot_class_lookup(const struct slot_classes *slot_classes,
+                                  const struct slot_class *slot_class, uint64_t *ret_key)
 {
     for (*ret_key = slot_class_key(slot_class);; (*ret_key)++) {
         uint32_t found = map_get(&slot_classes->by_key, *ret_key);
@@ -158,6 +168,7 @@ static uint32_t lookup(const struct slot_classes *slot_classes, const struct slo
     }
 }
 
+/* Finds or adds a slot class: *ret becomes its number. Returns false if memory runs out. */
 static bool slot_class_intern(struct slot_classes *slot_classes,
                               const struct slot_class *slot_class, uint32_t *ret)
 {
@@ -165,7 +176,7 @@ static bool slot_class_intern(struct slot_classes *slot_classes,
                           ? &slot_classes->small[slot_class->has_pointers][slot_class->size / 8]
                           : NULL;
     uint64_t key = 0;
-    *ret = small ? *small : lookup(slot_classes, slot_class, &key);
+    *ret = small ? *small : slot_class_lookup(slot_classes, slot_class, &key);
     if (*ret != MAP_NONE)
         return true;
     *ret = (uint32_t)slot_classes->list.count;
@@ -198,6 +209,8 @@ static bool slot_class_is_list(const struct slot_classes *slot_classes,
     return fields.at + 1 == fields.end && *fields.at == 0;
 }
 
+/* Field lists are copied, because those in the dump may be overwritten; lists that are damaged by
+ * then, and too many different ones, are dropped. */
 bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
                         uint32_t *ret)
 {
@@ -211,7 +224,7 @@ bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_cla
         return false;
     memcpy(fields, copy.fields, copy.fields_size);
     copy.fields = fields;
-    const bool is_known = lookup(slot_classes, &copy, &key) != MAP_NONE,
+    const bool is_known = slot_class_lookup(slot_classes, &copy, &key) != MAP_NONE,
                is_taken = !is_known && slot_classes->listed_count < LISTED_LIMIT &&
                           slot_class_is_list(slot_classes, &copy);
     slot_classes->listed_count += is_taken;

@@ -29,6 +29,7 @@ static struct slot_run *run_of(const struct sorter *sorter, const struct run_ref
 
 /* ---- phantoms ---- */
 
+/* Returns how many objects there are without phantoms, if spans end in this way. */
 static uint64_t sort_count_objects(const struct sorter *sorter, enum span_tail tail)
 {
     uint64_t count = 0;
@@ -73,6 +74,7 @@ static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk
 
 /* ---- the order of addresses ---- */
 
+/* Orders runs by the address of their first object, and then by their position in the file. */
 static int sort_compare_runs(const void *a, const void *b)
 {
     const struct run_reference *one = a, *other = b;
@@ -102,6 +104,7 @@ static bool list_runs(struct sorter *sorter)
     return true;
 }
 
+/* Returns whether a run begins before the one below it ends. */
 static bool are_interleaved(const struct sorter *sorter)
 {
     for (size_t i = 1; i < sorter->order.count; i++) {
@@ -142,6 +145,8 @@ static bool split_runs(struct chunk *chunk)
     return true;
 }
 
+/* Sorts runs, not objects: the objects of a run ascend already. Only if runs are interleaved, as in
+ * damaged dumps, is each object sorted by itself. Returns false if memory runs out. */
 static bool sort_runs(struct sorter *sorter)
 {
     if (!list_runs(sorter))
@@ -189,7 +194,8 @@ static struct g2h_error *number_runs(struct sorter *sorter)
 
 /* ---- the objects ---- */
 
-/* Writes the objects of a task's runs to their final positions, and counts overlaps. */
+/* Writes the objects of a task's runs to their final positions, and counts overlaps, within a run
+ * and with the next one. */
 static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
 {
     struct sorter *sorter = context;
@@ -245,7 +251,8 @@ static void drop_overlapping(struct sorter *sorter)
     memmove(heap->objects, heap->objects + kept, heap->object_count * sizeof(*heap->objects));
 }
 
-static struct g2h_error *sort(struct sorter *sorter, unsigned threads)
+/* Sorts the runs, numbers them, and writes all objects to their places on several threads. */
+static struct g2h_error *sort_into_objects(struct sorter *sorter, unsigned threads)
 {
     struct g2h_heap *heap = sorter->heap;
     TRY_MEMORY(sort_runs(sorter));
@@ -263,6 +270,7 @@ static struct g2h_error *sort(struct sorter *sorter, unsigned threads)
     return NULL;
 }
 
+/* Phantoms are dropped first, since they are at the addresses of real memory. */
 struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsigned threads)
 {
     struct sorter sorter = {.heap = heap, .chunks = chunks};
@@ -270,7 +278,7 @@ struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsi
     for (size_t i = 0; i < chunks->count; i++)
         for (size_t j = 0; j < chunks->data[i].runs.count; j++)
             drop_phantoms(&sorter, &chunks->data[i], &chunks->data[i].runs.data[j]);
-    struct g2h_error *error = sort(&sorter, threads);
+    struct g2h_error *error = sort_into_objects(&sorter, threads);
     free(sorter.order.data);
     for (size_t i = 0; i < chunks->count; i++)
         chunk_deinit(&chunks->data[i]);

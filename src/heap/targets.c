@@ -49,6 +49,7 @@ struct block_work {
 
 /* ---- frames by address ---- */
 
+/* Orders frames by their lowest address. */
 static int compare_frames(const void *a, const void *b, void *context)
 {
     const struct heap_frame *frames = context;
@@ -56,6 +57,7 @@ static int compare_frames(const void *a, const void *b, void *context)
     return one < other ? -1 : one > other;
 }
 
+/* Sorts the frames that have contents by address. Returns false if memory runs out. */
 static bool sort_frames(struct frame_index *frames, const struct g2h_heap *heap)
 {
     const struct heap_frame *all = heap->frames.data;
@@ -126,6 +128,8 @@ static bool add_chunk(const struct targets_finding *finding, struct block_work *
     return true;
 }
 
+/* Makes space for the targets of all waiting words. Returns false if memory runs out, or if a block
+ * has 2^32 pointers. */
 static inline bool targets_reserve(const struct targets_finding *finding, struct block_work *work)
 {
     const size_t wanted = work->found + work->waiting;
@@ -176,14 +180,17 @@ static bool end_words(const struct targets_finding *finding, struct block_work *
     return work->waiting < BATCH || find_waiting(finding, work);
 }
 
-static inline void leave_heap(const struct targets_finding *finding, struct block_work *work,
-                              const struct targets_source *source, uint64_t value)
+/* Notes a word that leaves the heap: it may point into a frame, and its object may point into a
+ * mapping. */
+static inline void note_outside_word(const struct targets_finding *finding, struct block_work *work,
+                                     const struct targets_source *source, uint64_t value)
 {
     point_at_frame(finding->targets, value);
     work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
 }
 
-/* Processes those of the 64 words from base on that have a bit, if words are this machine's. */
+/* Processes those of the 64 words from base on that have a bit in words, if words are this
+ * machine's. Returns false if memory runs out. */
 static inline bool find_of_words(const struct targets_finding *finding, struct block_work *work,
                                  const struct targets_source *source, uint64_t base, uint64_t words)
 {
@@ -200,7 +207,7 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
             values[count] = value;
             work->offsets[count++] = offset;
         } else if (value != 0) {
-            leave_heap(finding, work, source, value);
+            note_outside_word(finding, work, source, value);
             others++;
         }
     }
@@ -218,7 +225,7 @@ static bool find_of_object(const struct targets_finding *finding, struct block_w
     while (pointers_next(pointers, &offset, &value)) {
         work->finder->pointers++;
         if (!in_heap_range(finding->heap, value)) {
-            leave_heap(finding, work, source, value);
+            note_outside_word(finding, work, source, value);
             continue;
         }
         work->values[work->waiting++] = value;
@@ -267,6 +274,7 @@ static bool targets_begin_block(const struct targets_finding *finding, struct bl
     return true;
 }
 
+/* Ends a block: its targets stay where they are in the chunk. */
 static void targets_end_block(struct block_work *work)
 {
     struct targets_finder *finder = work->finder;
@@ -371,6 +379,8 @@ static bool take_deferred(struct targets *targets, const struct g2h_heap *heap,
     return good;
 }
 
+/* Moves the pointers to deferred calls to a list of their own: a goroutine's record must not hold
+ * what its calls hold. */
 static struct g2h_error *separate_deferred(struct targets *targets, const struct g2h_heap *heap)
 {
     struct map deferred = {0};
@@ -381,6 +391,8 @@ static struct g2h_error *separate_deferred(struct targets *targets, const struct
 
 /* ---- all of them ---- */
 
+/* Divides the objects into blocks, which threads process, and allocates their tables. Returns false
+ * if memory runs out. */
 static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
 {
     const uint32_t objects = heap->object_count;
@@ -403,7 +415,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
     return true;
 }
 
-/* A heap has one or two pointers per object. */
+/* Returns how many targets a chunk has space for: a heap has one or two pointers per object. */
 static size_t chunk_capacity(const struct g2h_heap *heap)
 {
     enum { LEAST = 1 << 10, MOST = 1 << 23 };
@@ -432,6 +444,7 @@ static struct g2h_error *targets_gather(struct targets_finding *finding, unsigne
     return error;
 }
 
+/* Pointers to deferred calls are separated in the end, since their targets must be known. */
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
 {

@@ -21,6 +21,8 @@ struct key_collector {
                                   objects have types, or words are not this machine's */
 };
 
+/* Adds the keys that wait to the set; the part of it that each needs has been prefetched. Returns
+ * false if memory runs out. */
 static bool add_waiting(struct key_collector *collector)
 {
     bool good = true;
@@ -35,6 +37,8 @@ static inline void collect_offset(struct key_collector *collector, uint64_t offs
     collector->offsets[offset / 256] |= (uint64_t)1 << (offset / 4 % 64);
 }
 
+/* Collects a key: a plain offset by its bit; others wait until KEYS_WAITING of them can be added
+ * together. Returns false if memory runs out. */
 static inline bool collect_key(struct key_collector *collector, uint64_t key)
 {
     if (key < ELEMENT_OFFSET) {
@@ -88,8 +92,8 @@ static bool listen_untyped(void *context, unsigned worker, uint32_t object,
 
 /* The listener if objects have types, or if untyped.h cannot find all names: collects the keys that
  * the names of an object's pointers need. */
-static bool listen(void *context, unsigned worker, uint32_t object,
-                   const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
+static bool listen_by_namer(void *context, unsigned worker, uint32_t object,
+                            const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
     const struct collection *collection = context;
     struct key_collector *collector = &collection->collectors[worker];
@@ -110,12 +114,13 @@ static size_t offset_words(const struct names *names)
     return (size_t)(names->offset_end / 256) + 1;
 }
 
+/* Each thread has a collector of its own, so that they need no locks. */
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret)
 {
     const bool is_untyped = !names->typing && heap_names_untyped(names->heap);
     *collection = (struct collection){.names = names, .threads = threads};
-    *ret = (struct pointer_listener){is_untyped ? listen_untyped : listen, collection};
+    *ret = (struct pointer_listener){is_untyped ? listen_untyped : listen_by_namer, collection};
     collection->collectors = calloc(threads, sizeof(*collection->collectors));
     TRY_MEMORY(collection->collectors);
     for (unsigned i = 0; i < threads; i++) {
@@ -146,6 +151,7 @@ void collection_deinit(struct collection *collection)
 
 /* ---- with types ---- */
 
+/* Collects the keys of the names of an object's pointers. Returns false if memory runs out. */
 static bool collect_object(struct key_collector *collector, const struct collection *collection,
                            uint32_t object)
 {
@@ -158,6 +164,7 @@ static bool collect_object(struct key_collector *collector, const struct collect
     return true;
 }
 
+/* Collects the keys of a block's objects; most have none. */
 static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
 {
     const struct collection *collection = context;
@@ -174,6 +181,7 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
 
 /* ---- interning ---- */
 
+/* Orders keys ascending. */
 static int compare_keys(const void *a, const void *b)
 {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
@@ -228,6 +236,8 @@ struct g2h_error *collection_finish(struct collection *collection)
     return error;
 }
 
+/* Collects in a walk of its own: types are known only after the targets, so no listener could do
+ * it. */
 struct g2h_error *names_collect(struct names *names, const struct targets *targets,
                                 unsigned threads)
 {

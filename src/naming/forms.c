@@ -61,6 +61,8 @@ static struct g2h_bytes without_arguments(struct g2h_bytes type)
     return type;
 }
 
+/* Returns how a type is written: as a literal ("[]T", "map[K]V"), or by a declared name, which has
+ * a package and a dot. */
 static enum g2h_class_form form_of(struct g2h_bytes type)
 {
     for (size_t i = 0; i < sizeof(literals) / sizeof(*literals); i++)

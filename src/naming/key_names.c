@@ -50,6 +50,7 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
     return true;
 }
 
+/* Returns whether keys of a type can be shown, or may be, depending on what an interface holds. */
 static enum key_kind key_names_kind_of(const struct type *key)
 {
     if (key->kind == TYPE_STRING || (key->kind >= TYPE_BOOL && key->kind <= TYPE_UINTPTR))
@@ -57,6 +58,9 @@ static enum key_kind key_names_kind_of(const struct type *key)
     return key->kind == TYPE_INTERFACE ? KEYS_INTERFACE : KEYS_WITHOUT_TEXT;
 }
 
+/* Finds the fields of keys and elems, checks that all eight slots are inside the type, and maps
+ * each word to the slot it belongs to. A type that does not fit has no entries: the executable may
+ * be damaged. */
 bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = &types->list.data[number];
@@ -104,6 +108,8 @@ void map_entries_destroy(struct map_entries *entries)
     free(entries);
 }
 
+/* Before Go 1.24 the first eight bytes are the hashes' top bytes (tophash), and from then on a
+ * control word. */
 unsigned map_entries_used(const struct names *names, const struct map_entries *entries,
                           const uint8_t *value)
 {
@@ -123,6 +129,7 @@ unsigned map_entries_used(const struct names *names, const struct map_entries *e
     return used;
 }
 
+/* Sorts the pointer words by slot, so that has_pointers() finds those of a slot in a row. */
 bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
                               unsigned word_shift)
 {
@@ -157,6 +164,7 @@ static inline bool has_pointers(const struct names *names, const struct map_entr
     return false;
 }
 
+/* Pointers in unused slots, or between slots such as overflow, have names of their own. */
 bool map_entries_have_others(const struct names *names, const struct map_entries *entries,
                              const struct g2h_bytes *contents, uint64_t base)
 {
@@ -211,6 +219,7 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
     key_names_append_path(types, entries, offset, text);
 }
 
+/* The suffix of a word, such as ".Name", is the same in all slots, so they share strings. */
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths)
 {
@@ -282,6 +291,8 @@ static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
     text_append(text, "…", strlen("…"));
 }
 
+/* Appends a key as ["alice"], cut and redacted as needed. Returns false if it cannot be shown.
+ * Nearly all keys are short ASCII, and are copied without looking at each character. */
 static bool key_names_append_string(const struct names *names, const uint8_t *data, uint64_t size,
                                     struct text *text)
 {
@@ -322,6 +333,8 @@ static void key_names_append_integer(uint32_t integer, struct text *text)
     text_append(text, "]", 1);
 }
 
+/* Reads an integer or bool key and appends it: [42], [true]. Numbers that fit into an element's
+ * index become KEY_INTEGER. */
 static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
                                   const uint8_t *at, struct text *text, struct slot_key *ret)
 {
@@ -349,6 +362,8 @@ static enum key_form read_integer(const struct key_reader *reader, const struct 
     return KEY_TEXT;
 }
 
+/* The key in an interface must first be found by its dynamic type; only strings, integers and bools
+ * are shown. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {
@@ -435,6 +450,7 @@ static void append_of_word(const struct names *names, uint32_t number, uint64_t 
         key_append_path(names, entries->path_of_word[location.offset >> names->word_shift], text);
 }
 
+/* Makes the name of a key again, from the number that key_origin() returned. */
 void key_append_again(const struct names *names, uint64_t origin, struct text *text)
 {
     const uint64_t form = origin & ORIGIN_FORM;

@@ -40,6 +40,8 @@ static bool namer_is_header_listed(const struct g2h_object *object)
     return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER;
 }
 
+/* The rare cases, which need the object's contents: malloc headers, arrays with windows, and unused
+ * slots of maps. */
 bool names_need_keys_other(const struct names *names, uint32_t object)
 {
     const struct typing *typing = names->typing;
@@ -66,6 +68,7 @@ void namer_init_other(struct namer *namer)
                             .type = TYPE_NONE};
 }
 
+/* Moves the numbering of elements to where the window begins. */
 void namer_init_window(struct namer *namer)
 {
     namer->window = windows_of(&namer->names->windows, namer->object);
@@ -82,6 +85,7 @@ void namer_find_used(struct namer *namer)
             : 0;
 }
 
+/* Returns whether a word is in the value or array that the object's type describes, and aligned. */
 static inline bool is_typed(const struct namer *namer, uint64_t offset)
 {
     return offset - namer->base < namer->end - namer->base &&
@@ -241,6 +245,7 @@ static void namer_append_path(const struct names *names, uint32_t type, uint64_t
     text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
 }
 
+/* Appends the name of an element that no slice uses: "[3 beyond the length].Name". */
 static void append_stale(const struct names *names, uint64_t key, struct text *text)
 {
     const bool is_before = (key >> STALE_BEFORE & 1) != 0;
@@ -256,6 +261,8 @@ static void append_stale(const struct names *names, uint64_t key, struct text *t
         namer_append_path(names, (uint32_t)type - 1, key & UINT16_MAX, text);
 }
 
+/* Appends the name that a key stands for; the bits of each form are listed at the top of this
+ * file. */
 static void namer_append_key(const struct names *names, uint64_t key, struct text *text)
 {
     const uint64_t form = key & KEY_FORM;
@@ -296,7 +303,8 @@ void namer_append(const struct namer *namer, const struct edge_name *name, struc
     }
 }
 
-/* Allocates the strings of keys. */
+/* Puts the keys that are not plain offsets into a set that gives each a rank, and allocates the
+ * strings by rank. */
 static struct g2h_error *rank_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -307,6 +315,7 @@ static struct g2h_error *rank_keys(struct names *names, const uint64_t *keys, si
     return names->of_key ? NULL : &error_no_memory;
 }
 
+/* Keys are ascending, so that names get the same numbers whatever thread has collected them. */
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     struct text text = {0};

@@ -14,6 +14,8 @@
 
 /* ---- the pool ---- */
 
+/* Adds a use of a name. The form of a class, in the upper bits, is set once: the first one stays.
+ * Returns false if memory runs out. */
 bool name_uses_add(name_uses *uses, uint32_t name, unsigned use)
 {
     while (uses->count <= name)
@@ -32,8 +34,9 @@ bool name_uses_copy(const name_uses *uses, name_uses *ret)
     return ret->data || uses->count == 0;
 }
 
-static bool use(struct names *names, const char *text, size_t size, enum g2h_name_use use,
-                uint32_t *ret)
+/* Interns a name, and notes what it is used for. Returns false if memory runs out. */
+static bool intern_for_use(struct names *names, const char *text, size_t size,
+                           enum g2h_name_use use, uint32_t *ret)
 {
     return string_pool_intern(&names->strings, text, size, ret) &&
            name_uses_add(&names->uses, *ret, use);
@@ -41,7 +44,7 @@ static bool use(struct names *names, const char *text, size_t size, enum g2h_nam
 
 bool names_add_label(struct names *names, const char *text, size_t size, uint32_t *ret)
 {
-    return use(names, text, size, G2H_NAME_OF_EDGE, ret);
+    return intern_for_use(names, text, size, G2H_NAME_OF_EDGE, ret);
 }
 
 /* Returns whether a name needs no conversion. Nearly all names of packages, types and functions are
@@ -55,9 +58,10 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
 {
     struct text text = {0};
     if (is_short_ascii(name, size))
-        return use(names, (const char *)name, (size_t)size, G2H_NAME_OF_NODE, ret);
+        return intern_for_use(names, (const char *)name, (size_t)size, G2H_NAME_OF_NODE, ret);
     text_append_utf8(&text, name, size, NAME_LIMIT);
-    const bool good = !text.failed && use(names, text.data, text.size, G2H_NAME_OF_NODE, ret);
+    const bool good =
+        !text.failed && intern_for_use(names, text.data, text.size, G2H_NAME_OF_NODE, ret);
     text_deinit(&text);
     return good;
 }
@@ -149,6 +153,8 @@ static bool slot_class_name(struct names *names, const struct slot_class *slot_c
     return good;
 }
 
+/* Appends the type of an interface's value: " (main.T)" by the executable if it knows the type,
+ * else by the dump's record of it, which may have no name: " (*main.?)". */
 void text_append_interface(struct text *text, const struct names *names, uint32_t type)
 {
     struct g2h_bytes known;
@@ -178,6 +184,7 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
 /* The budget for names of words in typed objects, in bytes; the size of the dump is added to it. */
 #define PATH_BYTES ((uint64_t)64 << 20)
 
+/* Raises *number to at least least; several threads do so. */
 static void names_raise_to(uint64_t *number, uint64_t least)
 {
     uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
@@ -186,6 +193,8 @@ static void names_raise_to(uint64_t *number, uint64_t least)
         ;
 }
 
+/* Notes that an object's type is used, and how many words its value or array has: names are made
+ * for so many. Several threads do so. */
 static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
 {
     struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
@@ -228,6 +237,7 @@ static struct g2h_error *count_words(struct names *names)
                        count_words_task, names);
 }
 
+/* Appends the name of a type as objects' names have it. */
 static void names_append_type(struct text *text, const struct names *names, uint32_t type)
 {
     const struct types *types = names->typing->types;
@@ -266,6 +276,9 @@ static void append_entries(struct text *text, const struct names *names, uint32_
     text_deinit(&name);
 }
 
+/* Makes the name of a type's objects (is_array: of arrays of it), and notes its form: "main.T",
+ * "[]main.T", or "map[K]V entries" for a map's buckets or groups. Returns false if memory runs
+ * out. */
 static bool intern_class(struct names *names, bool is_array, uint32_t type, uint32_t *ret)
 {
     const struct types *types = names->typing->types;
@@ -294,6 +307,7 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
     return good;
 }
 
+/* Allocates names for so many words, all NAME_NONE. Returns NULL if memory runs out. */
 static uint32_t *new_paths(uint64_t words)
 {
     uint32_t *paths = malloc((size_t)words * sizeof(*paths) + 1);
@@ -454,6 +468,7 @@ static struct g2h_error *intern_types(struct names *names)
     return NULL;
 }
 
+/* Returns the string of the name of an object's node, in a heap with types. */
 uint32_t names_of_typed(const struct names *names, uint32_t object)
 {
     /* This is so for most objects. */
@@ -487,6 +502,7 @@ static uint64_t find_offset_end(const struct g2h_heap *heap)
     return end < ELEMENT_OFFSET ? end : ELEMENT_OFFSET;
 }
 
+/* Without types, a name depends only on the slot class, of which there are few. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct names_options *options)
 {

@@ -17,7 +17,8 @@ static bool is_of_path(uint8_t c)
            c == '/' || c == '-' || c == '_' || c == '~' || c == '+' || c == '%' || c >= 0x80;
 }
 
-static uint64_t run_of_path(const uint8_t *data, uint64_t size)
+/* Returns how many bytes from data on may be part of an import path. */
+static uint64_t path_run(const uint8_t *data, uint64_t size)
 {
     uint64_t run = 0;
     while (run < size && is_of_path(data[run]))
@@ -31,7 +32,7 @@ static uint64_t run_of_path(const uint8_t *data, uint64_t size)
 static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
 {
     const struct g2h_bytes none = {symbol.data, 0};
-    const uint64_t run = run_of_path(symbol.data, symbol.size);
+    const uint64_t run = path_run(symbol.data, symbol.size);
     uint64_t end = run;
     for (uint64_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--)
         if (symbol.data[i - 1] == '.')
@@ -125,6 +126,7 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, u
 
 /* ---- the packages of an executable ---- */
 
+/* Two packages with the same name keep their paths in names: PACKAGE_SEVERAL. */
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
     uint32_t number, own;
@@ -143,6 +145,8 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
     return true;
 }
 
+/* Functions come in the order of their packages, so comparing with the last package saves most
+ * look-ups. Methods of embedded types have two paths in their names, and are left out. */
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     const struct g2h_bytes package = package_of_function(symbol);
@@ -162,6 +166,8 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
            packages_add(packages, path, guess_name(path));
 }
 
+/* Adds the packages of all types with descriptors, which have the package's own name, and then
+ * those of functions, whose names are guessed. Returns false if memory runs out. */
 static bool naming_packages_add_all(struct packages *packages, const struct g2h_exe *exe)
 {
     const struct types *types = exe_types(exe);
@@ -241,6 +247,7 @@ static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
     return at < size ? at + 1 : size;
 }
 
+/* Splits a name into runs of characters that paths may have; quoted strings in it are copied. */
 void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
                        uint64_t size)
 {
@@ -249,7 +256,7 @@ void text_append_short(struct text *text, const struct packages *packages, const
         return;
     }
     for (uint64_t at = 0, run; at < size; at += run) {
-        run = run_of_path(data + at, size - at);
+        run = path_run(data + at, size - at);
         if (run > 0) {
             append_run(text, packages, data + at, run);
             continue;

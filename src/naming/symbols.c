@@ -18,6 +18,7 @@ static int unescaped(const uint8_t *data, uint64_t size)
     return c <= ' ' || c == '.' || c == '%' || c == '"' || c >= 0x7f ? c : -1;
 }
 
+/* Copies up to each escape at once; a % that begins none is copied as it is. */
 void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size)
 {
     while (size > 0) {

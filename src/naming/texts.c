@@ -18,6 +18,7 @@ static uint64_t text_names_read_bytes(const struct names *names, uint32_t number
     return end < contents.size ? end : contents.size;
 }
 
+/* Appends a string, or a part of a block, redacted if strings are. */
 static void append_part(const struct names *names, const uint8_t *data, uint64_t size,
                         struct text *text)
 {
@@ -73,6 +74,7 @@ bool names_text_is_shared(const struct names *names, uint32_t object)
     return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
 }
 
+/* Anything that needs conversion, cutting or redaction is left to names_append_text(). */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       uint64_t *ret_size)
 {

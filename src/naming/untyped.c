@@ -18,6 +18,8 @@ struct untyped_names *untyped_create(const struct g2h_heap *heap)
     return names;
 }
 
+/* First prefetches the names' places in the table, and then reads them: the table is larger than a
+ * cache. */
 void untyped_finish(const struct names *names, struct untyped_names *known)
 {
     uint32_t ranks[UNTYPED_WAITING];
@@ -37,6 +39,7 @@ void untyped_finish(const struct names *names, struct untyped_names *known)
     known->waiting_count = 0;
 }
 
+/* Words after a malloc header are never remembered: there the same offset has another meaning. */
 void untyped_interface_name(const struct names *names, struct untyped_names *known,
                             const struct slot_class *slot_class, uint64_t first, uint64_t offset,
                             uint32_t *ret)

@@ -82,8 +82,9 @@ static inline size_t field_limit(size_t size)
     return 3 * size + 2;
 }
 
-/* Returns whether any of eight bytes may be a control character, a quotation mark or a comma. Only
- * false is certain. */
+/* Returns whether any of eight bytes may be a control character, a quotation mark or a comma; only
+ * false is certain. (x - 0x01…) & ~x has the top bit of each zero byte set, so XOR with a character
+ * finds that character. */
 static inline bool may_need_quotes(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
@@ -93,6 +94,8 @@ static inline bool may_need_quotes(uint64_t bytes)
             tops) != 0;
 }
 
+/* Returns whether a field must be quoted: RFC 4180 demands it for quotation marks, commas and line
+ * ends; for outer blanks and empty strings, readers differ. Looks at eight bytes at a time. */
 static bool needs_quotes(const char *text, size_t size)
 {
     uint64_t eight;
@@ -146,6 +149,7 @@ static inline const char *csv_field_of(const struct fields *fields, uint32_t str
     return fields->text.data + begin;
 }
 
+/* Makes each name of the view a CSV field once, because many rows contain it. */
 static struct g2h_error *make_fields(struct csv *csv)
 {
     struct fields *fields = &csv->fields;
@@ -190,7 +194,8 @@ static inline char *csv_put_short(char *at, const struct short_text *text)
     return at + text->size;
 }
 
-/* Writes a field of csv->fields; SHORT bytes can be read from its start. */
+/* Writes a field of csv->fields; SHORT bytes can be read from its start, so that short ones are
+ * copied at a fixed size. */
 static inline char *csv_put_field(char *at, const char *field, size_t size)
 {
     if (size > SHORT)
@@ -220,6 +225,7 @@ struct node_batch {
     uint64_t retained_sizes[MANY];
 };
 
+/* Reads up to MANY nodes, and looks up the ids of their dominators; see struct node_batch. */
 static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_batch *ret)
 {
     ret->first = first;
@@ -234,6 +240,8 @@ static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_ba
         ret->dominators[i] = csv->ids[ret->dominators[i]];
 }
 
+/* Writes an address. Most addresses have the same leading digits, which are kept, so that only the
+ * last eight are made. */
 static inline char *csv_put_address(struct csv_reader *reader, char *at, uint64_t address)
 {
     const uint64_t head = address / JSON_EIGHT;
@@ -272,6 +280,8 @@ static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, c
     return at;
 }
 
+/* Writes a node's row. A heap string is read now; all other names are fields that have been made
+ * before. */
 static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *reader,
                                   const struct node_batch *batch, size_t i,
                                   struct worker_buffer *buffer)
@@ -292,6 +302,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
     return NULL;
 }
 
+/* A task: writes the rows of a block of nodes, and the head before the first block. */
 static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -403,6 +414,7 @@ static void read_edges(const struct csv *csv, struct g2h_edges *edges, struct ed
         __builtin_prefetch(&csv->ids[ret->edges[i].target]);
 }
 
+/* A task: writes the rows of the edges of a block of nodes. */
 static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -442,6 +454,8 @@ static void find_ids_of_objects(struct csv *csv, uint32_t node, uint32_t end)
     }
 }
 
+/* A task: finds the ids of a block of nodes. If all objects are nodes, they are not read for
+ * that. */
 static struct g2h_error *csv_find_ids(void *context, size_t block, unsigned worker)
 {
     struct csv *csv = context;
@@ -463,6 +477,8 @@ static struct g2h_error *csv_find_ids(void *context, size_t block, unsigned work
     return NULL;
 }
 
+/* Finds all that rows need and that is the same for every thread: ids, names as fields, the digits
+ * of small numbers. */
 static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *series)
 {
     for (uint32_t i = 0; i < SMALL; i++)

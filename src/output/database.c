@@ -37,6 +37,7 @@ struct database_file {
     struct database *database;
 };
 
+/* Keeps errno for the message, and returns the code. */
 static int database_fail(struct database *database, int code)
 {
     database->reason = errno;
@@ -49,6 +50,7 @@ static int file_close(sqlite3_file *file)
     return SQLITE_OK;
 }
 
+/* SQLite's xRead: reads exactly size bytes, and zeros the rest beyond the end of the file. */
 static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset)
 {
     struct database *database = ((struct database_file *)file)->database;
@@ -70,6 +72,7 @@ static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 off
     return SQLITE_OK;
 }
 
+/* SQLite's xWrite: writes all bytes, and keeps the errno of a failure. */
 static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
 {
     struct database *database = ((struct database_file *)file)->database;
@@ -236,7 +239,7 @@ static struct g2h_error *refuse_device(const char *name)
                         name);
 }
 
-/* Checks that SQLite can use a descriptor as it uses files. */
+/* Checks that SQLite can use a descriptor as it uses files: it reads back what it has written. */
 static struct g2h_error *check_descriptor(int fd, const char *name)
 {
     struct stat status;
@@ -284,6 +287,8 @@ static struct g2h_error *make_file(const char *path, const struct stat *dump)
     return NULL;
 }
 
+/* BEGIN IMMEDIATE takes the lock now, so that another process that writes is waited for before
+ * anything is read. */
 struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
@@ -298,9 +303,10 @@ struct g2h_error *database_open(const char *path, const struct stat *dump, struc
     return NULL;
 }
 
-/* Removes the permissions from one file, if it exists. */
-static struct g2h_error *narrow(const struct database *database, const char *path,
-                                const struct stat *dump)
+/* Removes the permissions that the dump does not have from one file, if it exists. Refuses the file
+ * of another user who may not read the dump: its owner could give the permissions back. */
+static struct g2h_error *narrow_permissions(const struct database *database, const char *path,
+                                            const struct stat *dump)
 {
     struct stat status;
     if (stat(path, &status) < 0)
@@ -330,7 +336,7 @@ struct g2h_error *database_narrow(struct database *database, const struct stat *
     for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
         _cleanup_free_ char *beside = NULL;
         TRY_MEMORY(asprintf(&beside, "%s%s", path, endings[i]) >= 0);
-        TRY(narrow(database, beside, dump));
+        TRY(narrow_permissions(database, beside, dump));
     }
     return NULL;
 }
@@ -360,6 +366,7 @@ sqlite3 *database_handle(const struct database *database)
     return database->handle;
 }
 
+/* SQLite's own code comes first; for failures of the system, errno says more. */
 struct g2h_error *database_error(const struct database *database)
 {
     static const struct {

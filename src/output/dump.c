@@ -54,7 +54,8 @@ static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_r
                : record->offset;
 }
 
-/* Shortens the array of a record to size bytes. */
+/* Shortens the array of a record to size bytes: its size is replaced by both sizes, which take a
+ * fixed number of bytes, and the end of its contents is left out. */
 static bool copying_shorten(struct copying *copying, const struct g2h_record *record, uint64_t size)
 {
     const struct g2h_object *object = &record->object;
@@ -94,6 +95,7 @@ static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader 
     return good ? NULL : &error_no_memory;
 }
 
+/* Finds the arrays to shorten, which needs the dump's records to be read once. */
 static struct g2h_error *shorten_arrays(struct copying *copying, uint64_t largest)
 {
     struct g2h_reader *reader;
@@ -111,6 +113,7 @@ static struct g2h_error *shorten_arrays(struct copying *copying, uint64_t larges
 
 /* ---- copying ---- */
 
+/* Writes a hole of the input: as a hole, or compressed as zeros. */
 static struct g2h_error *put_zeros(const struct copying *copying, struct worker_buffer *buffer,
                                    uint64_t zeros)
 {
@@ -136,6 +139,8 @@ static struct g2h_error *copying_put(const struct copying *copying, struct worke
     return NULL;
 }
 
+/* A task: copies a chunk of the input, and applies the edits in it. The bytes of an edit belong to
+ * the chunk in which it begins; an edit that began in the chunk before only skips bytes here. */
 static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned worker,
                                            struct worker_buffer *buffer)
 {

@@ -41,6 +41,8 @@ static uint32_t first_at(const struct g2h_heap *heap, uint32_t from, uint64_t ad
     return object;
 }
 
+/* Lists the arenas that have objects, with their slots. Jumps from the first object of an arena to
+ * that of the next by bisection. Returns false if memory runs out. */
 static bool ids_list_arenas(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
@@ -77,6 +79,7 @@ bool ids_is_exception(const struct ids *ids, const struct id_arena *arena)
 
 /* ---- arenas that share a slot ---- */
 
+/* Orders arenas by slot, and those that share one by address: the lower one is older. */
 static int compare_slots(const void *a, const void *b)
 {
     const struct id_arena *one = a, *other = b;
@@ -162,6 +165,7 @@ static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
     return true;
 }
 
+/* Returns whether neither an object nor another node has a position. */
 static bool position_is_free(const struct ids *ids, uint64_t position)
 {
     return !position_is_used(ids, position, UINT64_MAX) &&
@@ -225,6 +229,7 @@ static bool sort_by_slot(struct ids *ids, bool *ret)
 
 /* ---- ids ---- */
 
+/* Most heaps have no arenas that share a slot, and need no more than the formula. */
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
                            struct g2h_identity *series)
 {
@@ -252,6 +257,8 @@ void ids_deinit(struct ids *ids)
     map_deinit(&ids->attempts);
 }
 
+/* A part's natural position may be that of a small object elsewhere, or of another part: then it
+ * gets a free one. */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
 {
     const uint64_t address = g2h_heap_address(ids->heap, object) + offset;
@@ -288,6 +295,7 @@ static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
     return key * 16 + (kind - G2H_NODE_GOROUTINE);
 }
 
+/* Ids that are taken are avoided by hashing again, with another attempt. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     if (ids->series)
@@ -308,6 +316,7 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
     return map_put(&ids->taken, id, 0, &value);
 }
 
+/* The hash stands for the members, so that a folded node with other members is another node. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t position;

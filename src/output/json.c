@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "base/utf8.h"
 
+/* Packs the digits of a number into a word that is copied as a whole. */
 uint64_t json_short(uint32_t value)
 {
     char digits[JSON_U32_MAX];
@@ -29,7 +30,7 @@ static char *put_unit(char *at, uint32_t unit)
 }
 
 /* Writes a character as one unit of UTF-16, or as a pair. */
-static char *escape(char *at, uint32_t character)
+static char *put_escaped(char *at, uint32_t character)
 {
     if (character < 0x10000)
         return put_unit(at, character);
@@ -45,14 +46,15 @@ static char *put_character(char *at, const char *text, size_t size, size_t *ret_
     const size_t count = utf8_read((const uint8_t *)text, size, &character);
     *ret_read = count > 0 ? count : 1;
     if (count > 0 && !printable_is_shown(character))
-        return escape(at, character);
+        return put_escaped(at, character);
     if (character == '"' || character == '\\')
         *at++ = '\\';
     memcpy(at, text, *ret_read);
     return at + *ret_read;
 }
 
-/* Returns whether any of eight bytes may need an escape, or is not ASCII. */
+/* Returns whether any of eight bytes may need an escape, or is not ASCII. (x - 0x01…) & ~x has the
+ * top bit of each zero byte set, so XOR with a character finds that character. */
 static inline bool may_need_escape(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
@@ -62,6 +64,7 @@ static inline bool may_need_escape(uint64_t bytes)
             tops) != 0;
 }
 
+/* Copies eight bytes at a time while none needs an escape. */
 char *json_string(char *at, const char *text, size_t size)
 {
     *at++ = '"';

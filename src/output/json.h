@@ -34,6 +34,7 @@ static inline char *json_characters(char *at, uint64_t characters)
     return at + sizeof(characters);
 }
 
+/* Writes eight digits, given by their values: adds '0' to each. */
 static inline char *json_put_digits(char *at, uint64_t digits)
 {
     return json_characters(at, digits | 0x3030303030303030);
@@ -45,8 +46,9 @@ static inline char *json_eight(char *at, uint32_t value)
     return json_put_digits(at, json_digits(value));
 }
 
-/* Writes a number in decimal digits. Returns the position after them. There must be space for
- * JSON_U32_MAX characters, all of which may be written to. */
+/* Writes a number in decimal digits, eight at once; leading zeros are shifted out. Returns the
+ * position after them. There must be space for JSON_U32_MAX characters, all of which may be written
+ * to. */
 static inline char *json_u32(char *at, uint32_t value)
 {
     if (value < 10) {

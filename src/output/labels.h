@@ -75,6 +75,7 @@ static inline uint32_t next_key(struct keys_left *keys)
     return *keys->at++;
 }
 
+/* Returns the label of an edge by its flags; names of map entries' keys do not count. */
 static inline struct edge_label label_without_key(const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {

@@ -24,12 +24,14 @@ static void free_synthetics(synthetic_vector *vector)
     free(vector->data);
 }
 
+/* Orders nodes as in the whole graph. */
 static int compare_whole(const void *a, const void *b)
 {
     const struct synthetic_node *one = a, *other = b;
     return one->whole < other->whole ? -1 : one->whole > other->whole;
 }
 
+/* Lists the synthetic nodes of the view, and where their ids go. */
 static struct g2h_error *find_kept(const struct node_ids *node_ids, synthetic_vector *ret)
 {
     struct g2h_node nodes[MANY];
@@ -123,6 +125,7 @@ static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
     return NULL;
 }
 
+/* Folded nodes come last, because their ids are made from those of their members. */
 struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
                                 struct g2h_identity *series)
 {

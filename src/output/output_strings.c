@@ -56,6 +56,8 @@ struct numbering {
 
 /* ---- strings of the heap ---- */
 
+/* Returns a string by its number: the heap's strings, of keys and then of nodes, are made again
+ * from the dump. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size)
 {
@@ -75,6 +77,7 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
                                : dummy;
 }
 
+/* Prefetches what a heap string will be read from: soon says how near it is. */
 static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
 {
     const uint64_t index = number - strings->first_text, keys = strings->keys.count;
@@ -95,6 +98,8 @@ void strings_prefetch(const struct strings *strings, uint64_t number)
 
 /* ---- names ---- */
 
+/* Names that the view has keep its number, plus 1 for "<dummy>"; others follow all of the view's
+ * names. */
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t index;
@@ -129,6 +134,8 @@ static bool rename_node(struct strings *strings, uint32_t name, const struct tex
            map_put(&strings->renamed_by, *number, index, &value);
 }
 
+/* Numbers the names of the view, and replaces those of nodes that DevTools would take for V8's.
+ * Returns false if memory runs out. */
 static bool number_names(struct strings *strings)
 {
     const uint32_t names = g2h_view_name_count(strings->view);
@@ -176,6 +183,7 @@ static inline bool output_strings_is_full(const struct numbering *numbering, siz
     return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
 }
 
+/* Puts a string into the first free slot from its own on. */
 static void put_slot(const struct numbering *numbering, uint32_t number, uint32_t check)
 {
     size_t slot = first_slot(numbering, numbering->hashes.data[number]);
@@ -348,6 +356,8 @@ static struct g2h_error *read_pending_keys(struct output_strings_reader *reader,
     return buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
 }
 
+/* Collects a node's edges of map entries, and reads their keys once there are enough to be
+ * prefetched together. */
 static struct g2h_error *read_keys_of(struct output_strings_reader *reader, uint32_t node,
                                       struct worker_buffer *buffer)
 {
@@ -398,6 +408,8 @@ static bool number_key_text(struct numbering *numbering, const struct key_record
                            vector_push(&numbering->strings->keys, record->key));
 }
 
+/* Sets *ret to what names an edge: an element's index, a string's number, or KEY_NUMBER_NONE.
+ * Returns false if memory runs out. */
 static bool number_key(struct numbering *numbering, const struct key_record *record, uint32_t *ret)
 {
     uint64_t *space = record->is_key ? &numbering->key_space : &numbering->elem_space;
@@ -411,6 +423,7 @@ static bool number_key(struct numbering *numbering, const struct key_record *rec
     return number_key_text(numbering, record, space, ret);
 }
 
+/* Numbers the keys that a task has read. One thread at a time does so, in the order of tasks. */
 static struct g2h_error *output_strings_number_keys(void *context,
                                                     const struct worker_buffer *buffer)
 {
@@ -439,6 +452,7 @@ struct hashed_node {
     uint32_t node;
 };
 
+/* A task: hashes the strings of a block's nodes. */
 static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
                                     struct worker_buffer *buffer)
 {
@@ -460,6 +474,8 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
+/* Sets *ret to the number of a node's string, which is added if it is new. Returns false if memory
+ * runs out. */
 static bool number_node(struct numbering *numbering, const struct hashed_node *hashed,
                         uint32_t *ret)
 {
@@ -468,6 +484,7 @@ static bool number_node(struct numbering *numbering, const struct hashed_node *h
                                   vector_push(&numbering->strings->nodes, hashed->node));
 }
 
+/* Numbers the strings that a task has hashed, in the order of tasks. */
 static struct g2h_error *output_strings_number_nodes(void *context,
                                                      const struct worker_buffer *buffer)
 {
@@ -489,6 +506,8 @@ static struct g2h_error *output_strings_number_nodes(void *context,
 
 /* ---- all strings ---- */
 
+/* Numbers keys first, then nodes' strings. The table is grown before the latter, since their number
+ * is known. */
 static struct g2h_error *number_texts(struct numbering *numbering, unsigned threads)
 {
     struct strings *strings = numbering->strings;
@@ -504,6 +523,8 @@ static struct g2h_error *number_texts(struct numbering *numbering, unsigned thre
     return NULL;
 }
 
+/* Makes an iterator for each thread. Repeated edges to a folded node are read as well: their keys
+ * are numbered, though they name no edge. */
 static struct g2h_error *create_readers(struct numbering *numbering, unsigned threads)
 {
     struct g2h_error *error = NULL;
@@ -539,6 +560,7 @@ static uint32_t find_weak_element(const struct g2h_view *view)
         g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
 }
 
+/* Numbers names only; strings_number_texts() numbers the heap's strings. */
 struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
 {
     *strings = (struct strings){.view = view, .weak_element = find_weak_element(view)};

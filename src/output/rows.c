@@ -41,13 +41,14 @@ static int disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* Every plan is the same: all rows, in their order. */
+/* SQLite's xBestIndex. Every plan is the same: all rows, in their order. */
 static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
 {
     info->estimatedCost = (double)((struct rows_table *)table)->rows->count;
     return SQLITE_OK;
 }
 
+/* SQLite's xOpen. */
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
 {
     struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
@@ -64,6 +65,7 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
+/* SQLite's xFilter: begins at the first row. */
 static int rows_begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int count,
                       sqlite3_value **arguments)
 {
@@ -91,7 +93,8 @@ static int is_at_end(sqlite3_vtab_cursor *base)
     return cursor->at == cursor->end;
 }
 
-static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+/* SQLite's xColumn: returns a number of the current row; leaving it unset means NULL. */
+static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     const struct rows_cursor *cursor = (struct rows_cursor *)base;
     const int64_t value = (unsigned)column < cursor->rows->columns ? cursor->at[column] : ROWS_NULL;
@@ -100,7 +103,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     return SQLITE_OK;
 }
 
-static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
     const struct rows_cursor *cursor = (struct rows_cursor *)base;
     *ret = (sqlite3_int64)(cursor->at - cursor->rows->data) / cursor->rows->columns;
@@ -117,8 +120,8 @@ static const sqlite3_module module = {
     .xFilter = rows_begin,
     .xNext = rows_go_on,
     .xEof = is_at_end,
-    .xColumn = give_column,
-    .xRowid = give_rowid,
+    .xColumn = rows_column,
+    .xRowid = rows_rowid,
 };
 
 struct g2h_error *rows_offer(struct database *database, struct rows *rows)

@@ -22,21 +22,21 @@ struct sink {
     bool is_sparse;           /* zeros become holes of the file */
 };
 
-/* The trailer of a buffer's deflated bytes. consume() combines the checksums from it. */
+/* The trailer of a buffer's deflated bytes. sink_consume() combines the checksums from it. */
 struct trailer {
     uint32_t crc;
     uint32_t size;
 };
 
 /* Returns the error for an errno value, or NULL for 0. */
-static struct g2h_error *failed(const struct sink *sink, int error)
+static struct g2h_error *sink_error(const struct sink *sink, int error)
 {
     return error != 0 ? error_system(error, "%s: cannot write", sink->name) : NULL;
 }
 
 static struct g2h_error *sink_write_all(const struct sink *sink, const void *data, size_t size)
 {
-    return failed(sink, sparse_put(sink->fd, data, size));
+    return sink_error(sink, sparse_put(sink->fd, data, size));
 }
 
 /* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */
@@ -74,11 +74,12 @@ static struct g2h_error *sink_produce(void *context, size_t task, unsigned worke
     return sink->produce(sink->context, task, worker, buffer);
 }
 
+/* Writes zeros, or leaves a hole if the file may have holes. */
 static struct g2h_error *write_zeros(const struct sink *sink, uint64_t zeros)
 {
     static const char block[1 << 16];
     if (sink->is_sparse)
-        return failed(sink, sparse_skip(sink->fd, zeros));
+        return sink_error(sink, sparse_skip(sink->fd, zeros));
     while (zeros > 0) {
         const size_t size = zeros < sizeof(block) ? (size_t)zeros : sizeof(block);
         TRY(sink_write_all(sink, block, size));
@@ -90,10 +91,12 @@ static struct g2h_error *write_zeros(const struct sink *sink, uint64_t zeros)
 /* Ends a file after the zeros that were left out at its end. */
 static struct g2h_error *end_file(const struct sink *sink)
 {
-    return sink->is_sparse ? failed(sink, sparse_end(sink->fd)) : NULL;
+    return sink->is_sparse ? sink_error(sink, sparse_end(sink->fd)) : NULL;
 }
 
-static struct g2h_error *consume(void *context, const struct worker_buffer *buffer)
+/* Writes a finished buffer; buffers come in their order. Checksums of compressed ones are
+ * combined. */
+static struct g2h_error *sink_consume(void *context, const struct worker_buffer *buffer)
 {
     struct sink *sink = context;
     struct trailer trailer;
@@ -107,6 +110,8 @@ static struct g2h_error *consume(void *context, const struct worker_buffer *buff
     return sink_write_all(sink, buffer->data, buffer->size - sizeof(trailer));
 }
 
+/* Each thread needs a table by node in a folded view (fold_seen()), so their number is limited
+ * there. */
 unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options)
 {
     enum { FOLDED_MOST = 8 };
@@ -115,6 +120,7 @@ unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_optio
     return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
 }
 
+/* A gzip member (RFC 1952) is a head, the deflated pieces, and a tail with checksum and size. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce_bytes, void *context)
 {
@@ -128,7 +134,7 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
     struct g2h_error *error = sink.gzip ? sink_write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
         error = workers_run_ordered(threads, tasks, sink_produce, sink.gzip ? deflate_buffer : NULL,
-                                    consume, &sink);
+                                    sink_consume, &sink);
     if (error || !sink.gzip)
         return error ? error : end_file(&sink);
     unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */

@@ -53,6 +53,8 @@ static bool has_reserved_prefix(const char *name, size_t size)
     return false;
 }
 
+/* The arrow of a receive-only channel comes last, because DevTools takes names that begin with "<"
+ * for its own. */
 bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";

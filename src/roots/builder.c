@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sets all nodes that are added on demand to "not yet". */
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources)
 {
     *builder = (struct builder){
@@ -43,6 +44,7 @@ bool builder_text(struct builder *builder, const char *text)
     return !builder->text.failed;
 }
 
+/* A name that ends in "?" is uncertain, which its uses record: paths avoid such edges. */
 bool builder_label(struct builder *builder, uint32_t *ret)
 {
     const struct text *text = &builder->text;
@@ -100,6 +102,8 @@ bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t 
                             node_synthetic(*ret));
 }
 
+/* Counts the pointer, and whether it hits an object, for messages. A word that hits nothing may
+ * point into a mapping. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value)
 {

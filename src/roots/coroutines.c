@@ -44,6 +44,8 @@ static uint64_t field_of(const struct builder *builder, uint64_t address, const 
                : 0;
 }
 
+/* Goes through the frames from the outermost one inwards: goexit, corostart, the closures of
+ * iter.Pull, and then the sequence's own function. */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret)
 {

@@ -45,6 +45,8 @@ static void deferred_deinit(struct deferred *deferred)
 
 /* ---- which function has deferred a call ---- */
 
+/* Finds the function that a defer statement is in, or adds it: *ret is its index. Returns false if
+ * memory runs out. */
 static bool add_function(struct deferred *deferred, uint64_t pc, const struct g2h_line *line,
                          uint32_t *ret)
 {
@@ -85,6 +87,8 @@ static bool is_list(const struct g2h_defer *record)
     return record->funcval == 0 && record->code == 0;
 }
 
+/* Counts the calls that each function has deferred, because a function's node needs their number in
+ * its name. */
 static bool count_calls(struct deferred *deferred)
 {
     const struct g2h_heap *heap = deferred->builder->heap;
@@ -105,8 +109,8 @@ static bool count_calls(struct deferred *deferred)
 
 enum { MOST_LINES = 3 };
 
-/* Collects the lowest lines of a function's statements, ascending. Returns their number: MOST_LINES
- * + 1 if there are more than MOST_LINES. */
+/* Collects the lowest lines of a function's statements in lines, ascending, by insertion. Returns
+ * their number: MOST_LINES + 1 if there are more than MOST_LINES. */
 static size_t collect_lines(const struct deferred *deferred, const struct deferring *function,
                             uint32_t *lines)
 {
@@ -175,6 +179,7 @@ static bool node_above(struct deferred *deferred, const struct g2h_defer *record
 
 /* ---- nodes ---- */
 
+/* Appends which goroutine has deferred a call, if that is in the dump. */
 static void append_goroutine(struct builder *builder, uint64_t g)
 {
     uint32_t goid = map_get(&builder->goroutine_by_g, g);
@@ -182,6 +187,8 @@ static void append_goroutine(struct builder *builder, uint64_t g)
         text_printf(&builder->text, " in goroutine %u", goid);
 }
 
+/* Adds the record of a range-over-func loop, which leads to a list of calls, as a node of its
+ * own. */
 static struct g2h_error *add_list(struct deferred *deferred, const struct g2h_defer *record,
                                   uint32_t index)
 {
@@ -196,6 +203,7 @@ static struct g2h_error *add_list(struct deferred *deferred, const struct g2h_de
     return NULL;
 }
 
+/* Adds a deferred call, below the node of its function if that has several. */
 static struct g2h_error *add_defer(struct deferred *deferred, const struct g2h_defer *record,
                                    uint32_t index)
 {
@@ -213,6 +221,7 @@ static struct g2h_error *add_defer(struct deferred *deferred, const struct g2h_d
     return NULL;
 }
 
+/* Adds a panic, named by the type of its value. */
 static struct g2h_error *add_panic(struct deferred *deferred, const struct g2h_panic *record,
                                    uint32_t index)
 {
@@ -249,6 +258,7 @@ static struct g2h_error *add_deferred_pointers(struct builder *builder)
     return NULL;
 }
 
+/* Adds the group, the calls, the panics, and at last the pointers between the runtime's records. */
 static struct g2h_error *deferred_calls_add_all(struct deferred *deferred, size_t defers,
                                                 size_t panics)
 {

@@ -9,12 +9,14 @@
 #include "base/bisect.h"
 #include "roots/builder.h"
 
+/* Orders functions by their entries. */
 static int compare_functions(const void *a, const void *b)
 {
     const struct function *one = a, *other = b;
     return one->entry < other->entry ? -1 : one->entry > other->entry;
 }
 
+/* Lists each function once, with the highest pc seen in it, sorted by entry. */
 struct g2h_error *builder_collect_functions(struct builder *builder)
 {
     for (size_t i = 0; i < builder->heap->frames.count; i++) {
@@ -65,6 +67,8 @@ static bool append_line(struct builder *builder, uint64_t pc)
     return true;
 }
 
+/* A return address may be the first byte after the function if the call is its last instruction, so
+ * the byte before it is looked up. */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
 {
     if (append_line(builder, is_return ? pc - 1 : pc))

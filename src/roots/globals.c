@@ -118,14 +118,13 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     return true;
 }
 
-/*
- * Appends the function that uses a word, if the executable has no symbols, and the position of the
+/* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
- * (0x574f20)[5]". The package is that of the function. is_exact: code uses this very word, or shows
- * the type of the variable; otherwise the word may belong to another variable.
- */
-static bool append_user(struct builder *builder, uint64_t address, bool is_exact,
-                        struct g2h_bytes *ret_package)
+ * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
+ * word, or shows the type of the variable; otherwise the word may belong to another variable.
+ * Returns false if no code is known to use it. */
+static bool append_using_function(struct builder *builder, uint64_t address, bool is_exact,
+                                  struct g2h_bytes *ret_package)
 {
     static const char *const how[] = {"used", "initialized", "set"};
     const struct typing *typing = builder->typing;
@@ -158,7 +157,7 @@ bool builder_append_global(struct builder *builder, uint64_t address, struct g2h
 {
     return append_typed_global(builder, address, ret_package) ||
            append_symbol(builder, address, false, ret_package) ||
-           append_user(builder, address, true, ret_package);
+           append_using_function(builder, address, true, ret_package);
 }
 
 /* Returns the package of the variable at an address, or an empty one if it has none. */
@@ -187,12 +186,14 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
         if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, holder->offset);
         else if (!append_symbol(builder, address, true, &package) &&
-                 !append_user(builder, address, false, &package))
+                 !append_using_function(builder, address, false, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);
     }
     return package.size == 0 || package_node(builder, &package, ret_parent);
 }
 
+/* Adds an edge for each pointer of data or bss: from its variable's package, if that is known, or
+ * else from the segment. */
 static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
                                      const struct g2h_segment *segment)
 {
@@ -222,6 +223,7 @@ static bool globals_add_group(struct builder *builder)
                             node_synthetic(builder->globals));
 }
 
+/* DATAROOT records, of dumps of 2013, are single words instead of segments. */
 struct g2h_error *builder_add_globals(struct builder *builder)
 {
     static const struct {
@@ -317,6 +319,8 @@ static bool append_variable(struct builder *builder, const struct outside_words_
     return holder->kind == HOLDER_LOCAL;
 }
 
+/* Follows the holders from the word's value up to the variable, at most PATH_STEPS, and then
+ * appends the steps in the other order. */
 const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
                                                           enum holder_kind from)
 {

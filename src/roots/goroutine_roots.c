@@ -11,7 +11,10 @@
 
 /* ---- frames ---- */
 
-static void point_at(struct builder *builder, uint64_t value, offset_vector *work, bool *good)
+/* If a word points into a frame and not at an object, marks that frame, and adds it to work if it
+ * is new. *good becomes false if memory runs out. */
+static void note_pointed_frame(struct builder *builder, uint64_t value, offset_vector *work,
+                               bool *good)
 {
     uint32_t frame = heap_find(builder->heap, value) == UINT32_MAX
                          ? frame_index_find(&builder->targets->frames, value)
@@ -44,13 +47,13 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
         const struct heap_stack_frame frame = heap_frame(heap, i);
         pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
-            point_at(builder, value, &work, &good);
+            note_pointed_frame(builder, value, &work, &good);
     }
     while (work.count > 0 && good) {
         pointers_of_words(heap, heap_frame(heap, (size_t)work.data[--work.count]).contents,
                           &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
-            point_at(builder, value, &work, &good);
+            note_pointed_frame(builder, value, &work, &good);
     }
     free(work.data);
     return good ? NULL : &error_no_memory;
@@ -126,14 +129,11 @@ static bool goroutine_roots_name_word(struct builder *builder, const struct heap
     return false;
 }
 
-/*
- * Makes the name of a word without a variable, such as the compiler's own variables, from a
- * variable of the frame with the same value: "v?". That variable is dead or is in a register, and
- * the word was copied from it. If all pointers of a frame are known, the variable would not be
- * shown otherwise.
- */
-static void name_twin(struct builder *builder, const struct heap_stack_frame *frame,
-                      uint64_t offset, uint64_t value)
+/* Names a word without a variable, such as the compiler's own variables, by a variable of the frame
+ * with the same value: "v?". That variable is dead or is in a register, and the word was copied
+ * from it. If all pointers of a frame are known, the variable would not be shown otherwise. */
+static void name_by_equal_variable(struct builder *builder, const struct heap_stack_frame *frame,
+                                   uint64_t offset, uint64_t value)
 {
     enum { MOST = 256 }; /* words to search */
     const struct typing *typing = builder->typing;
@@ -226,7 +226,8 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
            map_put(&builder->frame_names, key, *ret, ret);
 }
 
-/* Adds frame number `number` of the heap. callee is NULL for the topmost frame. */
+/* Adds a frame and its pointers. In a dump that may lack stack objects, words that are in no field
+ * list count as pointers too, if something points into the frame. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
                                    uint32_t number, const struct heap_stack_frame *frame,
                                    const struct heap_stack_frame *callee)
@@ -248,7 +249,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     while (pointers_next(&pointers, &offset, &value)) {
         if (!goroutine_roots_name_word(builder, frame, callee, offset) && builder->typing &&
             heap->facts.has_stack_objects)
-            name_twin(builder, frame, offset, value);
+            name_by_equal_variable(builder, frame, offset, value);
         TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
     }
     if (heap->records[G2H_RECORD_STACKROOT].count > 0)
@@ -294,6 +295,8 @@ static struct g2h_bytes entry_function(const struct builder *builder, const uint
     return bytes_begin(called, "runtime.") ? name : called;
 }
 
+/* Returns whether a goroutine is the one that writes the heap dump, by the innermost functions on
+ * its stack. */
 static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 16; i++) {
@@ -304,6 +307,8 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
     return false;
 }
 
+/* Only a waiting goroutine has a wait reason that is true; that of all others is left over from an
+ * earlier wait. */
 void root_goroutine_append_state(const struct g2h_heap *heap,
                                  const struct root_goroutine *goroutine, struct text *text)
 {
@@ -363,6 +368,8 @@ static void goroutine_name(struct builder *builder, const struct goroutine *goro
     builder_append(builder, &goroutine->function);
 }
 
+/* Adds an edge to the go statement that has created a goroutine; those of one statement share its
+ * node. */
 static struct g2h_error *add_creation_site(struct builder *builder, uint32_t goroutine, uint64_t pc)
 {
     uint32_t node = map_get(&builder->creation_sites, pc), name;
@@ -427,13 +434,14 @@ static bool list_chain_of_2013(const struct builder *builder, const struct map *
     return true;
 }
 
+/* Returns whether the dump has the format of 2013, the first one. */
 static bool is_of_2013(const struct g2h_heap *heap)
 {
     return strcmp(g2h_heap_format(heap), "2013") == 0;
 }
 
 /* Lists all goroutines with the data that is needed before they get nodes, and the frames of all of
- * them. */
+ * them; then finds the goroutines' places. */
 static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
                                               goroutine_vector *ret, frame_vector *ret_frames)
 {
@@ -501,6 +509,8 @@ static struct g2h_error *add_stackroots(struct builder *builder)
     return NULL;
 }
 
+/* Goroutines are all listed before the first gets a node, because only then is it known which
+ * places have several. */
 struct g2h_error *builder_add_goroutines(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;

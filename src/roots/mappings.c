@@ -16,6 +16,7 @@
 
 enum { NUMBERED = 1024 /* elements of an array with edges of their own */ };
 
+/* Mappings are sorted, and most addresses are below or above all of them. */
 bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *ret)
 {
     const size_t count = memory ? memory->mapping_count : 0;
@@ -105,6 +106,8 @@ static bool is_among_heap(const struct builder *builder)
     return false;
 }
 
+/* If no mapping is among the heap's addresses, only objects with a pointer that leaves the heap can
+ * point into one. */
 struct g2h_error *builder_add_mappings(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -136,6 +139,7 @@ static bool mappings_name_word(struct names *names, struct namer *namer, uint64_
     return !text->failed && names_add_label(names, text->data, text->size, ret);
 }
 
+/* Words of one object follow each other, so each object's namer is made once. */
 struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,
                                     struct names *names)
 {

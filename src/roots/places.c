@@ -54,6 +54,8 @@ struct place_texts {
     struct g2h_bytes of[3];
 };
 
+/* Returns the strings by which places are compared: the state, the function that the goroutine
+ * runs, and the innermost one. */
 static struct place_texts place_texts(const struct g2h_goroutine *record,
                                       const struct goroutine *goroutine)
 {
@@ -72,6 +74,8 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
 typedef uint64_t pair_hash(uint64_t one, uint64_t other);
 typedef uint64_t text_hash(const void *data, size_t size);
 
+/* Returns a hash of all that identifies a place: state, functions, and the entries of all frames'
+ * functions. */
 static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
                            const uint32_t *frames, pair_hash *of_pair, text_hash *of_text)
 {
@@ -90,6 +94,8 @@ static uint64_t id_pair(uint64_t one, uint64_t other)
     return id_hash(one ^ other);
 }
 
+/* Returns whether two goroutines are in one place, for hashes may collide: compares all that
+ * hash_place() reads. */
 static bool is_same_place(const struct builder *builder, const struct goroutine *one,
                           const struct goroutine *other, const frame_vector *frames)
 {
@@ -111,6 +117,7 @@ static bool is_same_place(const struct builder *builder, const struct goroutine 
     return true;
 }
 
+/* Each goroutine is looked up by its hash, and compared with the first one there. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  const frame_vector *frames, size_t number)
 {
@@ -169,6 +176,8 @@ static void append_place(struct builder *builder, const struct goroutine *gorout
 
 /* ---- nodes ---- */
 
+/* The node is added with the first goroutine of a place that has several, so that groups are in the
+ * order of goroutines. */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret)
 {
@@ -214,6 +223,7 @@ static uint32_t stack_size(const struct builder *builder, const struct g2h_gorou
                                                                               : 0;
 }
 
+/* The stack's size is that of its node: stacks are not heap objects, but take memory. */
 bool places_add_stack(struct places *places, struct builder *builder,
                       const struct goroutine *goroutine)
 {

@@ -10,6 +10,7 @@
 #include "heap/kept.h"
 #include "roots/builder.h"
 
+/* Adds "(OS threads)", if the dump has any, and each thread's M. */
 static struct g2h_error *add_threads(struct builder *builder)
 {
     uint32_t group, node, number;
@@ -82,6 +83,8 @@ static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned
             builder_add_edge(builder, node_object(source), EDGE_WEAK, name, node_object(target)));
 }
 
+/* Adds "(other roots)": single pointers of the runtime, each with a description as its name. Those
+ * kept for a cleanup also get an edge to its object. */
 static struct g2h_error *add_other_roots(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -105,6 +108,8 @@ static struct g2h_error *add_other_roots(struct builder *builder)
 
 /* ---- the whole tree ---- */
 
+/* Adds all branches. The order is that of nodes in the outputs; threads come before goroutines,
+ * which have edges to them. */
 static struct g2h_error *roots_add_all(struct builder *builder)
 {
     TRY_MEMORY(builder_text(builder, "") &&

@@ -39,8 +39,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_printf(&builder->text, "(no stack)");
 }
 
-/* Adds weak edges from sampled objects to their allocation sites. There is one sample for every
- * MemProfileRate bytes allocated. */
+/* Adds weak edges from sampled objects to their allocation sites, which are named on first use.
+ * There is one sample for every MemProfileRate bytes allocated. */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder)
 {
     struct root_account *account = &builder->roots->account;

@@ -38,6 +38,8 @@ static const struct type_field *known_field(const struct types *types, uint32_t 
     return field && field->type < types->list.count ? field : NULL;
 }
 
+/* Looks up the fields that lead from a goroutine's record to the channels it waits on. Without all
+ * three, fields.waiting is NULL. */
 static struct waiting_fields waiting_find_fields(const struct types *types, uint32_t type)
 {
     struct waiting_fields fields = {.type = type + 1};
@@ -52,6 +54,8 @@ static struct waiting_fields waiting_find_fields(const struct types *types, uint
     return fields;
 }
 
+/* The edges are tentative: they hold the channel only if nothing else does, since the goroutine
+ * does not own it. */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g)
 {
     const struct typing *typing = builder->typing;

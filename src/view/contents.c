@@ -20,32 +20,32 @@ struct formatting {
     struct g2h_content *content;
 };
 
-static const struct type *contents_type_of(const struct formatting *formatting, uint32_t number)
+static const struct type *contents_type_of(const struct formatting *out, uint32_t number)
 {
-    return &formatting->view->graph->typing->types->list.data[number];
+    return &out->view->graph->typing->types->list.data[number];
 }
 
-static uint64_t contents_word_at(const struct formatting *formatting, const struct g2h_value *value,
+static uint64_t contents_word_at(const struct formatting *out, const struct g2h_value *value,
                                  unsigned index)
 {
-    const struct g2h_heap *heap = formatting->view->graph->heap;
+    const struct g2h_heap *heap = out->view->graph->heap;
     return heap_word(heap, value->data + index * heap->params.pointer_size);
 }
 
-static void format_nil(const struct formatting *formatting)
+static void format_nil(const struct formatting *out)
 {
-    formatting->content->is_nil = true;
-    text_append(formatting->text, "nil", 3);
+    out->content->is_nil = true;
+    text_append(out->text, "nil", 3);
 }
 
 /* ---- strings and bytes ---- */
 
 /* Appends a string in quotes, and an ellipsis if it was cut. whole is its length, size how much of
  * it there is. */
-static void format_quoted(const struct formatting *formatting, const uint8_t *data, uint64_t size,
+static void format_quoted(const struct formatting *out, const uint8_t *data, uint64_t size,
                           uint64_t whole)
 {
-    struct text *text = formatting->text;
+    struct text *text = out->text;
     text_append(text, "\"", 1);
     const size_t before = text->size;
     const uint64_t most = size < 4 * G2H_CONTENT_LIMIT ? size : 4 * G2H_CONTENT_LIMIT;
@@ -69,54 +69,53 @@ static bool is_printable(const uint8_t *data, uint64_t size)
 }
 
 /* Formats bytes as a string if they are all printable, else in hexadecimal. */
-static void format_bytes(const struct formatting *formatting, const uint8_t *data, uint64_t size)
+static void format_bytes(const struct formatting *out, const uint8_t *data, uint64_t size)
 {
     const uint64_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
     if (is_printable(data, shown)) {
-        format_quoted(formatting, data, shown, size);
+        format_quoted(out, data, shown, size);
         return;
     }
-    text_append(formatting->text, "0x", 2);
+    text_append(out->text, "0x", 2);
     for (uint64_t i = 0; i < shown && i < HEX_BYTES; i++)
-        text_printf(formatting->text, "%02x", data[i]);
+        text_printf(out->text, "%02x", data[i]);
     if (size > HEX_BYTES)
-        text_append(formatting->text, "…", strlen("…"));
+        text_append(out->text, "…", strlen("…"));
 }
 
 /* Formats length bytes at an address, as a string or as bytes. */
-static void format_memory(const struct formatting *formatting, uint64_t address, uint64_t length,
+static void format_memory(const struct formatting *out, uint64_t address, uint64_t length,
                           bool is_string)
 {
     struct view_memory memory = {.bytes = {(const uint8_t *)"", 0}};
-    if (length > 0 &&
-        (!view_memory_at(formatting->view, address, &memory) || memory.bytes.size < length))
-        text_printf(formatting->text, "(not in the dump)");
+    if (length > 0 && (!view_memory_at(out->view, address, &memory) || memory.bytes.size < length))
+        text_printf(out->text, "(not in the dump)");
     else if (is_string)
-        format_quoted(formatting, memory.bytes.data, length, length);
+        format_quoted(out, memory.bytes.data, length, length);
     else
-        format_bytes(formatting, memory.bytes.data, length);
+        format_bytes(out, memory.bytes.data, length);
 }
 
 /* Formats a slice as "len 3 cap 4", and one of bytes also by its contents. */
-static void format_slice(const struct formatting *formatting, const struct g2h_value *value)
+static void format_slice(const struct formatting *out, const struct g2h_value *value)
 {
-    struct g2h_content *content = formatting->content;
-    const struct types *types = formatting->view->graph->typing->types;
-    const uint64_t first = contents_word_at(formatting, value, 0),
-                   length = contents_word_at(formatting, value, 1),
-                   capacity = contents_word_at(formatting, value, 2);
+    struct g2h_content *content = out->content;
+    const struct types *types = out->view->graph->typing->types;
+    const uint64_t first = contents_word_at(out, value, 0),
+                   length = contents_word_at(out, value, 1),
+                   capacity = contents_word_at(out, value, 2);
     if (first == 0) {
-        format_nil(formatting);
+        format_nil(out);
         return;
     }
     content->has_length = true;
     content->length = length;
     content->capacity = capacity;
     content->target = first;
-    text_printf(formatting->text, "len %" PRIu64 " cap %" PRIu64, length, capacity);
-    if (value_is_byte(types, contents_type_of(formatting, value->number)->elem)) {
-        text_append(formatting->text, " ", 1);
-        format_memory(formatting, first, length, false);
+    text_printf(out->text, "len %" PRIu64 " cap %" PRIu64, length, capacity);
+    if (value_is_byte(types, contents_type_of(out, value->number)->elem)) {
+        text_append(out->text, " ", 1);
+        format_memory(out, first, length, false);
     }
 }
 
@@ -124,162 +123,157 @@ static void format_slice(const struct formatting *formatting, const struct g2h_v
 
 /* Formats a map as "3 entries", and a channel as "len 1 cap 10", by the fields of its header
  * (internal/runtime/maps.Map, runtime.hchan); by its address if the header is not in the dump. */
-static void format_header(const struct formatting *formatting, const struct g2h_value *value)
+static void format_header(const struct formatting *out, const struct g2h_value *value)
 {
-    const struct type *type = contents_type_of(formatting, value->number);
+    const struct type *type = contents_type_of(out, value->number);
     const bool is_map = type->kind == TYPE_MAP;
-    const uint64_t address = contents_word_at(formatting, value, 0);
-    struct g2h_content *content = formatting->content;
+    const uint64_t address = contents_word_at(out, value, 0);
+    struct g2h_content *content = out->content;
     struct view_memory memory;
     content->target = address;
-    if (type->header == TYPE_NONE || !view_memory_at(formatting->view, address, &memory)) {
-        text_printf(formatting->text, "0x%" PRIx64, address);
+    if (type->header == TYPE_NONE || !view_memory_at(out->view, address, &memory)) {
+        text_printf(out->text, "0x%" PRIx64, address);
         return;
     }
-    const struct types *types = formatting->view->graph->typing->types;
+    const struct types *types = out->view->graph->typing->types;
     content->has_length = true;
     if (is_map) {
         const bool is_swiss = types_field(types, type->header, "used") != NULL;
         content->length = content->capacity =
-            view_memory_field(formatting->view, &memory, type->header, is_swiss ? "used" : "count");
-        text_printf(formatting->text, "%" PRIu64 "%s", content->length,
+            view_memory_field(out->view, &memory, type->header, is_swiss ? "used" : "count");
+        text_printf(out->text, "%" PRIu64 "%s", content->length,
                     content->length == 1 ? " entry" : " entries");
     } else {
-        content->length = view_memory_field(formatting->view, &memory, type->header, "qcount");
-        content->capacity = view_memory_field(formatting->view, &memory, type->header, "dataqsiz");
-        text_printf(formatting->text, "len %" PRIu64 " cap %" PRIu64, content->length,
-                    content->capacity);
+        content->length = view_memory_field(out->view, &memory, type->header, "qcount");
+        content->capacity = view_memory_field(out->view, &memory, type->header, "dataqsiz");
+        text_printf(out->text, "len %" PRIu64 " cap %" PRIu64, content->length, content->capacity);
     }
 }
 
 /* Formats a func value by the function's name: its word points to a closure, whose first word is
  * the code's address. */
-static void format_function(const struct formatting *formatting, const struct g2h_value *value)
+static void format_function(const struct formatting *out, const struct g2h_value *value)
 {
-    const struct g2h_graph *graph = formatting->view->graph;
-    const uint64_t closure = contents_word_at(formatting, value, 0);
+    const struct g2h_graph *graph = out->view->graph;
+    const uint64_t closure = contents_word_at(out, value, 0);
     struct view_memory memory;
     struct g2h_bytes name;
     uint64_t entry;
-    formatting->content->target = closure;
-    const uint64_t code = view_memory_at(formatting->view, closure, &memory)
-                              ? view_memory_word(formatting->view, &memory, 0)
-                              : 0;
+    out->content->target = closure;
+    const uint64_t code =
+        view_memory_at(out->view, closure, &memory) ? view_memory_word(out->view, &memory, 0) : 0;
     if (code != 0 && graph->typing->exe && exe_function_at(graph->typing->exe, code, &name, &entry))
-        text_append_name(formatting->text, &graph->names, name.data, name.size, NAME_LIMIT);
+        text_append_name(out->text, &graph->names, name.data, name.size, NAME_LIMIT);
     else
-        text_printf(formatting->text, "0x%" PRIx64, closure);
+        text_printf(out->text, "0x%" PRIx64, closure);
 }
 
 /* Formats a word that is a pointer by what its type says it points to. */
-static void format_pointer(const struct formatting *formatting, const struct g2h_value *value)
+static void format_pointer(const struct formatting *out, const struct g2h_value *value)
 {
-    const uint8_t kind = contents_type_of(formatting, value->number)->kind;
-    const uint64_t address = contents_word_at(formatting, value, 0);
+    const uint8_t kind = contents_type_of(out, value->number)->kind;
+    const uint64_t address = contents_word_at(out, value, 0);
     if (address == 0) {
-        format_nil(formatting);
+        format_nil(out);
     } else if (kind == TYPE_MAP || kind == TYPE_CHAN) {
-        format_header(formatting, value);
+        format_header(out, value);
     } else if (kind == TYPE_FUNC) {
-        format_function(formatting, value);
+        format_function(out, value);
     } else {
-        formatting->content->target = address;
-        text_printf(formatting->text, "0x%" PRIx64, address);
+        out->content->target = address;
+        text_printf(out->text, "0x%" PRIx64, address);
     }
 }
 
 /* ---- interfaces ---- */
 
-static void format_value(const struct formatting *formatting, const struct g2h_value *value);
+static void format_value(const struct formatting *out, const struct g2h_value *value);
 
 /* Gets the first field of a struct if it is a string; else returns false, and *ret is unchanged. */
-static bool first_string(const struct formatting *formatting, uint32_t number,
+static bool first_string(const struct formatting *out, uint32_t number,
                          const struct g2h_bytes *bytes, struct g2h_value *ret)
 {
     struct g2h_value first;
-    const struct types *types = formatting->view->graph->typing->types;
-    const struct type *type = contents_type_of(formatting, number);
+    const struct types *types = out->view->graph->typing->types;
+    const struct type *type = contents_type_of(out, number);
     if (type->kind != TYPE_STRUCT || type->field_count == 0)
         return false;
     const struct type_field *field = &types->fields.data[type->first_field];
     if (field->offset != 0 || field->type >= types->list.count ||
-        !value_fill(formatting->view, field->type, bytes, 0, &first) ||
-        first.kind != G2H_VALUE_STRING)
+        !value_fill(out->view, field->type, bytes, 0, &first) || first.kind != G2H_VALUE_STRING)
         return false;
     *ret = first;
     return true;
 }
 
 /* Formats the value of a type at an address. */
-static void format_at(const struct formatting *formatting, uint32_t number, uint64_t address)
+static void format_at(const struct formatting *out, uint32_t number, uint64_t address)
 {
-    const struct types *types = formatting->view->graph->typing->types;
+    const struct types *types = out->view->graph->typing->types;
     struct g2h_value value;
     struct view_memory memory;
     if (types->list.data[number].size == 0)
         return;
-    text_append(formatting->text, " ", 1);
-    const bool is_there = view_memory_at(formatting->view, address, &memory) &&
-                          value_fill(formatting->view, number, &memory.bytes, 0, &value);
+    text_append(out->text, " ", 1);
+    const bool is_there = view_memory_at(out->view, address, &memory) &&
+                          value_fill(out->view, number, &memory.bytes, 0, &value);
     const uint8_t kind = types->list.data[number].kind;
     if (is_there && value.kind == G2H_VALUE_OTHER)
-        first_string(formatting, number, &memory.bytes, &value);
+        first_string(out, number, &memory.bytes, &value);
     if (is_there && value.kind != G2H_VALUE_OTHER && value.kind != G2H_VALUE_INTERFACE) {
         struct g2h_content of_value = {.is_nil = false};
-        format_value(&(struct formatting){formatting->view, formatting->text, &of_value}, &value);
+        format_value(&(struct formatting){out->view, out->text, &of_value}, &value);
     } else if (is_there || kind == TYPE_STRUCT || kind == TYPE_ARRAY) {
-        text_printf(formatting->text, "at 0x%" PRIx64, address);
+        text_printf(out->text, "at 0x%" PRIx64, address);
     } else {
-        text_printf(formatting->text, "(not in the dump)");
+        text_printf(out->text, "(not in the dump)");
     }
 }
 
 /* Formats a pointer that an interface holds; for an error also the string that it points to. */
-static void format_direct(const struct formatting *formatting, uint32_t number, uint64_t address,
+static void format_direct(const struct formatting *out, uint32_t number, uint64_t address,
                           bool is_error)
 {
-    const struct types *types = formatting->view->graph->typing->types;
-    const struct type *type = contents_type_of(formatting, number);
+    const struct types *types = out->view->graph->typing->types;
+    const struct type *type = contents_type_of(out, number);
     struct g2h_value value;
     struct view_memory memory;
     if (address == 0) {
-        text_printf(formatting->text, " nil");
+        text_printf(out->text, " nil");
     } else if (is_error && type->kind == TYPE_POINTER && type->elem < types->list.count &&
-               view_memory_at(formatting->view, address, &memory) &&
-               first_string(formatting, type->elem, &memory.bytes, &value)) {
+               view_memory_at(out->view, address, &memory) &&
+               first_string(out, type->elem, &memory.bytes, &value)) {
         struct g2h_content of_value = {.is_nil = false};
-        text_append(formatting->text, " ", 1);
-        format_value(&(struct formatting){formatting->view, formatting->text, &of_value}, &value);
+        text_append(out->text, " ", 1);
+        format_value(&(struct formatting){out->view, out->text, &of_value}, &value);
     } else {
-        text_printf(formatting->text, " 0x%" PRIx64, address);
+        text_printf(out->text, " 0x%" PRIx64, address);
     }
 }
 
 /* Formats an interface by its dynamic type, and the value that it holds. */
-static void format_interface(const struct formatting *formatting, const struct g2h_value *value)
+static void format_interface(const struct formatting *out, const struct g2h_value *value)
 {
-    const struct typing *typing = formatting->view->graph->typing;
-    const uint64_t first = contents_word_at(formatting, value, 0),
-                   data = contents_word_at(formatting, value, 1);
+    const struct typing *typing = out->view->graph->typing;
+    const uint64_t first = contents_word_at(out, value, 0), data = contents_word_at(out, value, 1);
     if (first == 0) {
-        format_nil(formatting);
+        format_nil(out);
         return;
     }
-    const uint32_t dynamic = typing_interface_type(
-        typing, first, contents_type_of(formatting, value->number)->empty_interface);
-    formatting->content->target = data;
+    const uint32_t dynamic =
+        typing_interface_type(typing, first, contents_type_of(out, value->number)->empty_interface);
+    out->content->target = data;
     if (dynamic == TYPE_NONE) {
-        text_printf(formatting->text, "(unknown type)");
+        text_printf(out->text, "(unknown type)");
         return;
     }
     const struct g2h_bytes name = types_name(typing->types, dynamic);
-    text_append_name(formatting->text, &formatting->view->graph->names, name.data, name.size,
-                     NAME_LIMIT);
-    if (contents_type_of(formatting, dynamic)->direct_interface)
-        format_direct(formatting, dynamic, data,
+    text_append_name(out->text, &out->view->graph->names, name.data, name.size, NAME_LIMIT);
+    if (contents_type_of(out, dynamic)->direct_interface)
+        format_direct(out, dynamic, data,
                       value->type_size == 5 && memcmp(value->type, "error", 5) == 0);
     else
-        format_at(formatting, dynamic, data);
+        format_at(out, dynamic, data);
 }
 
 /* ---- all kinds ---- */
@@ -292,41 +286,41 @@ static bool is_duration(const struct g2h_value *value)
 }
 
 /* Formats a value by its kind, and sets the numbers in content. */
-static void format_value(const struct formatting *formatting, const struct g2h_value *value)
+static void format_value(const struct formatting *out, const struct g2h_value *value)
 {
-    const struct g2h_graph *graph = formatting->view->graph;
-    struct g2h_content *content = formatting->content;
+    const struct g2h_graph *graph = out->view->graph;
+    struct g2h_content *content = out->content;
     switch (value->kind) {
     case G2H_VALUE_STRING:
         content->has_length = true;
-        content->length = content->capacity = contents_word_at(formatting, value, 1);
-        content->target = content->length > 0 ? contents_word_at(formatting, value, 0) : 0;
-        format_memory(formatting, content->target, content->length, true);
+        content->length = content->capacity = contents_word_at(out, value, 1);
+        content->target = content->length > 0 ? contents_word_at(out, value, 0) : 0;
+        format_memory(out, content->target, content->length, true);
         break;
     case G2H_VALUE_SLICE:
-        format_slice(formatting, value);
+        format_slice(out, value);
         break;
     case G2H_VALUE_INTERFACE:
-        format_interface(formatting, value);
+        format_interface(out, value);
         break;
     case G2H_VALUE_POINTER:
-        format_pointer(formatting, value);
+        format_pointer(out, value);
         break;
     case G2H_VALUE_TIME:
-        times_append(formatting->view, value->data, formatting->text);
+        times_append(out->view, value->data, out->text);
         break;
     case G2H_VALUE_BYTES:
         content->has_length = true;
         content->length = content->capacity = value->size;
-        format_bytes(formatting, value->data, value->size);
+        format_bytes(out, value->data, value->size);
         break;
     case G2H_VALUE_OTHER:
         break;
     default:
         if (is_duration(value))
-            times_append_duration(heap_number(graph->heap, value->data, 8), formatting->text);
+            times_append_duration(heap_number(graph->heap, value->data, 8), out->text);
         else
-            value_append(graph, value, formatting->text);
+            value_append(graph, value, out->text);
     }
 }
 

@@ -9,7 +9,8 @@
 
 /* ---- memory ---- */
 
-/* Gets the memory outside of the heap at an address that a dump or the file has. */
+/* Gets the data, bss or frame of the dump, or the part of the executable's file, that contains an
+ * address. Returns false if none does. */
 static bool locations_area_at(const struct typing *typing, uint64_t address,
                               struct view_memory *ret)
 {
@@ -55,6 +56,8 @@ bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_m
     return true;
 }
 
+/* A word of the file needs the slide: the process has the file at another address (ASLR). nil stays
+ * nil. */
 uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory *memory,
                           uint64_t offset)
 {
@@ -127,6 +130,8 @@ static void follow_static(const struct g2h_view *view, struct g2h_location *loca
         .type = pointer->elem, .address = target, .bytes = memory.bytes, .object = UINT32_MAX};
 }
 
+/* Prefers a variable whose memory is in the dump. If the only one with this name is not, the result
+ * says so instead of that there is none. */
 enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const char *name,
                                            struct g2h_location *ret)
 {
@@ -178,6 +183,8 @@ void g2h_location_type(const struct g2h_view *view, const struct g2h_location *l
     view_give_back(text, &made);
 }
 
+/* An interface's dynamic type is that of the value it holds; if it is nil or not known, the
+ * declared type is appended. */
 void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, bool is_dynamic,
                     struct g2h_text *text)
 {

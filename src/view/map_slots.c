@@ -73,6 +73,9 @@ static bool map_slots_visit(struct slots *slots, const struct g2h_bytes *bucket)
 
 /* ---- buckets ---- */
 
+/* Visits the entries of count buckets in an array, and of the overflow buckets that hang on each.
+ * Returns false to stop: if visit says so, or if more buckets were met than the dump has space for
+ * (a damaged list may be circular). */
 static bool visit_buckets(struct slots *slots, uint32_t type, uint64_t address, uint64_t count)
 {
     const struct types *types = slots->view->graph->typing->types;
@@ -93,12 +96,15 @@ static bool visit_buckets(struct slots *slots, uint32_t type, uint64_t address, 
                 bucket.bytes.size < size)
                 break;
         }
+        /* The loop has counted below 0. */
         if (slots->left > UINT64_MAX / 2)
             return false;
     }
     return true;
 }
 
+/* Visits a map of Go before 1.24: its buckets, 2^B, and while it grows also the old ones, half as
+ * many unless it grows to the same size. Returns false to stop. */
 static bool visit_classic(struct slots *slots, uint32_t header, uint32_t bucket,
                           const struct view_memory *map)
 {
@@ -118,6 +124,7 @@ static bool visit_classic(struct slots *slots, uint32_t header, uint32_t bucket,
 
 /* ---- groups ---- */
 
+/* Visits the entries of count groups in an array. Returns false to stop. */
 static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
 {
     const uint64_t size = slots->entries->size;
@@ -132,6 +139,7 @@ static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
     return true;
 }
 
+/* Visits the groups of a table. Returns false to stop. */
 static bool visit_table(struct slots *slots, uint32_t table, uint64_t address)
 {
     const struct types *types = slots->view->graph->typing->types;
@@ -146,6 +154,9 @@ static bool visit_table(struct slots *slots, uint32_t table, uint64_t address)
                         view_memory_field(slots->view, &memory, groups->type, "lengthMask") + 1);
 }
 
+/* Visits a map of Go 1.24 and later. A small one has a single group and no directory (dirLen 0). In
+ * a directory, a table that has not been split as often as others is listed several times in a row.
+ * Returns false to stop. */
 static bool visit_swiss(struct slots *slots, uint32_t header, const struct view_memory *map)
 {
     const struct types *types = slots->view->graph->typing->types;
@@ -180,6 +191,7 @@ bool g2h_location_is_map(const struct g2h_view *view, const struct g2h_location 
            view->graph->typing->types->list.data[location->type].role == ROLE_MAP;
 }
 
+/* The map's type says which structure it has, and leads to the type of its buckets or groups. */
 struct g2h_error *g2h_location_entries(const struct g2h_view *view,
                                        const struct g2h_location *location, g2h_entry_visit visit,
                                        void *context)

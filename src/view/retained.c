@@ -19,7 +19,7 @@ static void retained_destroy(struct g2h_dominators **dominators)
 /* Points the idom of each node to the last node above it that a folded view keeps, so that readers
  * need not climb over folded ones. In preorder a dominator's own idom has always been set before it
  * is used. */
-static void pass_folded(struct dominators *tree, const struct fold *fold)
+static void skip_folded(struct dominators *tree, const struct fold *fold)
 {
     for (uint32_t i = 1; i < tree->nodes; i++) {
         const uint32_t above = tree->idom[i];
@@ -37,7 +37,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
     dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
     if (view->is_folded)
-        pass_folded(&dominators->tree, &view->fold);
+        skip_folded(&dominators->tree, &view->fold);
     *ret = take_pointer(dominators);
     return NULL;
 }
@@ -94,6 +94,7 @@ uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators)
                : dominators->tree.nodes;
 }
 
+/* See group_count() for the order of the numbers. */
 uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;
@@ -105,6 +106,8 @@ uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t
     return dominators->tree.preorder_of[graph_node_of(view, node)];
 }
 
+/* Returns UINT32_MAX for the number of a node that is folded: the folded node has one of its
+ * own. */
 uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;
@@ -120,6 +123,8 @@ uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t n
                                       : fold->kept + (behind - group_count(fold));
 }
 
+/* The nodes that the tree does not have, "(folded)" and folded ones, take the dominator of a
+ * member, which is kept. */
 uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;
@@ -160,6 +165,7 @@ static void retained_read_some(const struct g2h_dominators *dominators, uint32_t
         ret_nodes[i] = tree->node_at[ret_nodes[i]];
 }
 
+/* Reads in blocks that stay in the cache; a folded view is small enough to be read node by node. */
 void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first, size_t count,
                          uint32_t *ret_nodes, uint64_t *ret_sizes)
 {

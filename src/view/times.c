@@ -22,6 +22,8 @@ enum {
 };
 #define HAS_MONOTONIC ((uint64_t)1 << 63)
 
+/* Returns whether a type is time.Time, by its name, size and first field: another package may be
+ * called time as well. */
 bool times_is_time(const struct types *types, uint32_t number)
 {
     const struct g2h_bytes name = types_name(types, number);
@@ -39,6 +41,8 @@ static int64_t seconds_of(const struct g2h_heap *heap, const uint8_t *at)
                                                  : ext);
 }
 
+/* Returns nanoseconds since 1970, moved so that they are not negative; border is the last second of
+ * which all nanoseconds fit. Times beyond it get the first or last number. */
 uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
 {
     const struct g2h_heap *heap = view->graph->heap;
@@ -97,10 +101,11 @@ static uint64_t first_zone(const struct view_memory *zones, uint64_t word, const
     return zone > 0 ? zone - 1 : 0;
 }
 
-/* Finds the offset from UTC of a time in a zone; seconds count from 1970. Returns false if it is
- * not known. */
-static bool find_offset(const struct g2h_view *view, uint64_t location, int64_t seconds,
-                        int64_t *ret)
+/* Finds the offset from UTC of a time in a zone; seconds count from 1970. Looks where
+ * time.Location.lookup does, in this order: UTC, the cache, the list of transitions. Returns false
+ * if the offset is not known: the zone is not in the dump, or the rule string would be needed. */
+static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int64_t seconds,
+                             int64_t *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;
     const int minor = view->graph->typing->release.minor;
@@ -141,7 +146,9 @@ static bool find_offset(const struct g2h_view *view, uint64_t location, int64_t 
 
 /* ---- formatting ---- */
 
-/* Appends the date of a day, counted from 1970. */
+/* Appends the date of a day, counted from 1970, in the proleptic Gregorian calendar. Years begin in
+ * March here, so that the leap day is the last one: then the days before a month follow from one
+ * formula. */
 static void append_date(int64_t day, struct text *text)
 {
     enum { ERA = 146097 /* days in 400 years */, TO_MARCH = 719468 /* from 0000-03-01 to 1970 */ };
@@ -165,6 +172,7 @@ static void append_fraction(uint64_t fraction, unsigned digits, struct text *tex
     text_printf(text, ".%0*" PRIu64, (int)digits, fraction);
 }
 
+/* If the zone's offset is not known, UTC is as true, if less convenient. */
 void times_append(const struct g2h_view *view, const uint8_t *at, struct text *text)
 {
     const struct g2h_heap *heap = view->graph->heap;
@@ -172,7 +180,7 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
     const int64_t unix_time =
         (int64_t)((uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY);
     int64_t offset;
-    if (!find_offset(view, heap_word(heap, at + 16), unix_time, &offset))
+    if (!find_zone_offset(view, heap_word(heap, at + 16), unix_time, &offset))
         offset = 0;
     const int64_t local = (int64_t)((uint64_t)unix_time + (uint64_t)offset),
                   day = local / DAY - (local % DAY < 0 ? 1 : 0);
@@ -188,6 +196,7 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
                     (minutes < 0 ? -minutes : minutes) % 60);
 }
 
+/* Units below a second are used for durations below one, as in Go. */
 void times_append_duration(uint64_t number, struct text *text)
 {
     static const struct {

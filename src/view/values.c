@@ -61,7 +61,8 @@ static const struct types *types_of(const struct g2h_values *values)
     return values->view->graph->typing->types;
 }
 
-/* Enters a struct or array at an offset, which has count fields or elements. */
+/* Enters a struct or array at an offset, which has count fields or elements; too deep ones are
+ * skipped. element: an array's element type, or TYPE_NONE. */
 static void values_enter(struct g2h_values *values, uint32_t type, uint64_t offset,
                          uint32_t element, uint64_t count)
 {
@@ -70,6 +71,9 @@ static void values_enter(struct g2h_values *values, uint32_t type, uint64_t offs
             (struct values_level){type, offset, 0, count, element, values->path.size};
 }
 
+/* Begins the iteration over a location: an array's elements, or a single value, which counts as the
+ * only element of a level without a path. as_seen: values that people see as one, such as
+ * time.Time, are not taken apart. */
 static void values_begin(struct g2h_values *values, const struct g2h_location *location,
                          bool as_seen)
 {
@@ -86,6 +90,7 @@ static void values_begin(struct g2h_values *values, const struct g2h_location *l
         values->levels[0].type = location->type; /* the value itself, not an element of an array */
 }
 
+/* An object without a type has no values. */
 void g2h_values_begin(struct g2h_values *values, uint32_t node)
 {
     const struct g2h_view *view = values->view;
@@ -177,6 +182,8 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
     return true;
 }
 
+/* Sets *ret to the kind of a type's values. Returns false if the type is not known. In the table a
+ * kind is 1 higher, because 0 is that of types without an entry. */
 bool value_kind_of(const struct types *types, uint32_t number, enum g2h_value_kind *ret)
 {
     const struct type *type = &types->list.data[number];
@@ -249,6 +256,8 @@ static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, 
     return false;
 }
 
+/* A dump's types come from the executable, so each size is checked before value_append() relies on
+ * it. */
 bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_bytes *contents,
                 uint64_t offset, struct g2h_value *ret)
 {
@@ -289,6 +298,8 @@ static bool values_fill(struct g2h_values *values, uint32_t number, uint64_t off
     return true;
 }
 
+/* A depth-first walk with its own stack: takes the next part of the innermost level, enters it if
+ * it has parts itself, and leaves a level that has no more. */
 bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 {
     while (values->depth > 0 && values->parts_left-- > 0) {
@@ -323,6 +334,7 @@ double value_float(const struct g2h_heap *heap, const uint8_t *at, uint64_t size
     return size == 4 ? (double)narrow : wide;
 }
 
+/* Appends a complex number as Go prints it: (1+2i). */
 static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint64_t size,
                            struct text *text)
 {
@@ -336,6 +348,8 @@ static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint6
     text_append(text, "i)", 2);
 }
 
+/* Appends the characters of a string in quotes, or its hash if strings are redacted; nothing if
+ * they are not in the dump. */
 static void values_append_string(const struct g2h_graph *graph, const uint8_t *at,
                                  struct text *text)
 {
@@ -355,6 +369,7 @@ static void values_append_string(const struct g2h_graph *graph, const uint8_t *a
     text_append(text, "\"", 1);
 }
 
+/* Appends an integer; the sign of a small signed one is extended to 64 bits. */
 static void values_append_integer(const struct g2h_heap *heap, const struct g2h_value *value,
                                   struct text *text)
 {
@@ -368,6 +383,8 @@ static void values_append_integer(const struct g2h_heap *heap, const struct g2h_
     text_printf(text, "%" PRId64, (int64_t)number);
 }
 
+/* Slices, interfaces and pointers are shown by their first word only; contents.c shows what they
+ * lead to. */
 void value_append(const struct g2h_graph *graph, const struct g2h_value *value, struct text *text)
 {
     const struct g2h_heap *heap = graph->heap;

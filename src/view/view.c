@@ -88,6 +88,7 @@ void g2h_text_deinit(struct g2h_text *text)
 
 /* ---- nodes ---- */
 
+/* Fills in a synthetic node of the graph, except how many edges it has. */
 static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, struct g2h_node *ret)
 {
     const struct synthetic *from = &graph->roots.nodes.data[synthetic];
@@ -107,6 +108,7 @@ uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
                : names_of_object(&graph->names, object);
 }
 
+/* Fills in an object's node; edges is how many it has. */
 static inline void fill_object(const struct g2h_graph *graph, uint32_t object, uint32_t edges,
                                struct g2h_node *ret)
 {
@@ -122,6 +124,7 @@ static inline void fill_object(const struct g2h_graph *graph, uint32_t object, u
     ret->whole = graph_synthetics(graph) + object;
 }
 
+/* Fills in a folded node, except how many edges it has. */
 static void fill_folded(const struct fold *fold, uint32_t number, struct g2h_node *ret)
 {
     const struct folded *folded = &fold->folded[number];
@@ -161,7 +164,7 @@ static void fill_kept(const struct fold *fold, uint32_t first, size_t count, str
         }
 }
 
-/* Fills in a node that is not an object. */
+/* Fills in a node that is not an object of its own: a synthetic or a folded one. */
 static void view_fill_other(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
 {
     const struct g2h_graph *graph = view->graph;
@@ -188,6 +191,7 @@ uint32_t g2h_view_node_count(const struct g2h_view *view)
     return view->is_folded ? view->fold.nodes : graph_node_count(view->graph);
 }
 
+/* Fills in runs of objects at once, since their edges are counted on the way. */
 size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
                       struct g2h_node *ret)
 {
@@ -246,6 +250,8 @@ void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member
 
 /* ---- strings ---- */
 
+/* Returns the dump's own bytes if the string can be shown as it is, which saves most copies;
+ * otherwise makes it in text. */
 const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                           size_t *ret_size)
 {
@@ -280,6 +286,7 @@ static inline bool view_is_text(const struct g2h_graph *graph, uint32_t object)
     return typing_is_text(graph->typing, object);
 }
 
+/* Returns whether an object has buckets or groups whose keys can be shown. */
 static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
 {
     const uint32_t claim = graph->typing->claims[object];
@@ -320,6 +327,7 @@ uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32
 
 /* ---- prefetching ---- */
 
+/* Prefetches the first bytes of an object's contents. */
 static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
 {
     enum { LINE = 64, LINES = 4 };
@@ -343,6 +351,8 @@ static void view_prefetch_targets(const struct g2h_graph *graph, uint32_t object
                                     : &heap->objects[*target]);
 }
 
+/* What is needed first depends on the next step: an object's contents, or where its pointers
+ * lead. */
 void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon soon)
 {
     if (!view_is_object(view, node))
@@ -445,6 +455,8 @@ static void view_count_all(struct g2h_view *view)
     }
 }
 
+/* names is the callback by which folding adds names to this view, so the view is allocated with
+ * it. */
 struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
                                   const struct g2h_view_options *options, struct g2h_view **ret)
 {
