@@ -140,6 +140,23 @@ disk_is_full() {
 	kills KILL
 }
 
+# undisturbed: a program whose threads get many signals is not stopped before its end.
+undisturbed() {
+	cc -shared -fPIC -D_GNU_SOURCE -o "$build/count_stops.so" "$here/count_stops.c" || return
+	starts collect "$build/file"
+	: >"$build/log"
+	: >"$build/stops"
+	COUNT_STOPS=$build/stops LD_PRELOAD=$build/count_stops.so "$g2h" --at-death --pid "$pid" -o "$out/app.dump.gz" 2>"$build/log" &
+	box=$!
+	await grep -q 'is written when it is killed' "$build/log"
+	: >"$build/file"
+	await grep -q '^done' "$build/app.log"
+	before=$(wc -c <"$build/stops")
+	kills KILL
+	[ "$before" -eq 0 ] && [ "$(wc -c <"$build/stops")" -eq 1 ] && [ "$status" -eq 0 ]
+	result $? "$release, 20 collections: $before stops before the end" "$build/log"
+}
+
 # untraced: succeeds if nobody traces a thread of the program.
 untraced() {
 	! cat "/proc/$pid/task"/*/status | grep '^TracerPid:' | grep -qv '[^0-9]0$'
@@ -335,6 +352,7 @@ for goroot in $goroots; do
 	fi
 	killed
 	out_of_memory
+	undisturbed
 	exits
 	boxes
 	watches

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -38,6 +40,22 @@ func leak(perSecond int) {
 			id++
 		}
 	}
+}
+
+// collect collects garbage so often, while goroutines spin: each time signals have to preempt them.
+func collect(times int) {
+	var done atomic.Bool
+	runtime.GOMAXPROCS(4) // more than spin
+	for i := 0; i < 2; i++ {
+		go func() {
+			for !done.Load() {
+			}
+		}()
+	}
+	for i := 0; i < times; i++ {
+		runtime.GC()
+	}
+	done.Store(true)
 }
 
 // await waits until the file exists.
@@ -74,6 +92,11 @@ func main() {
 	case "leak":
 		perSecond, _ := strconv.Atoi(argument)
 		leak(perSecond)
+	case "collect": // once a file is there
+		await(argument)
+		collect(20)
+		fmt.Println("done")
+		leak(0)
 	case "exit": // with a status once a file is there: exit 3,file
 		await(argument[2:])
 		os.Exit(int(argument[0] - '0'))
