@@ -1,6 +1,6 @@
 #!/bin/sh
 # The first process of the machine that at-death.sh starts: a program in a group with a limit of 100 MB leaks until the kernel kills
-# it. TAP on the console.
+# it, or does not leak and is killed by SIGKILL. TAP on the console.
 export PATH=/bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys
@@ -21,7 +21,7 @@ result() {
 	fi
 }
 
-# start OOM_GROUP: starts the program, which leaks 20 MB a second, in a group of its own.
+# start OOM_GROUP [SESSIONS]: starts the program, which leaks so many sessions of 4 KB a second, in a group of its own.
 start() {
 	group=/sys/fs/cgroup/$name
 	mkdir "$group"
@@ -29,7 +29,7 @@ start() {
 	echo "$1" >"$group/memory.oom.group"
 	(
 		echo 0 >"$group/cgroup.procs"
-		exec leaker leak 5000
+		exec leaker leak "${2:-5000}"
 	) >app.log 2>&1 &
 	pid=$!
 	while ! grep -q ready app.log; do sleep 0.1; done
@@ -44,7 +44,7 @@ holds() {
 }
 
 linux=$(uname -r)
-linux=Linux\ ${linux%.*}
+linux=Linux\ ${linux%.*}\ $(uname -m)
 for oom_group in 0 1; do
 	name="oom.group $oom_group"
 	start $oom_group
@@ -63,5 +63,16 @@ set -- dumps/*
 [ $# -eq 2 ]
 result $? 'before the end and at the end'
 for dump; do holds "$dump" 'the first suspect is the leak'; done
+name=SIGKILL
+start 1 0
+go2heapsnapshot --at-death --pid $pid -o killed.dump 2>log &
+box=$!
+while ! grep -q 'is written when it is killed' log && kill -0 $box; do sleep 0.1; done
+kill -KILL $pid
+wait $box
+result $? 'is written whole'
+grep -q 'was killed by signal 9' log
+result $? 'says how it died'
+holds killed.dump 'the first suspect is the leak'
 echo 'the end'
 poweroff -f

@@ -7,7 +7,7 @@
 #                   macos-arm64, macos-x86_64: the same, and links; nothing here runs programs for macOS
 #                   not-linux: what --pid says elsewhere than on Linux
 #                   musl, i386, s390x, arm64: the unit tests, and the same output as here; of musl and arm64 also the command line,
-#                   and of arm64 live processes, on a kernel for arm64
+#                   and of arm64 live processes and --at-death, on kernels for arm64
 #                   at-death: --at-death in control groups of version 2, on Debian's kernels for amd64
 #
 #   BUILD           where everything goes (default: build/hosts/PART)
@@ -258,6 +258,7 @@ arm64)
 	host aarch64-linux-gnu-gcc aarch64-linux-gnu- qemu-aarch64
 	command_line 'the emulator is a program of this host' '--exe, go2heapsnapshot itself.*|no file descriptors'
 	BUILD=$build/kernel tests/hosts/kernel.sh "$build"
+	G2H=$build/go2heapsnapshot BUILD=$build/at-death tests/hosts/at-death.sh arm64
 	;;
 at-death) G2H=$debug/go2heapsnapshot BUILD=$build tests/hosts/at-death.sh ;;
 *)
