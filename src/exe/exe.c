@@ -247,10 +247,9 @@ uint64_t exe_moduledata(const struct g2h_exe *exe)
 
 /* ---- the process ---- */
 
-/*
- * Finds the fields data, edata, bss and ebss of runtime.firstmoduledata, which are adjacent in all
- * releases, by the sizes of the segments. *ret is the address of data.
- */
+/* Finds the fields data, edata, bss and ebss of runtime.firstmoduledata, which are adjacent in all
+ * releases, by the sizes of the segments. *ret is the address of data. Returns false if there are
+ * none. */
 static bool find_segments(const struct image *image, uint64_t data_size, uint64_t bss_size,
                           uint64_t *ret)
 {
@@ -309,6 +308,7 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
     return error;
 }
 
+/* Reads the types: the descriptors, and then DWARF, which adds to them. */
 static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
 {
     TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,

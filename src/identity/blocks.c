@@ -136,6 +136,7 @@ static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned
     return NULL;
 }
 
+/* Notes the objects that a root refers to. */
 static void note_root_pointers(void *context, struct pointers *pointers)
 {
     uint64_t offset, value;

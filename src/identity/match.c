@@ -352,7 +352,7 @@ static bool mark_root(struct matches *matches, uint64_t address, object_vector *
 }
 
 /* Marks the objects that the runtime never frees, by the records that name them: without types they
- * have no class of their own. */
+ * have no class of their own. Returns false if memory runs out. */
 static bool mark_runtime(struct matches *matches, object_vector *found)
 {
     const struct g2h_heap *heap = matches->after->heap;
@@ -428,7 +428,7 @@ static void note_held(struct matches *matches, uint32_t object)
             __atomic_fetch_or(&matches->states[*target], bit, __ATOMIC_RELAXED);
 }
 
-/* Notes what the objects of a task hold: see step 4. */
+/* Notes what the objects of a task hold, for step 4 (see above). */
 static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 {
     const struct matching *matching = context;

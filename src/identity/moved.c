@@ -185,7 +185,8 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
 
 /* ---- parts of maps ---- */
 
-/* Adds the part of a map that a word points to, if there is one that has not been visited yet. */
+/* Adds the part of a map that a word points to, if there is one that has not been visited yet.
+ * Returns false if memory runs out. */
 static bool moved_add_part(struct moving *moving, struct side *side, uint64_t value)
 {
     const struct g2h_heap *heap = side->of->heap;
@@ -241,7 +242,8 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
     return true;
 }
 
-/* Visits the parts of a map in one of the dumps, from the map itself or from one part of it. */
+/* Visits the parts of a map in one of the dumps, from the map itself or from one part of it.
+ * Returns false if memory runs out. */
 static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
                      bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -261,7 +263,7 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
 }
 
 /* Parts that a map has now are survivors if the map had them before: only their position in the map
- * has changed. */
+ * has changed. Returns false if memory runs out. */
 static bool keep_parts(struct moving *moving)
 {
     struct matches *matches = moving->matches;
@@ -301,7 +303,7 @@ static int compare_moves(const void *a, const void *b)
     return one->after < other->after ? -1 : one->after > other->after;
 }
 
-/* Follows the moves of arrays and maps, each once. */
+/* Follows the moves of arrays and maps, each once. Returns false if memory runs out. */
 static bool moved_go_through(struct moving *moving, move_vector *moves)
 {
     const struct matches *matches = moving->matches;

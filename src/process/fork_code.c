@@ -6,7 +6,8 @@
 #include "process/attach/procfs.h"
 #include "process/loaded.h"
 
-/* Finds the distance from the file's addresses to those of the process, by its mappings. */
+/* Finds the distance from the file's addresses to those of the process, by its mappings. Returns
+ * false if it is not found. */
 static bool find_slide(uint64_t pid, const struct g2h_exe *exe, uint64_t *ret)
 {
     _cleanup_(process_deinit) struct process process = {.entry = procfs_auxv(pid, AT_ENTRY)};

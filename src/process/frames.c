@@ -144,7 +144,8 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
 /* ---- walking ---- */
 
 /* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
- * objects cannot be distinguished from stale data; a dead frame has none. */
+ * objects cannot be distinguished from stale data; a dead frame has none. Returns false if memory
+ * runs out. */
 static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
 {
     const uint64_t table = frames_table_of(frame->function, FUNCDATA_STACK_OBJECTS);
@@ -277,7 +278,7 @@ static bool put_object_words(struct frames *frames, const struct frame_walked *w
 }
 
 /* Writes the record of frame number depth without the words of stack objects; words are those of
- * the frame. */
+ * the frame. Returns false if memory runs out. */
 static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words)
 {
     const struct frame_walked *walked = &frames->walked.data[depth];

@@ -43,7 +43,7 @@ static bool find_member(struct dies *dies, const struct die *structure, struct g
     return false;
 }
 
-/* Finds the type of a member, past all typedefs. */
+/* Finds the type of a member, past all typedefs. Returns false if there is none. */
 static bool layout_dwarf_find_type(struct dies *dies, const struct die *member, struct die *ret)
 {
     struct die named = *member;
@@ -57,7 +57,8 @@ static bool layout_dwarf_find_type(struct dies *dies, const struct die *member, 
     return false;
 }
 
-/* Finds the size of a type's values. Go's DWARF does not have it for pointers and functions. */
+/* Finds the size of a type's values. Go's DWARF does not have it for pointers and functions.
+ * Returns false if there is none. */
 static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
 {
     const uint32_t tag = die_tag(type);

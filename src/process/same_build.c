@@ -96,7 +96,8 @@ static bool same_words(const struct image *image, const uint8_t *file, const uin
     return true;
 }
 
-/* Compares descriptors of types that the dynamic linker has moved, word by word. */
+/* Compares descriptors of types that the dynamic linker has moved, word by word. Returns false if
+ * they differ. */
 static bool same_types(const struct runtime *runtime)
 {
     enum { WORD = 8 };

@@ -111,7 +111,7 @@ static bool add_allocated(const struct runtime *runtime, struct span *span)
     return true;
 }
 
-static bool has_any(const struct span *span)
+static bool has_live_slot(const struct span *span)
 {
     for (uint64_t i = 0; i < span->nelems; i++)
         if (span_is_live(span, i))
@@ -182,7 +182,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 {
     if (!add_marks(runtime, span))
         return false;
-    if (span->swept == BEING_SWEPT && span->freeindex == 0 && !has_any(span))
+    if (span->swept == BEING_SWEPT && span->freeindex == 0 && !has_live_slot(span))
         return span->alloc_count == 0 || add_allocated(runtime, span);
     revive_for_finalizers(runtime, span);
     return true;

@@ -139,7 +139,8 @@ static bool put_root(struct worker_buffer *buffer, const char *description, uint
                             put_number(buffer, pointer));
 }
 
-/* Writes a root that keeps pointer for a cleanup of the object at an address. */
+/* Writes a root that keeps pointer for a cleanup of the object at an address. Returns false if
+ * memory runs out. */
 static bool put_part(struct worker_buffer *buffer, const char *part, uint64_t object,
                      uint64_t pointer)
 {

@@ -49,6 +49,7 @@ static const struct thread_machine machines[] = {
     {EM_PPC64, 1, 32, 36, 0, 0, 0, 0, 32, 0, r_names, NULL},
 };
 
+/* Returns what is known of the process's machine, or NULL. */
 static const struct thread_machine *threads_machine_of(const struct runtime *runtime)
 {
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
@@ -167,7 +168,7 @@ static struct g2h_error *add_m(struct threads *threads, uint64_t address)
     return NULL;
 }
 
-/* Lists all Ms, which are linked. */
+/* Lists all Ms, the runtime's records of operating-system threads, which are linked. */
 static struct g2h_error *list_ms(struct threads *threads)
 {
     struct runtime *runtime = threads->runtime;

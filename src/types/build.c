@@ -72,6 +72,7 @@ static void type_builder_append_type(struct text *name, const struct runtime_typ
     type_builder_append(name, size < own.size ? "…" : "");
 }
 
+/* Interns a name that was composed. Returns TYPE_NONE if memory runs out. */
 static uint32_t intern_text(struct runtime_types *runtime, const struct text *name)
 {
     if (name->failed)

@@ -340,6 +340,7 @@ static int compare_fields(const void *a, const void *b)
 
 /* ---- words ---- */
 
+/* Adds a pointer word. With too many of them the map is not known. */
 static void add_word(struct pointer_map_maker *maker, uint64_t offset)
 {
     if (maker->words.count == MAP_WORDS_MOST || offset > UINT32_MAX ||

@@ -213,6 +213,7 @@ static bool mark_all_pointed(struct cleanup_types_gatherer *gatherer)
     return true;
 }
 
+/* Notes an object that a cleanup or weak pointer keeps. Returns false if memory runs out. */
 static bool cleanup_types_add_part(struct typing *typing, uint32_t object, uint32_t type,
                                    enum cleanup_part_kind kind)
 {
@@ -355,7 +356,8 @@ static bool claim_box(struct typer *typer, uint32_t object, const struct g2h_obj
     return (typing->claims[object] & CLAIM_TYPE) == number + 1;
 }
 
-/* Adds an object that nothing points to if it is a cleanup's function or box, or a handle. */
+/* Adds an object that nothing points to if it is a cleanup's function or box, or a handle. Returns
+ * false if memory runs out. */
 static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     struct typer *typer = gatherer->typer;

@@ -150,7 +150,7 @@ static bool is_captured_by_value(const struct types *types, const struct dwarf_c
 }
 
 /* Adds the captured variables to a closure's type: with is_captured_by_value(), x by its own type,
- * not "&x". */
+ * not "&x". Returns false if memory runs out. */
 static bool add_captured(struct closures_maker *maker, struct type *type,
                          const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -173,7 +173,8 @@ static bool add_captured(struct closures_maker *maker, struct type *type,
     return true;
 }
 
-/* Begins the type of a function's closure with its first field, the code pointer. */
+/* Begins the type of a function's closure with its first field, the code pointer. Returns false if
+ * memory runs out. */
 static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *name,
                           struct type *ret)
 {
@@ -195,7 +196,8 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
 
 /* Adds the type of a function's closure. DWARF does not tell whether the last captured variable is
  * held by value, so there is a type for either case: last_is_value. A function that captures
- * nothing may be a method value (T.M-fm), whose closure has the receiver. */
+ * nothing may be a method value (T.M-fm), whose closure has the receiver. Returns false if memory
+ * runs out. */
 static bool add_closure(struct closures_maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -220,7 +222,8 @@ static bool add_closure(struct closures_maker *maker, uint64_t entry, const stru
 
 /* ---- before Go 1.23 ---- */
 
-/* Finds the descriptors with which closures may have been allocated, by their fields. */
+/* Finds the descriptors with which closures may have been allocated, by their fields. Returns false
+ * if memory runs out. */
 static bool find_layouts(struct closures_maker *maker)
 {
     const struct types *types = maker->types;
@@ -283,7 +286,7 @@ static bool field_may_be_variable(const struct types *types, const struct type_f
 }
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
- * variable. The type is put before the existing alternatives. */
+ * variable. The type is put before the existing alternatives. Returns false if memory runs out. */
 static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *name,
                           uint32_t layout, const struct dwarf_captured *variables, size_t count,
                           uint32_t *ret_alternatives)
@@ -325,7 +328,8 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     return types_add(types, &type, ret_alternatives);
 }
 
-/* Adds the types that a function's closure may have, as alternatives to its existing type. */
+/* Adds the types that a function's closure may have, as alternatives to its existing type. Returns
+ * false if memory runs out. */
 static bool add_candidates(struct closures_maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {
@@ -422,7 +426,7 @@ static uint32_t maker_by_name(const struct closures_maker *maker, struct g2h_byt
 }
 
 /* Records that the function makes a closure with a layout. If it seems to make it with several,
- * none of them counts. */
+ * none of them counts. Returns false if memory runs out. */
 static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t layout)
 {
     uint32_t known;
@@ -483,7 +487,8 @@ static bool read_makers(struct closures_maker *maker)
     return good;
 }
 
-/* Adds to a closure's type an alternative that has the fields of the layout. */
+/* Adds to a closure's type an alternative that has the fields of the layout. Returns false if
+ * memory runs out. */
 static bool add_made(struct closures_maker *maker, uint32_t type, const struct g2h_bytes *name,
                      uint32_t layout)
 {

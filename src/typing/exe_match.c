@@ -206,6 +206,7 @@ static void constants_init(struct constants *ret, const struct image *image)
     }
 }
 
+/* Returns whether an address is in a section that the program does not change. */
 static bool is_constant(const struct constants *constants, uint64_t address)
 {
     const struct image *image = constants->image;
@@ -249,7 +250,8 @@ static struct g2h_error *count_constants(const struct image *image, const uint8_
     return NULL;
 }
 
-/* Finds the data in the process at the address of the executable's data. */
+/* Finds the data in the process at the address of the executable's data. Returns false if the dump
+ * does not have it. */
 static bool find_module_data(const struct g2h_exe *exe, const struct g2h_heap *heap, uint64_t slide,
                              struct g2h_record *ret)
 {

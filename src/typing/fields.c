@@ -36,6 +36,7 @@ void field_index_destroy(struct field_index *index)
     free(index);
 }
 
+/* Makes the index of an object. Returns NULL if memory runs out. */
 static struct field_index *fields_make(const struct g2h_object *record, uint64_t word)
 {
     struct field_index *index = calloc(1, sizeof(*index));

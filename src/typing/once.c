@@ -68,7 +68,8 @@ static bool add_result_name(const struct types *types, struct dictionary *dictio
                             &dictionary->results[dictionary->result_count++]);
 }
 
-/* Finds the results of a type "func() T" or "func() (T, U)". */
+/* Finds the results of a type "func() T" or "func() (T, U)". Returns false if it is no such type,
+ * or a result is not a known type. */
 static bool find_results(const struct types *types, struct dictionary *dictionary)
 {
     static const char begin[] = "func() ";

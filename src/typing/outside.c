@@ -86,7 +86,7 @@ static const struct area *segment_in(const struct outside *outside, size_t segme
 }
 
 /* Adds a section except for the parts that the dump has: C's linker merges Go's and C's data into
- * one section. */
+ * one section. Returns false if memory runs out. */
 static bool add_section(struct outside *outside, size_t segments, struct area section)
 {
     const struct area *found;
@@ -107,7 +107,8 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     return outside_words_add_area(outside, &section);
 }
 
-/* Adds the sections of the executable, since no dump has data that the program does not change. */
+/* Adds the sections of the executable, since no dump has data that the program does not change.
+ * Returns false if memory runs out. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
     enum { MOST_SEGMENTS = 64 }; /* dumps have two */

@@ -348,7 +348,8 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
                        reference->type, reference->form == REFERENCE_ARRAY);
 }
 
-/* Proposes a reference that has to be compared with the object's own fields. */
+/* Proposes a reference that has to be compared with the object's own fields. Not inlined, since the
+ * caller mostly returns before this. */
 static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32_t object,
                                                      uint64_t base, uint64_t offset,
                                                      const struct reference *reference)

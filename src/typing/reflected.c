@@ -50,6 +50,7 @@ static const uint8_t *reflected_memory_at(const struct reflected_reader *reader,
     return typing_memory(reader->typing, address, size, UINT32_MAX);
 }
 
+/* Reads a number of 32 bits in the dump's byte order. */
 static uint32_t u32_of(const struct g2h_heap *heap, const uint8_t *at)
 {
     return heap->params.big_endian
@@ -104,6 +105,7 @@ static void append_text(struct text *name, const char *text)
     reflected_append(name, text, strlen(text));
 }
 
+/* Appends the name of a type. */
 static void reflected_append_type(const struct reflected_reader *reader, struct text *name,
                                   uint32_t type)
 {

@@ -292,6 +292,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
     }
 }
 
+/* Sweeps a segment of data or bss, except for the words whose type is known. */
 static void sweep_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct segment_context context = {typer->typing, segment->address};

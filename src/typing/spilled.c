@@ -44,6 +44,7 @@ struct spiller {
  * values. */
 enum belief { NOTHING, NEW_VALUES, ALL };
 
+/* Returns how far the code of the function with this name counts. */
 static enum belief belief_in(struct g2h_bytes name)
 {
     return bytes_begin(name, "runtime.")                                     ? NEW_VALUES
@@ -89,7 +90,7 @@ static uint64_t key_of(uint64_t pc, uint64_t offset)
     return map_hash_pair(pc, offset);
 }
 
-/* Records the pool that a word will be put into. */
+/* Records the pool that a word will be put into. Returns false if memory runs out. */
 static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 {
     struct typing *typing = spiller->typer->typing;
@@ -131,7 +132,7 @@ static uint32_t type_of_local_value(const struct spiller *spiller, uint32_t valu
 }
 
 /* Adds the known values in the frames of the function that was read last. Slots that have one value
- * and later another are left out. */
+ * and later another are left out. Returns false if memory runs out. */
 static bool add_frame_values(struct spiller *spiller, enum belief belief)
 {
     enum { SEVERAL = TYPE_NONE - 1 };

@@ -381,6 +381,7 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
     return NULL;
 }
 
+/* Frees what only the run needs, and returns its memory to the system: the result needs less. */
 static void run_deinit(struct typing_run *run)
 {
     waves_deinit(&run->waves);

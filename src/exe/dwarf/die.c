@@ -158,7 +158,8 @@ static bool die_skip_value(const struct dies *dies, const struct die_unit *unit,
     }
 }
 
-/* Finds the end of an entry's attributes, where the next entry begins. */
+/* Finds the end of an entry's attributes, where the next entry begins. Returns false if the entry
+ * is damaged or too much has been read. */
 static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
@@ -188,7 +189,8 @@ bool die_child(struct dies *dies, const struct die *die, struct die *ret)
            read_entry(dies, die->unit, offset, ret);
 }
 
-/* Finds an entry's next sibling by DW_AT_sibling, which is a shortcut past all entries below. */
+/* Finds an entry's next sibling by DW_AT_sibling, which is a shortcut past all entries below.
+ * Returns false if it has none in this form. */
 static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct die_attribute attribute;

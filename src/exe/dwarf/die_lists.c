@@ -142,7 +142,8 @@ bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
 
 /* ---- lists ---- */
 
-/* Finds the bytes of a section from an offset to the section's end. */
+/* Finds the bytes of a section from an offset to the section's end. Returns false if the section is
+ * shorter. */
 static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cursor *ret)
 {
     if (offset >= section->size)
@@ -153,8 +154,9 @@ static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cur
 
 /*
  * Finds the list that an attribute refers to. Up to DWARF 4 the attribute is an offset in
- * section_4. From DWARF 5 on it is either an offset in section_5 or an index into the unit's table
- * of offsets, which begins at base in section_5.
+ * section_4. From DWARF 5 on it is either an offset in section_5 or an index into the unit's
+ * table of offsets, which begins at base in section_5. Returns false if there is none, or it is
+ * damaged.
  */
 static bool find_list(struct dies *dies, struct die_attribute attribute,
                       const struct g2h_bytes *section_4, const struct g2h_bytes *section_5,
@@ -263,7 +265,7 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
 }
 
 /* Does the same for a list of DWARF 2 to 4: pairs of offsets, in which two zeros are the end, and
- * the largest number is followed by a new base. */
+ * the largest number is followed by a new base. Returns false at the end. */
 static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -336,7 +338,8 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
 
 /* ---- ranges ---- */
 
-/* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). */
+/* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). Returns
+ * false if it does not have both. */
 static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_low,
                         uint64_t *ret_high)
 {

@@ -140,6 +140,7 @@ static struct g2h_error *dwarf_info_read_unit(struct dwarf_info *dwarf_info, str
     return NULL;
 }
 
+/* Reads all units, and then the parts of the types that they named. */
 static struct g2h_error *dwarf_info_read_units(struct dwarf_info *dwarf_info, struct types *types)
 {
     for (size_t i = 0; i < dwarf_info->reader->dies.units.count; i++)

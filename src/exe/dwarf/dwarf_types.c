@@ -229,8 +229,8 @@ static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size
     return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
 
-/* Makes an index of descriptors by name: before Go 1.9, DWARF does not record which one a type
- * has. */
+/* Makes an index of descriptors by name: before Go 1.9, DWARF does not record which one a type has.
+ * Returns false if memory runs out. */
 static bool index_names(struct dwarf_reader *reader, const struct types *types)
 {
     for (uint32_t i = 0; i < types->list.count; i++) {

@@ -81,7 +81,7 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
 
 /* ---- comparing ---- */
 
-/* Iterates over the lines of a string. */
+/* Iterates over the lines of a string. Returns false at the end. */
 static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 {
     if (left->size == 0)
@@ -147,7 +147,7 @@ static void append_pair(struct text *text, const char *what, struct g2h_bytes fi
 }
 
 /* Appends the first line that only one of the two has. Each line is searched in all others, so
- * their number is limited. */
+ * their number is limited. Returns false if there is none. */
 static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
                                    struct g2h_bytes others, const char *whose)
 {

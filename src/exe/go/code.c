@@ -24,7 +24,8 @@ static uint32_t code_table_of(const struct pclntab *pclntab, const uint8_t *list
     return index < count ? image_u32(pclntab->image, list + 4 * (size_t)index) : UINT32_MAX;
 }
 
-/* Appends the part that begins at start, with the current values of the tables. */
+/* Appends the part that begins at start, with the current values of the tables. Returns false if
+ * memory runs out. */
 static bool code_put_part(struct code *code, const struct pclntab_parts *tables, uint64_t start)
 {
     const int64_t file = tables[FILES].value, line = tables[LINES].value,
@@ -205,7 +206,7 @@ static struct call_sites_code_bytes code_bytes_of(const struct call_sites *sites
 
 /* Finds the next byte E8, which begins a call with a distance of 32 bits. It is not known where
  * instructions begin, so the byte may belong to another instruction; but then its distance rarely
- * leads to the start of a function. */
+ * leads to the start of a function. Returns false at the end of the code. */
 static bool next_call_x86(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 5, CALL = 0xe8 };
@@ -222,7 +223,8 @@ static bool next_call_x86(struct call_sites_code_bytes *code, uint64_t *ret_targ
     return false;
 }
 
-/* Finds the next BL instruction, whose distance has 26 bits and counts words. */
+/* Finds the next BL instruction, whose distance has 26 bits and counts words. Returns false at the
+ * end of the code. */
 static bool next_call_arm64(struct call_sites_code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 4 };
@@ -334,7 +336,7 @@ struct constants_code_bytes {
 
 /* Finds the instructions LEA register, [RIP + distance], by which Go's code loads all addresses. It
  * is not known where instructions begin, so some bytes may belong to another instruction; but then
- * they rarely lead to the start of a function or a type. */
+ * they rarely lead to the start of a function or a type. Returns false if memory runs out. */
 static bool find_addresses(const struct constants_code_bytes *code, address_vector *ret)
 {
     enum { SIZE = 7, LEA = 0x8d, REX_W = 0x48, REX_R = 0x04, MODRM = 0xc7, RIP = 0x05 };

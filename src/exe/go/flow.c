@@ -340,7 +340,8 @@ static struct g2h_error *find_kills(struct flow *flow)
 }
 
 /* A word that a loop writes is another value at its head: the one from before, or one from the
- * loop. An instruction that only jumps from later code lead to is not a head. */
+ * loop. An instruction that only jumps from later code lead to is not a head. Returns false if
+ * memory runs out or there are too many values. */
 static bool enter_loop(struct flow *flow, bool is_late)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
@@ -479,7 +480,8 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
 }
 
 /* Adds a use of the static word at an offset from where. An element's value is not added if its
- * distance from the others is not known: it could be the value of any of them. */
+ * distance from the others is not known: it could be the value of any of them. Returns false if
+ * memory runs out. */
 static bool add_use(struct flow *flow, uint32_t index, const struct static_address *where,
                     uint64_t offset, uint32_t value)
 {
@@ -503,7 +505,8 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
 
-/* Gets the base of a value that is an offset from another one, and adds the offset. */
+/* Gets the base of a value that is an offset from another one, and adds the offset. Returns a value
+ * itself if it is no offset. */
 static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *offset)
 {
     const struct flow_value *one = flow_value_at(flow, value);
@@ -513,8 +516,8 @@ static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *o
     return one->base;
 }
 
-/* Records a store through a pointer from data, bss or an argument, or of a value from data or
- * bss. */
+/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss.
+ * Returns false if memory runs out. */
 static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
 {
     base = offset_base(flow, base, &offset);
@@ -619,7 +622,8 @@ static bool store_interface(struct flow *flow, uint32_t index)
     return true;
 }
 
-/* Handles a store: to a slot, to data or bss, or through a pointer. */
+/* Handles a store: to a slot, to data or bss, or through a pointer. Returns false if memory runs
+ * out or there are too many values. */
 static bool flow_store(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -655,7 +659,8 @@ static bool flow_store(struct flow *flow, uint32_t index)
 
 /* ---- registers ---- */
 
-/* Gets the value of a multiple of a value. */
+/* Gets the value of a multiple of a value. Returns false if memory runs out or there are too many
+ * values. */
 static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, uint32_t *ret)
 {
     factor *= factor_of(flow, value);
@@ -664,7 +669,8 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
            flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret);
 }
 
-/* Gets the value of an address, or sum, that is not one of the frame. */
+/* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
+ * out or there are too many values. */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -695,7 +701,8 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     return true;
 }
 
-/* Sets a register to an address; marks the slots whose address is taken. */
+/* Sets a register to an address; marks the slots whose address is taken. Returns false if memory
+ * runs out or there are too many values. */
 static bool load_address(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -714,7 +721,8 @@ static bool load_address(struct flow *flow, uint32_t index)
 }
 
 /* Handles all other instructions, which may write registers, and the memory that they name. The
- * result of such an operation on a product may be one. */
+ * result of such an operation on a product may be one. Returns false if memory runs out or there
+ * are too many values. */
 static bool flow_other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -798,6 +806,7 @@ static uint64_t callee_of(const struct flow *flow, const struct instruction *cal
                : UINT64_MAX;
 }
 
+/* Returns the kind of fact that a rule for a callee states about its argument. */
 static enum flow_fact_kind fact_kind(enum callee_fact fact)
 {
     return fact == CALLEE_ONE       ? FLOW_POINTS_TO
@@ -806,7 +815,8 @@ static enum flow_fact_kind fact_kind(enum callee_fact fact)
                                     : FLOW_IS;
 }
 
-/* Adds the fact that a method's first argument is its receiver. */
+/* Adds the fact that a method's first argument is its receiver. Returns false if memory runs out or
+ * there are too many values. */
 static bool look_at_receiver(struct flow *flow, uint64_t callee)
 {
     const uint32_t second = flow_argument(flow, 1);
@@ -819,7 +829,8 @@ static bool look_at_receiver(struct flow *flow, uint64_t callee)
                            .dictionary = has_dictionary ? flow_value_at(flow, second)->number : 0});
 }
 
-/* Records which words of data, bss and the function's own arguments are passed to a callee. */
+/* Records which words of data, bss and the function's own arguments are passed to a callee. Returns
+ * false if memory runs out. */
 static bool flow_add_passes(struct flow *flow, uint64_t callee)
 {
     for (unsigned i = 0; i < flow->machine->argument_count; i++) {
@@ -945,7 +956,8 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
 }
 
 /* On a path where the first word of an interface is known to be the address of a type, makes the
- * second word a new value, of that type. */
+ * second word a new value, of that type. Returns false if memory runs out or there are too many
+ * values. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
     const uint32_t to = flow->state.data[compare->to], from = flow->state.data[compare->from],
@@ -1040,7 +1052,8 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     return flow_other(flow, index);
 }
 
-/* Sets the state at the function's start: its arguments, which are the first values. */
+/* Sets the state at the function's start: its arguments, which are the first values. Returns false
+ * if memory runs out or there are too many values. */
 static bool flow_begin(struct flow *flow)
 {
     const struct machine *machine = flow->machine;
@@ -1074,7 +1087,8 @@ static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
 }
 
 /* Propagates facts: if the values that join agree, their facts are facts about the result; and
- * since a word of the program has one type, facts about the result hold for the values as well. */
+ * since a word of the program has one type, facts about the result hold for the values as well.
+ * Returns false if memory runs out or there are too many values. */
 static bool spread_facts(struct flow *flow)
 {
     for (uint32_t i = 1; i < flow->values.count; i++) {
@@ -1137,7 +1151,7 @@ static bool flow_go_through(struct flow *flow)
 }
 
 /* Makes a second pass if there are instructions that only jumps from later code lead to: now their
- * states are known. */
+ * states are known. Returns false if memory runs out or there are too many values. */
 static bool flow_follow(struct flow *flow)
 {
     flow->blocks.count = flow->free_blocks.count = 0;

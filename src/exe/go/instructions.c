@@ -64,62 +64,62 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 /* Returns the operands of a one-byte opcode: they determine the instruction's length. */
 static enum operands operands_of(uint8_t opcode)
 {
-    if (opcode < 0x40)
+    if (opcode < 0x40) /* add, or, adc, sbb, and, sub, xor, cmp */
         return (opcode & 7) < 4    ? MODRM
                : (opcode & 7) == 4 ? IMM8
                : (opcode & 7) == 5 ? IMM32
                                    : BAD;
-    if (opcode >= 0x50 && opcode < 0x60)
+    if (opcode >= 0x50 && opcode < 0x60) /* push, pop */
         return NONE;
-    if (opcode >= 0x70 && opcode < 0x80)
+    if (opcode >= 0x70 && opcode < 0x80) /* conditional jumps */
         return REL8;
-    if (opcode >= 0x84 && opcode <= 0x8b)
+    if (opcode >= 0x84 && opcode <= 0x8b) /* test, xchg, mov */
         return MODRM;
-    if (opcode >= 0xb0 && opcode < 0xb8)
+    if (opcode >= 0xb0 && opcode < 0xb8) /* mov of a byte */
         return IMM8;
-    if (opcode >= 0xb8 && opcode < 0xc0)
+    if (opcode >= 0xb8 && opcode < 0xc0) /* mov */
         return IMM64;
-    if (opcode >= 0xd0 && opcode < 0xe0)
+    if (opcode >= 0xd0 && opcode < 0xe0) /* shifts, floating point */
         return opcode >= 0xd4 && opcode < 0xd8 ? BAD : MODRM;
     if ((opcode >= 0x90 && opcode < 0x9a) || (opcode >= 0xa4 && opcode < 0xa8) ||
         (opcode >= 0xaa && opcode < 0xb0))
         return NONE;
     switch (opcode) {
-    case 0x63:
-    case 0x8d:
-    case 0x8f:
+    case 0x63: /* movsxd */
+    case 0x8d: /* lea */
+    case 0x8f: /* pop */
     case 0xfe:
-    case 0xff:
+    case 0xff: /* inc, dec, call, jmp, push */
         return MODRM;
-    case 0x69:
-    case 0x81:
-    case 0xc7:
+    case 0x69: /* imul */
+    case 0x81: /* arithmetic, cmp */
+    case 0xc7: /* mov */
         return MODRM | IMM32;
-    case 0x6b:
+    case 0x6b: /* imul */
     case 0x80:
-    case 0x83:
+    case 0x83: /* arithmetic, cmp */
     case 0xc0:
-    case 0xc1:
-    case 0xc6:
+    case 0xc1: /* shifts */
+    case 0xc6: /* mov */
         return MODRM | IMM8;
-    case 0x68:
-    case 0xa9:
+    case 0x68: /* push */
+    case 0xa9: /* test */
         return IMM32;
-    case 0x6a:
-    case 0xa8:
-    case 0xcd:
+    case 0x6a: /* push */
+    case 0xa8: /* test */
+    case 0xcd: /* int */
         return IMM8;
     case 0xf6:
-    case 0xf7:
+    case 0xf7: /* test, not, neg, mul, div */
         return MODRM | TEST;
-    case 0xe8:
-    case 0xe9:
+    case 0xe8: /* call */
+    case 0xe9: /* jmp */
         return REL32;
-    case 0xeb:
+    case 0xeb: /* jmp */
         return REL8;
-    case 0xc3:
-    case 0xcc:
-    case 0xf4:
+    case 0xc3: /* ret */
+    case 0xcc: /* int3 */
+    case 0xf4: /* hlt */
         return NONE;
     default:
         return BAD;
@@ -129,24 +129,24 @@ static enum operands operands_of(uint8_t opcode)
 /* Returns the operands of an opcode that follows the byte 0F. */
 static enum operands operands_of_0f(uint8_t opcode)
 {
-    if (opcode >= 0x80 && opcode < 0x90)
+    if (opcode >= 0x80 && opcode < 0x90) /* conditional jumps */
         return REL32;
     if (opcode >= 0xc8 && opcode < 0xd0)
         return NONE; /* bswap */
     switch (opcode) {
-    case 0x05:
-    case 0x0b:
-    case 0x31:
-    case 0x77:
-    case 0xa2:
+    case 0x05: /* syscall */
+    case 0x0b: /* ud2 */
+    case 0x31: /* rdtsc */
+    case 0x77: /* emms */
+    case 0xa2: /* cpuid */
         return NONE;
     case 0x70:
     case 0x71:
     case 0x72:
     case 0x73:
-    case 0xa4:
-    case 0xac:
-    case 0xba:
+    case 0xa4: /* shld */
+    case 0xac: /* shrd */
+    case 0xba: /* bt */
     case 0xc2:
     case 0xc4:
     case 0xc5:
@@ -167,22 +167,22 @@ enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
-    if (opcode < 0x40)
+    if (opcode < 0x40) /* arithmetic; cmp writes nothing */
         return opcode >= 0x38 ? WRITES_NOTHING : (opcode & 2) != 0 ? WRITES_REG : WRITES_RM;
     switch (opcode) {
-    case 0x63:
+    case 0x63: /* movsxd */
     case 0x69:
-    case 0x6b:
+    case 0x6b: /* imul */
     case 0x8a:
-    case 0x8b:
-    case 0x8d:
+    case 0x8b: /* mov */
+    case 0x8d: /* lea */
         return WRITES_REG;
     case 0x80:
     case 0x81:
     case 0x83:
         return extension == 7 ? WRITES_NOTHING : WRITES_RM; /* cmp */
     case 0x86:
-    case 0x87:
+    case 0x87: /* xchg */
         return WRITES_REG | WRITES_RM;
     case 0xf6:
     case 0xf7:
@@ -198,22 +198,22 @@ static enum instructions_written written_by(const struct decoding *decoding, uin
 /* The same for opcodes after the byte 0F. Most operate on vectors. */
 static enum instructions_written written_by_0f(const struct decoding *decoding, uint8_t opcode)
 {
-    if (opcode >= 0x40 && opcode < 0x50)
+    if (opcode >= 0x40 && opcode < 0x50) /* cmov */
         return WRITES_REG;
-    if (opcode >= 0x90 && opcode < 0xa0)
+    if (opcode >= 0x90 && opcode < 0xa0) /* setcc */
         return WRITES_RM;
     switch (opcode) {
     case 0x2c:
-    case 0x2d:
+    case 0x2d: /* conversions to integers */
     case 0x50:
-    case 0xaf:
+    case 0xaf: /* imul */
     case 0xb6:
-    case 0xb7:
-    case 0xb8:
+    case 0xb7: /* movzx */
+    case 0xb8: /* popcnt */
     case 0xbc:
-    case 0xbd:
+    case 0xbd: /* bsf, bsr */
     case 0xbe:
-    case 0xbf:
+    case 0xbf: /* movsx */
     case 0xc5:
     case 0xd7:
         return WRITES_REG;
@@ -221,19 +221,19 @@ static enum instructions_written written_by_0f(const struct decoding *decoding, 
         return (decoding->reg & 7) == 4 ? WRITES_NOTHING : WRITES_RM; /* bt */
     case 0x7e:
     case 0xa4:
-    case 0xa5:
-    case 0xab:
+    case 0xa5: /* shld */
+    case 0xab: /* bts */
     case 0xac:
-    case 0xad:
+    case 0xad: /* shrd */
     case 0xae:
     case 0xb0:
-    case 0xb1:
-    case 0xb3:
-    case 0xbb:
-    case 0xc7:
+    case 0xb1: /* cmpxchg */
+    case 0xb3: /* btr */
+    case 0xbb: /* btc */
+    case 0xc7: /* cmpxchg16b */
         return WRITES_RM;
     case 0xc0:
-    case 0xc1:
+    case 0xc1: /* xadd */
         return WRITES_REG | WRITES_RM;
     default:
         return WRITES_NOTHING;
@@ -272,15 +272,16 @@ static uint32_t registers_written(const struct decoding *decoding,
 static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 {
     const uint8_t number = (uint8_t)((opcode & 7) | (decoding->rex & 1) << 3);
-    if (opcode >= 0x50 && opcode < 0x60)
+    if (opcode >= 0x50 && opcode < 0x60) /* push, pop */
         return opcode < 0x58 ? 0 : 1u << number;
-    if (opcode >= 0xb0 && opcode < 0xc0)
+    if (opcode >= 0xb0 && opcode < 0xc0) /* mov of a number */
         return instructions_bit_of(decoding, number, opcode < 0xb8);
     if (opcode == 0x90 && number == 0)
-        return 0; /* no operation */
-    if (opcode >= 0x90 && opcode < 0x98)
+        return 0;                        /* no operation */
+    if (opcode >= 0x90 && opcode < 0x98) /* xchg */
         return 1u << RAX | 1u << number;
-    if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 && opcode != 0xa9)
+    if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 &&
+        opcode != 0xa9) /* movs, cmps, stos, lods, scas */
         return 1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI;
     if (opcode == 0xf6 || opcode == 0xf7) /* multiplications and divisions */
         return (decoding->reg & 7) >= 4 ? 1u << RAX | 1u << RDX : 0;
@@ -325,7 +326,8 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
                                              : true;
 }
 
-/* Reads the operands of an opcode; *ret_number is the last immediate. */
+/* Reads the operands of an opcode; *ret_number is the last immediate. Returns false if the
+ * instruction is not known or is cut. */
 static bool read_operands(struct decoding *decoding, enum operands operands, bool is_byte,
                           struct instruction *ret, int64_t *ret_number)
 {
@@ -346,7 +348,8 @@ static bool read_operands(struct decoding *decoding, enum operands operands, boo
 /* ---- instructions ---- */
 
 /* Reads a vector instruction with a VEX prefix. Such instructions are not followed: it may write
- * any register. The prefix has the bits of REX, inverted. */
+ * any register. The prefix has the bits of REX, inverted. Returns false if the instruction is not
+ * known or is cut. */
 static bool read_vex(struct decoding *decoding, bool is_long, struct instruction *ret)
 {
     uint8_t byte, map = 1, opcode;
@@ -378,7 +381,8 @@ static bool make_nothing(struct instruction *ret)
     return true;
 }
 
-/* Reads an instruction whose opcode follows the byte 0F. */
+/* Reads an instruction whose opcode follows the byte 0F. Returns false if the instruction is not
+ * known or is cut. */
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;

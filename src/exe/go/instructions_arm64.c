@@ -34,7 +34,7 @@ static unsigned rm(uint32_t word)
 
 /* ---- branches ---- */
 
-/* Makes it a branch or call to a distance in instructions. */
+/* Makes an instruction a branch or call to a distance, which counts instructions. */
 static void set_target(struct instruction *ret, enum instruction_kind kind, uint64_t address,
                        int64_t words)
 {
@@ -82,7 +82,7 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
         ret->displacement = signed_bits(word, 15, 7) * ((int64_t)1 << log_size);
         return bits(word, 23, 1) != 0 && bits(word, 23, 2) != 2;
     }
-    if (bits(word, 24, 2) == 1) {
+    if (bits(word, 24, 2) == 1) { /* an offset without a sign */
         ret->displacement = (int64_t)bits(word, 10, 12) << log_size;
         return false;
     }
@@ -92,7 +92,7 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
         ret->scale = (uint8_t)(bits(word, 12, 1) ? 1u << log_size : 1);
         return false;
     }
-    ret->displacement = signed_bits(word, 12, 9);
+    ret->displacement = signed_bits(word, 12, 9); /* a signed offset, or pre- or post-index */
     return bits(word, 10, 1) != 0;
 }
 

@@ -118,7 +118,7 @@ static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
 }
 
 /* Reads the layout of Go 1.2 to 1.15, whose header has only the number of functions; the offset of
- * the table of files follows the table of functions. */
+ * the table of files follows the table of functions. Returns false if the number is invalid. */
 static bool read_go12(struct pclntab *pclntab)
 {
     pclntab->version = PCLNTAB_GO12;
@@ -187,7 +187,7 @@ static bool has_records(const struct pclntab *pclntab)
 }
 
 /* Reads the table of a program whose magic number an obfuscator has replaced. Nothing else in the
- * header differs, and the layout is the one that fits. */
+ * header differs, and the layout is the one that fits. Returns false if it is no such table. */
 static bool read_obfuscated(struct pclntab *pclntab)
 {
     read_go118(pclntab, RECORD_GO120);
@@ -217,7 +217,7 @@ static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
 }
 
 /* Reads and checks the header. any_magic: an obfuscator may have changed the magic number, so with
- * another one the layout is the one whose parts fit. */
+ * another one the layout is the one whose parts fit. Returns false if it is no such table. */
 static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 {
     const uint8_t *header = pclntab_at(pclntab, 0, 8);
@@ -249,7 +249,7 @@ static bool try_at(struct pclntab *pclntab, const struct image *image,
 }
 
 /* Finds the table by the symbol runtime.pclntab: without a section of its own, as in PE, the symbol
- * may remain. */
+ * may remain. Returns false if it is not found. */
 static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
 {
     struct image_symbol symbol;
@@ -287,7 +287,7 @@ static bool is_ascending(const struct pclntab *pclntab)
 }
 
 /* Finds the table by its magic number, or by its header alone if any number will do. A program may
- * have tables of other programs as data. */
+ * have tables of other programs as data. Returns false if it is not found. */
 static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bool any_magic)
 {
     unsigned candidates = 16; /* each costs a pass over the data */

@@ -431,7 +431,8 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
     return true;
 }
 
-/* Adds the facts about values that come from data and bss, or are addresses there. */
+/* Adds the facts about values that come from data and bss, or are addresses there. Returns false if
+ * memory runs out. */
 static bool static_words_add_values(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;

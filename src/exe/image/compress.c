@@ -103,6 +103,7 @@ struct inflation {
     bool is_done;
 };
 
+/* Uncompresses a section on one of the threads. An error is kept, so that the others go on. */
 static struct g2h_error *inflation_run(void *context, size_t task, unsigned worker)
 {
     struct inflation *own = (struct inflation *)context + task;

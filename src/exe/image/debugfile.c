@@ -78,6 +78,7 @@ static bool is_debug_file_of(const struct debugfile_search *search)
 
 /* ---- locations ---- */
 
+/* Closes a file that was opened but is not the debug file. */
 static void close_image(struct g2h_input **input, struct image *image)
 {
     image_deinit(image);

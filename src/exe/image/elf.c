@@ -104,7 +104,8 @@ struct headers {
 };
 
 /* Locates a table of headers: at has its offset in the file's header, and sizes the size and number
- * of its entries, each of at least least bytes. */
+ * of its entries, each of at least least bytes. Returns an empty table if the file does not have
+ * it. */
 static struct headers find_headers(const struct image *image, size_t at, size_t sizes, size_t least)
 {
     const uint8_t *header = image->file.data;

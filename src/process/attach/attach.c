@@ -74,7 +74,7 @@ static int open_process(uint64_t pid)
 #endif
 }
 
-/* Checks whether the process still lives, and whether there still is memory: a process that grows
+/* Returns whether the process still lives, and whether there still is memory: a process that grows
  * meanwhile, in the same control group, must not be killed because of its copy. A function of
  * struct attach_guard. */
 static bool attach_may_go_on(void *context, uint64_t left)
@@ -204,7 +204,8 @@ static void end_held_at(struct held **held)
         end_held(*held);
 }
 
-/* Prepares for a child, if one is requested and the process may be forked. */
+/* Prepares for a child, if one is requested and the process may be forked. Returns NULL if memory
+ * runs out. */
 static struct held *begin_held(uint64_t pid, const struct attach_options *options)
 {
     struct held *held = calloc(1, sizeof(*held));

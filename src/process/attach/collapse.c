@@ -90,7 +90,7 @@ uint64_t attach_collapse(struct attach_fork *fork, const struct g2h_progress *pr
     }
     if (collapse.process >= 0)
         close(collapse.process);
-    fork->left = 0;
+    fork->left = 0; /* attach_fork_may_stay() starts anew for the fork */
     fork->was_short = false;
     *ret_error = collapse.error;
     return collapse.collapsed;

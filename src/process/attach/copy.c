@@ -167,7 +167,7 @@ static bool copy_drop(struct copy *copy, const struct piece *piece, uint64_t fro
     return good;
 }
 
-/* Drops the pages of a piece that were read as zeros. */
+/* Drops the pages of a piece that were read as zeros. Returns false if memory runs out. */
 static bool drop_zeros(struct copy *copy, const struct piece *piece)
 {
     for (uint64_t at = 0; at < piece->size; at += copy->page) {
@@ -280,7 +280,7 @@ static int copy_compare_addresses(const void *a, const void *b)
 }
 
 /* Adds a run to memory, except its pages that could not be read: those are in the list of
- * unreadable pages from *next on. */
+ * unreadable pages from *next on. Returns false if memory runs out. */
 static bool copy_add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
                          size_t *next, struct memory *memory)
 {

@@ -196,7 +196,8 @@ static bool list_outside(struct dying *dying)
     return true;
 }
 
-/* Lists the pages that were never written to, which are zeros and need no copy. */
+/* Lists the pages that were never written to, which are zeros and need no copy. Returns false if
+ * memory runs out. */
 static bool list_zeros(struct dying *dying)
 {
     for (size_t i = 0; i < dying->all.runs.count; i++) {
@@ -250,7 +251,8 @@ static bool read_clean(struct dying *dying, const struct dying_file *file, struc
     return memory_add(&ret->memory, pages.begin, *ret_size, to);
 }
 
-/* Lists the pages of a mapping that the process has written to, among others. */
+/* Lists the pages of a mapping that the process has written to, among others. Returns false if
+ * memory runs out. */
 static bool list_changed(const struct attach_run *runs, size_t count,
                          const struct attach_run *mapping, struct ranges *ret)
 {
@@ -265,7 +267,8 @@ static bool list_changed(const struct attach_run *runs, size_t count,
     return true;
 }
 
-/* Reads the pages of a mapping that the process has not written to, or lists them to be copied. */
+/* Reads the pages of a mapping that the process has not written to, or lists them to be copied.
+ * Returns false if memory runs out. */
 static bool list_clean(struct dying *dying, const struct dying_file *file,
                        const struct attach_run *mapping, struct process *ret,
                        struct attach_account *account)
@@ -290,7 +293,7 @@ static bool list_clean(struct dying *dying, const struct dying_file *file,
 /* Lists the pages that may have to be read from a disk. They come last: a page that has to be read
  * in counts for the process's control group, and if that is full, waits until the kernel reclaims
  * the process's memory. Those of the executable are read from the file at once, because without all
- * of the program's data there are no types. */
+ * of the program's data there are no types. Returns false if memory runs out. */
 static bool list_slow(struct dying *dying, struct process *ret, struct attach_account *account)
 {
     _cleanup_(dying_file_close) struct dying_file file;
@@ -336,7 +339,8 @@ static int compare_parts(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Lists the pages of the heap, once the memory outside it is known. */
+/* Lists the pages of the heap, once the memory outside it is known. Returns false if memory runs
+ * out. */
 static bool list_heap(struct dying *dying, const struct memory *memory)
 {
     size_t next = 0;

@@ -84,7 +84,8 @@ static bool check_descriptors(struct attach_fork *fork)
 }
 
 /* Checks the mappings: memory of aio and of io_uring, whose descriptor may be closed, and memory
- * that a child does not get (MADV_DONTFORK; "dc" in smaps, proc(5)). */
+ * that a child does not get (MADV_DONTFORK; "dc" in smaps, proc(5)). Returns false with the reason
+ * in fork->refused. */
 static bool check_mappings(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text smaps = {0};
@@ -123,7 +124,8 @@ static uint64_t threads_of(uint64_t user)
     return sum;
 }
 
-/* Checks that the process can start threads although there is one more process. */
+/* Checks that the process can start threads although there is one more process. Returns false with
+ * the reason in fork->refused. */
 static bool check_tasks(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text limits = {0}, status = {0};
@@ -150,7 +152,8 @@ static uint64_t least_room(const struct attach_available *available)
 
 /* Checks that there is memory for page tables, and for the pages that both will have: a collection
  * of Go 1.26 and later writes to up to a quarter of the heap. Less than that is enough, because the
- * child ends when memory becomes short, except where the kernel would end the process as well. */
+ * child ends when memory becomes short, except where the kernel would end the process as well.
+ * Returns false with the reason in fork->refused. */
 static bool check_room(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text status = {0}, overcommit = {0};
@@ -239,7 +242,8 @@ static bool pass_filters(struct injection *injection, long call, const uint64_t 
     return *ret == FILTERS_ALLOW || *ret == FILTERS_REFUSE;
 }
 
-/* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. */
+/* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. Returns false
+ * with the reason in fork->refused. */
 static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t count,
                         struct injection *ret)
 {

@@ -151,7 +151,7 @@ static inline int pages_kind_of(const struct attach_pages *pages,
 }
 
 /* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
- * untouched, and the process waits meanwhile. */
+ * untouched, and the process waits meanwhile. Returns false if memory runs out. */
 static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
@@ -188,7 +188,8 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
     return 0;
 }
 
-/* Adds a region that was scanned, and the untouched pages before it, from *at on. */
+/* Adds a region that was scanned, and the untouched pages before it, from *at on. Returns false if
+ * memory runs out. */
 static bool add_region(struct attach_pages *pages, const struct attach_mapping *mapping,
                        const struct scan_region *region, uint64_t *at)
 {

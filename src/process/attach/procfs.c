@@ -11,6 +11,7 @@
 
 enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
+/* Returns the path of a file of a process or thread in /proc. */
 static struct procfs_path procfs_path_of(uint64_t id, const char *name)
 {
     struct procfs_path path;

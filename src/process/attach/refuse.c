@@ -22,6 +22,7 @@ enum { CAPABILITY_SYS_PTRACE = 19 }; /* its bit in CapEff, by capabilities(7) */
 static struct g2h_error *say_of(const struct attach_facts *facts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Makes an error about the process. */
 static struct g2h_error *say_of(const struct attach_facts *facts, const char *format, ...)
 {
     char what[512];

@@ -59,7 +59,8 @@ uint8_t *attach_space_at(const struct attach_space *space, const struct attach_r
 }
 
 /* Makes the runs that have something to copy writable. There may be more of them than the system
- * allows mappings, so the gaps between near ones may become writable too. */
+ * allows mappings, so the gaps between near ones may become writable too. Returns false if the
+ * system refuses. */
 static bool allow_runs(const struct attach_space *space, const struct attach_pages *pages)
 {
     for (size_t i = 0; i < pages->runs.count;) {

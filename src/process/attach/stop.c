@@ -193,7 +193,7 @@ static size_t interrupt_all(struct attach_tracer *tracer)
 }
 
 /* Stops all threads. Running threads may start others, and hide some from the directory's listing:
- * the rounds go on until no new ones are found. */
+ * the rounds go on until no new ones are found. Returns 0 or an errno value. */
 static int stop_all(struct attach_tracer *tracer)
 {
     int error = 0;

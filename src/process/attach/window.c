@@ -98,6 +98,7 @@ static void check_page(struct window *window, uint64_t page, uint64_t address)
     abort();
 }
 
+/* Compares the pages of a range that the window has read. */
 static void check_pages(struct window *window, uint64_t first, uint64_t end)
 {
     for (size_t i = 0; i < window->check_count; i++) {
