@@ -460,7 +460,8 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 
 /* ---- all of it ---- */
 
-/* Runs the steps of the file's comment. */
+/* Runs the steps that the comment at the top of this file describes. Each one needs the results of
+ * those before. */
 static struct g2h_error *match_find_all(struct matching *matching, struct map *frames_before)
 {
     struct matches *matches = matching->matches;

@@ -237,7 +237,8 @@ bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
     return false;
 }
 
-/* Compares a part of the code; at is its offset in the section. */
+/* Compares a part of the code; at is its offset in the section. If it differs, the error names the
+ * function. */
 static struct g2h_error *check_code_part(const struct runtime *runtime,
                                          const struct image_section *section, uint64_t at,
                                          const uint8_t *process, uint64_t size)

@@ -283,7 +283,8 @@ static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offs
         maker->no_memory = true;
 }
 
-/* Adds the pointer fields of a value of a type at offset base, recursively. */
+/* Adds the pointer fields of a value of a type at offset base: structs and arrays contain those of
+ * their parts. A type that takes too much work has no known map. */
 static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t base, unsigned depth)
 {
     if (!maker->known || maker->no_memory)

@@ -59,7 +59,8 @@ bool runtime_is_generic(struct g2h_bytes name)
     return false;
 }
 
-/* Adds the structures that belong to a type. */
+/* Adds the runtime's structures that a type implies: the header of a map or a channel, which has no
+ * name in the program. Gives the types of package sync their real fields. */
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];

@@ -212,7 +212,8 @@ static bool sibling_name(struct runtime_types *runtime, uint32_t node, const cha
     return !ret->failed;
 }
 
-/* Returns the type weak.Pointer[T] for a node[T]. */
+/* Returns the type weak.Pointer[T] for a node[T], which it makes if the program does not have it;
+ * TYPE_NONE if that fails. */
 static uint32_t weak_pointer_type(struct runtime_types *runtime, uint32_t node)
 {
     const struct g2h_bytes own = argument_name(runtime, node, 0);

@@ -386,7 +386,9 @@ size_t coded_together(const struct coded *coded, const struct static_words *word
     return i;
 }
 
-/* Follows a word described by code. */
+/* Follows a word whose type the code determines. Its kind says where it is: a word of data or bss,
+ * an element of an array there, a field of the value that such a word points to, or a value whose
+ * address is taken. */
 static void seed_known(struct typer *typer, const struct static_words *words,
                        const struct static_word *word, struct word_type type)
 {

@@ -250,7 +250,8 @@ static void seed_elements(struct typer *typer, const struct g2h_segment *segment
     }
 }
 
-/* Follows the pointers of DWARF's variables in a segment of data or bss. */
+/* Follows the pointers of DWARF's variables in a segment of data or bss. The work is limited, since
+ * the variables of a damaged file may overlap. */
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;

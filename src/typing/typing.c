@@ -68,7 +68,8 @@ static struct go_release release_of(const struct typing *typing)
     return release;
 }
 
-/* Collects all types that objects may have. From here on no type is added. */
+/* Collects all types that objects may have: the executable's, those made by reflect, and those that
+ * the runtime and closures have without a name. From here on no type is added. */
 static struct g2h_error *collect_types(struct typing *typing)
 {
     struct types *types = &typing->own_types;

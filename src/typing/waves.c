@@ -238,7 +238,8 @@ static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
     return sort_waiting(waves->typing, all);
 }
 
-/* Proposes the references that wait for the objects of a shard, in order. */
+/* Proposes the references that wait for the objects of a shard, in an order that does not depend on
+ * the threads. No other thread has these objects. */
 static struct g2h_error *settle_shard(void *context, size_t task, unsigned worker)
 {
     struct waves *waves = context;

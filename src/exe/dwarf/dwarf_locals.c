@@ -38,7 +38,9 @@ struct location {
     int64_t constant;
 };
 
-/* Applies an operation to the location. Any that is not supported leads ELSEWHERE. */
+/* Applies an operation of a DWARF expression to the location. Only sums of the frame's address
+ * (CFA) and constants are supported, which is what Go's compiler writes for variables in memory;
+ * all else leads ELSEWHERE. */
 static void apply_operation(const struct dwarf_locals_frame *frame, struct location *location,
                             const struct die_operation *operation)
 {
@@ -135,7 +137,8 @@ static uint64_t find_excess(const struct die_operation *operations, size_t count
     return sum > size ? sum - size : 0;
 }
 
-/* Adds the pieces of a variable that are in the frame. Returns false if memory runs out. */
+/* Adds the pieces of a variable that are in the frame: of a string, for example, the pointer may be
+ * there and the length in a register. Returns false if memory runs out. */
 static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
                                      const struct die_operation *operations, size_t count,
                                      uint64_t size)

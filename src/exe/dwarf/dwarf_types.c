@@ -435,8 +435,8 @@ static bool is_eface(struct dies *dies, const struct die *die)
            bytes_are(die_name(dies, &target), "runtime.eface");
 }
 
-/* Adds the parts of a pending type: its elements, key, fields or length. Returns false if memory
- * runs out. */
+/* Adds the parts of a pending type: its elements, key, fields or length. This comes later than the
+ * type itself, since types may contain pointers to themselves. Returns false if memory runs out. */
 static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *types,
                                   struct dwarf_pending pending)
 {

@@ -233,7 +233,8 @@ static void choose_forms(struct descriptors *all, const struct descriptor_search
     all->shifted_fields = shifted > unshifted;
 }
 
-/* Returns whether a descriptor agrees with the headers of the types that it is composed of. */
+/* Returns whether a descriptor agrees with the headers of the types that it is composed of: for
+ * example, an array must be as large as all of its elements. */
 static bool agrees_with_parts(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
@@ -266,7 +267,8 @@ static bool agrees_with_parts(const struct descriptors *all, size_t index)
     }
 }
 
-/* Marks all descriptors as bad that are composed of a bad one. Returns false if memory runs out. */
+/* Marks all descriptors as bad that are composed of a bad one, directly or not. Each reference is
+ * followed once, from the bad ones to their users. Returns false if memory runs out. */
 static bool mark_composed_of_bad(const struct descriptors *all, bool *bad)
 {
     const size_t count = all->list.count, references = all->references.count;

@@ -147,7 +147,8 @@ static void append_struct(struct composer *composer, size_t index)
     type_names_append_text(composer, count > 0 ? " }" : "}");
 }
 
-/* Composes the name of an unnamed type from those of its parts. */
+/* Composes the name of an unnamed type from those of its parts, as Go writes it: descriptors have
+ * only the name of each part's package, not its path. */
 static void compose_name(struct composer *composer, size_t index)
 {
     composer->text.size = 0;
