@@ -106,7 +106,8 @@ struct kept_types {
     uint64_t seen[SEEN];
 };
 
-/* Keeps a type and its mask in the copy. */
+/* Keeps a type and its mask in the copy. `seen` has the types that were kept last, since many
+ * objects have the same one. */
 static void keep_type(struct kept_types *types, uint64_t address)
 {
     struct release *release = types->release;

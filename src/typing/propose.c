@@ -109,6 +109,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
     }
     if (typer_defer(typer, number, offset, reference))
         return;
+    /* Otherwise it is a part of the object, as long as its pointers are those of the type. */
     struct typed_part part = {.offset = offset,
                               .type = reference->type,
                               .count = reference->count,

@@ -427,7 +427,7 @@ static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
     return found ? length : 0;
 }
 
-/* Returns whether an interface type has no methods. */
+/* Returns whether an interface type has no methods: its values are those of runtime.eface. */
 static bool is_eface(struct dies *dies, const struct die *die)
 {
     struct die target;

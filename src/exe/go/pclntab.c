@@ -296,6 +296,7 @@ static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bo
         if ((section->flags & SHF_ALLOC) == 0)
             continue;
         for (uint64_t at = 0; section->data.size - at >= 8; at += 4) {
+            /* MAGIC_GO118 is the lowest of the magic numbers. */
             if ((!any_magic && image_u32(image, section->data.data + at) < MAGIC_GO118) ||
                 !try_at(pclntab, image, section, at, any_magic) || !is_ascending(pclntab))
                 continue;

@@ -146,6 +146,7 @@ struct g2h_error *pe_read(struct image *image)
     image->is_64 = magic == PE32_PLUS;
     pe.base = image_word(image, optional + (image->is_64 ? 24 : 28));
     const uint16_t count = image_u16(image, pe.header + 2);
+    /* The headers of the sections follow the optional header. */
     const struct g2h_bytes table =
         image_file_range(image, start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + 16),
                          (uint64_t)count * SECTION_SIZE);
