@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Returns "/proc/1234/root" followed by the path. The caller frees it. */
 char *process_root_path(const char *process, struct g2h_bytes path)
 {
     char link[64], root[PATH_MAX], *whole = NULL;

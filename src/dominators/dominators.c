@@ -519,6 +519,7 @@ static uint32_t choose_several(struct dominators_search *search)
     return count;
 }
 
+/* Allocates what is needed by node, for all nodes or only for those with several owners. */
 static struct g2h_error *dominators_allocate(struct dominators_search *search)
 {
     struct dominators *result = search->result;
@@ -530,6 +531,7 @@ static struct g2h_error *dominators_allocate(struct dominators_search *search)
     return NULL;
 }
 
+/* Computes the dominators of all nodes, region by region. */
 static struct g2h_error *compute_all(struct dominators_search *search)
 {
     TRY(dominators_allocate(search));

@@ -176,6 +176,7 @@ static struct g2h_error *regions_cut(struct regions *regions)
     return NULL;
 }
 
+/* Without known owners there is one region, the root's. */
 struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *graph)
 {
     const size_t count = graph->node_owners.end > 0 ? graph->node_owners.end : 1;

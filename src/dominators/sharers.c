@@ -157,6 +157,8 @@ static struct g2h_error *sharers_find_all(struct sharers *sharers)
     return sharers_spread(sharers, &edges);
 }
 
+/* Chooses how many words each set has: enough for all groups, but no more than SETS_MEMORY
+ * allows. */
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
                                const struct shared_entries *entries)
 {

@@ -167,6 +167,8 @@ static bool has_carriage_returns(const uint8_t *data, uint64_t size)
            memmem(data, looked_at, end, sizeof(end) - 1) != NULL;
 }
 
+/* The checks go from certain to vague: fixed bytes at the beginning, then the kinds of files that
+ * need a closer look, and at last any text, which is quoted. */
 struct g2h_error *foreign_refuse(const struct g2h_input *input)
 {
     const uint8_t *data = input->data;

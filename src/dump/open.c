@@ -26,7 +26,8 @@ struct open_watch {
     uint64_t offset; /* the reader's position */
 };
 
-/* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. */
+/* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. *ret_is_cut:
+ * it may only look damaged because the rest has not been copied yet. */
 static bool read_to(struct open_watch *watch, uint64_t offset, bool *ret_is_cut)
 {
     struct g2h_reader *reader = watch->reader;
@@ -50,6 +51,9 @@ static bool read_to(struct open_watch *watch, uint64_t offset, bool *ret_is_cut)
     return true;
 }
 
+/* Decides, each time that more of a file has been copied, up to which size copying may go on; 0: no
+ * further, since the reader has come to the end or cannot read on. A file that is not a dump is
+ * copied only so far that its kind can be told. */
 static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
     struct open_watch *watch = context;

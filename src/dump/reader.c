@@ -28,6 +28,7 @@ static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
 static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
 
+/* These names are those of the dumper's tags (runtime/heapdump.go) in words. */
 const char *g2h_record_kind_name(enum g2h_record_kind kind)
 {
     static const char *const names[G2H_RECORD_KINDS] = {"EOF",
@@ -63,8 +64,8 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
-/* Does what wrong() does, for an error that may disappear when more of the input's file has been
- * copied. */
+/* Refuses a record as wrong() does, for a reason that may disappear when more of the input's file
+ * has been copied. */
 static bool reader_cut(struct g2h_reader *reader, const char *what)
 {
     reader->is_cut = true;
@@ -288,6 +289,7 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
            skip_contents(reader, stored, &ret->contents);
 }
 
+/* Reads eight bytes as a number, the first one lowest. */
 static inline uint64_t eight_bytes(const uint8_t *at)
 {
     uint64_t bytes;
@@ -810,6 +812,8 @@ static bool read_tag(struct g2h_reader *reader)
     return true;
 }
 
+/* After an error the reader stands at the record's beginning again, so that it returns the same
+ * error. */
 struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret)
 {
     reader->begin = reader->cursor.at;
@@ -857,6 +861,7 @@ void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
     reader->at_end = false;
 }
 
+/* The layout is chosen by the header; some formats are told apart only later. */
 struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret)
 {
     size_t header = 0;

@@ -210,6 +210,7 @@ static uint64_t count_call(const struct allocated *allocated, uint32_t node, siz
     return count;
 }
 
+/* Sums up the samples of each call, and keeps the call with the most. */
 bool allocated_by(const struct allocated *allocated, uint32_t name, uint32_t node,
                   struct allocator *ret)
 {

@@ -32,6 +32,8 @@ static size_t first_shown(const struct calls *calls)
     return first < calls->list.count ? first : 0;
 }
 
+/* Copies the frames of the stack, and then repairs them: the dump's frames show inlined calls as
+ * part of their callers. */
 struct g2h_error *calls_read(struct calls *calls, struct g2h_memprof site)
 {
     struct g2h_memprof_frame frame;

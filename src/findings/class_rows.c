@@ -29,6 +29,8 @@ static int class_rows_compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* Goes over the nodes of the merged tree, of which a class may have many, and adds each to the row
+ * of its name. */
 struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
                                   struct class_rows *ret)
 {
@@ -59,6 +61,7 @@ void class_rows_deinit(struct class_rows *rows)
     map_deinit(&rows->by_name);
 }
 
+/* A class has one merged node for each place that holds its objects: these are its holders. */
 struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t name,
                                       struct class_row *ret, ranking *holders)
 {
@@ -80,7 +83,8 @@ static bool is_object(const struct g2h_node *node)
     return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
 }
 
-/* Returns whether merged counts a node in a line, or the line is MERGED_NONE. */
+/* Returns whether a node of the view is merged in the node line of merged, or line is MERGED_NONE:
+ * any will do. */
 static bool is_in_line(const struct findings *findings, uint32_t node, uint32_t line)
 {
     return line == MERGED_NONE ||

@@ -30,8 +30,9 @@ struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t 
                                       struct class_row *ret, ranking *holders);
 
 /* Returns the object of a class that retains most, a node of the view: a live one if possible;
- * UINT32_MAX if the class has no objects. name is UINT32_MAX for strings. Only objects of line, a
- * node of merged, count, unless that is MERGED_NONE. */
+ * UINT32_MAX if the class has no objects. name is that of the class in the view, UINT32_MAX for
+ * strings. line limits the search to the objects that are merged in one node of merged;
+ * MERGED_NONE: all objects. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line);
 
 #endif

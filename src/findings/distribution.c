@@ -179,6 +179,7 @@ static struct g2h_error *distribution_look_up(const struct findings *findings, u
     return NULL;
 }
 
+/* Without the index of a held heap this reads all nodes of the view. */
 struct g2h_error *distribution_find(const struct findings *findings, uint32_t name,
                                     struct distribution *ret)
 {

@@ -152,6 +152,7 @@ static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *e
     return false;
 }
 
+/* A frame may have the header of a map as a variable, so that name is not hidden there. */
 void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
                              const struct g2h_edge *edge, struct text *text, struct text *whose)
 {

@@ -17,7 +17,8 @@
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text);
 
-/* Appends the name of the edge from one node to another. Returns false if no edge leads there. */
+/* Appends the name of the edge from one node to another, as paths show it. Returns false, and
+ * appends nothing, if no edge leads there. */
 bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                             uint32_t to, struct text *text);
 

@@ -25,7 +25,8 @@ struct finalized_blocker {
     size_t function_size;
 };
 
-/* Finds that goroutine, if an object, a node of the view, waits for its finalizer or cleanup. */
+/* Finds the goroutine that runs finalizers or cleanups, if an object, a node of the view, waits for
+ * its own; ret->goroutine is UINT32_MAX otherwise, or if no such goroutine is blocked. */
 void finalized_find_blocker(const struct findings *findings, uint32_t node,
                             struct finalized_blocker *ret);
 

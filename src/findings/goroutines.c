@@ -125,6 +125,7 @@ static void goroutines_destroy_edges(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
+/* Counts the frames by function: a recursion that does not end has most of them in one. */
 struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32_t goroutine,
                                          struct goroutine_frames *ret)
 {

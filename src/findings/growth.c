@@ -125,6 +125,7 @@ static void add_to_class(const struct merged *merged, uint32_t node, struct grow
     class->retained += read->outermost == node ? read->retained : 0;
 }
 
+/* Adds a node of merged to the sums of its class in the base. */
 static struct g2h_error *add_class(struct g2h_base *base, const struct merged *merged,
                                    uint32_t node)
 {
@@ -349,6 +350,8 @@ static void growth_classes_deinit(struct growth_classes *classes)
     free(classes->list.data);
 }
 
+/* Sums up the nodes of each class: objects may have moved from one place to another, but their sum
+ * shows growth. */
 static struct g2h_error *sum_up_classes(const struct merged *merged, struct growth_classes *ret)
 {
     for (uint32_t i = 0; i < merged->nodes.count; i++) {

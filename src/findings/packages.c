@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Skips what is before the class's own name ("[]*", "map[K]") and stops at the arguments of a
+ * generic type, so that "[]*net/http.Request" is of net/http. Types without a package are
+ * builtin. */
 void package_of_class(const char *name, size_t size, const char **ret, size_t *ret_size)
 {
     static const char builtin[] = "builtin";

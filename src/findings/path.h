@@ -41,7 +41,8 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
  * that are certain come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);
 
-/* Does the same for count nodes at once, by one search. */
+/* Finds the nodes of a shortest path to each of count nodes, by one search; ret[i] becomes that of
+ * nodes[i], from the root on, or empty if the node is garbage. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret);
 

@@ -57,6 +57,7 @@ static bool visit(struct path_search *search, uint32_t node, uint32_t from)
            vector_push(&search->visited, ((struct path_visit){node, from}));
 }
 
+/* Without a limit most nodes will be visited, so an array by node replaces the hash table. */
 struct g2h_error *path_search_begin(struct path_search *search, const struct g2h_view *view,
                                     struct g2h_edges *edges, uint32_t from, enum path_scope scope,
                                     uint32_t most_nodes)

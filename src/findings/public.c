@@ -81,6 +81,7 @@ static void public_destroy(struct g2h_findings **findings)
     g2h_findings_destroy(*findings);
 }
 
+/* Makes the merged tree now; the answers are found when they are asked for. */
 struct g2h_error *g2h_findings_create(const struct g2h_view *view,
                                       const struct g2h_findings_options *given,
                                       struct g2h_findings **ret)

@@ -23,7 +23,8 @@ struct retainers {
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret);
 
-/* Does the same for count nodes at once: nodes[i] gets ret[i]. Takes a bit per node of the view. */
+/* Finds the nodes with strong edges to each of count nodes, in one walk over all edges: nodes[i]
+ * gets ret[i]. Takes a bit per node of the view. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret);
 void retainers_deinit(struct retainers *retainers);

@@ -151,6 +151,7 @@ static struct g2h_error *waste_find_task(void *context, size_t task, unsigned wo
 
 /* ---- sums ---- */
 
+/* Adds the sums of one row to another. */
 static void waste_add_row(struct waste_row *to, const struct waste_row *row)
 {
     to->wasted += row->wasted;
@@ -164,6 +165,7 @@ static void waste_add_row(struct waste_row *to, const struct waste_row *row)
     to->empty_size += row->empty_size;
 }
 
+/* The row of a declaration is made when the first waste is found there. */
 struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
                             uint32_t declaration, uint64_t wasted, uint64_t bytes)
 {

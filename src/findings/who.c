@@ -268,6 +268,7 @@ static void who_free_suspects(suspect_vector *suspects)
     free(suspects->data);
 }
 
+/* Details take long to find, so only the first WHO_SUSPECTS suspects get them. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
     _cleanup_(who_free_suspects) suspect_vector suspects = {0};

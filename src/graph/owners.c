@@ -129,6 +129,7 @@ void owners_deinit(struct owners *owners)
     *owners = (struct owners){0};
 }
 
+/* The nodes that were added since belong to (cleanups); the group's own node is now known. */
 struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph)
 {
     const size_t before = owners->synthetics;

@@ -272,6 +272,7 @@ static bool shortcuts_list_sources(struct shortcuts_finder *finder)
     return finder->is_source != NULL;
 }
 
+/* Gathers maps and handles on all threads, and adds their shortcuts in the order of objects. */
 static struct g2h_error *shortcuts_add_all(struct shortcuts_finder *finder)
 {
     const size_t objects = finder->graph->heap->object_count;

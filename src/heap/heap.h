@@ -301,6 +301,8 @@ struct heap_stack_frame {
     struct g2h_fields fields;
 };
 
+/* Returns a frame: where its parts are in the input follows from the offset of its record and their
+ * sizes. */
 static inline struct heap_stack_frame heap_frame(const struct g2h_heap *heap, size_t number)
 {
     const struct heap_frame *frame = &heap->frames.data[number];

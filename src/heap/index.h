@@ -89,7 +89,8 @@ size_t index_arena(const struct object_index *index, uint64_t arena);
  * of all objects if there is none. */
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address);
 
-/* Does the same as index_find(), by bisection over all objects. */
+/* Returns the object that contains an address, by bisection over all objects; UINT32_MAX if there
+ * is none. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address);
 
 /* Returns the tables for the arena of an address in [low, high), or NULL if it has none. */

@@ -81,7 +81,7 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
 }
 
 /* Divides the input from an offset on into windows of about as many bytes each, not counting those
- * of holes. */
+ * of holes. takes is how many bytes the current window still takes. */
 static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
 {
     const struct g2h_input *input = loader->heap->input;

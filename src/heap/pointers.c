@@ -35,6 +35,7 @@ void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
     ret->walk = heap->pointer_form == POINTERS_LISTED ? WALK_POINTERS : WALK_FIELDS;
 }
 
+/* Passes each segment and each frame to each() as a walk that has just begun. */
 void pointers_of_roots(const struct g2h_heap *heap,
                        void (*each)(void *context, struct pointers *pointers), void *context)
 {

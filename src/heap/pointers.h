@@ -37,7 +37,8 @@ struct pointers {
     uint64_t pending; /* offset of the pending data word of an interface; UINT64_MAX if none */
 };
 
-/* Does what pointers_of_object() does, for slot classes whose words is 0. */
+/* Begins the walk of pointers_of_object() for a slot class without a bit per word (words is 0): a
+ * large object, or one of a dump before Go 1.5. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret);
 
@@ -90,7 +91,8 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
  * its end. */
 bool pointers_decode(struct pointers *pointers);
 
-/* Does what pointers_next() does, for walks over memory whose words are not listed one by one. */
+/* Gets the next word for pointers_next(), of a walk over memory whose words are not listed one by
+ * one. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
 
 /* Gets the next word that is not nil. Returns false at the end. */

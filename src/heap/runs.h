@@ -94,6 +94,8 @@ struct run_walk {
     uint64_t end; /* end of the object's record, where the next one begins */
 };
 
+/* Goes to the next object of a run. A run has only an entry per object (its offset in the page and
+ * its slot class); where its contents are follows from the end of the record before it. */
 static inline void run_walk_next(struct run_walk *walk)
 {
     const uint32_t entry = *walk->next;

@@ -11,9 +11,10 @@
 
 #include "naming/key_names.h"
 
+/* Decides for names_need_keys() in the rare cases that need the object's contents. */
+bool names_need_keys_other(const struct names *names, uint32_t object);
 /* Returns whether words of an object may have names made from keys; false means that none does.
  * Most typed objects have names by their types for all their words. */
-bool names_need_keys_other(const struct names *names, uint32_t object);
 static inline bool names_need_keys(const struct names *names, uint32_t object)
 {
     const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
@@ -99,6 +100,8 @@ static inline void namer_init_typed(struct namer *namer, uint32_t claim)
         namer_init_window(namer);
 }
 
+/* Initializes a namer for an object. A claim is the object's type + 1, with flags (typing.h); 0 if
+ * it has no type. */
 static inline void namer_init(struct namer *namer, const struct names *names, uint32_t object,
                               const struct slot_class *slot_class, const struct g2h_bytes *contents)
 {

@@ -215,6 +215,7 @@ static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
 
 enum { COUNTED_PER_TASK = 1 << 16 };
 
+/* Counts the words of a task's objects that have types. */
 static struct g2h_error *count_words_task(void *context, size_t task, unsigned worker)
 {
     struct names *names = context;

@@ -25,6 +25,7 @@ struct walk_pointer {
     struct edge_name name;
 };
 
+/* Begins a walk over the pointers of an object. */
 static inline void object_walk_begin(struct object_walk *walk, const struct names *names,
                                      const struct targets *targets, uint32_t object)
 {

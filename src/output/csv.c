@@ -332,6 +332,8 @@ struct csv_edge_name {
     bool is_field; /* text is a CSV field already */
 };
 
+/* Returns the name of an edge by its label: an element's index, or a name that is a field
+ * already. */
 static inline struct csv_edge_name name_by(const struct csv *csv, struct edge_label label)
 {
     struct csv_edge_name name = {.type = label.type, .is_field = true};

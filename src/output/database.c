@@ -105,6 +105,7 @@ static int file_sync(sqlite3_file *file, int flags)
     return SQLITE_OK;
 }
 
+/* SQLite's xFileSize. */
 static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
     struct database *database = ((struct database_file *)file)->database;
@@ -249,6 +250,7 @@ static struct g2h_error *check_descriptor(int fd, const char *name)
                : refuse_device(name);
 }
 
+/* Allocates a database that is not open yet; fd is -1 if it will be opened by its path. */
 static struct g2h_error *database_allocate(const char *name, int fd, struct database **ret)
 {
     if (sqlite3_initialize() != SQLITE_OK)
@@ -327,6 +329,7 @@ static struct g2h_error *narrow_permissions(const struct database *database, con
                         database->name, (unsigned)narrowed);
 }
 
+/* The journal and other files beside the database contain its data, too. */
 struct g2h_error *database_narrow(struct database *database, const struct stat *dump)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};

@@ -164,6 +164,7 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
     return NULL;
 }
 
+/* Chunks are copied on several threads, and written in their order. */
 struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                  const struct g2h_output_options *given)
 {

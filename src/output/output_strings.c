@@ -216,7 +216,9 @@ static bool output_strings_grow(struct numbering *numbering, size_t more)
     return true;
 }
 
-/* Returns the number of a string, or UINT32_MAX if it has none. */
+/* Returns the number of a string, or UINT32_MAX if it has none. A slot has some bits of the second
+ * hash (check) above the number: only if these match is the first hash compared, which is elsewhere
+ * in memory. */
 static inline uint32_t find_number(const struct numbering *numbering, const struct text_hash *text)
 {
     const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
@@ -243,6 +245,7 @@ static bool output_strings_add_number(struct numbering *numbering, const struct 
     return true;
 }
 
+/* Prefetches the slot where the search for a string begins. */
 static void prefetch_number(const struct numbering *numbering, uint64_t hash)
 {
     __builtin_prefetch(&numbering->slots[first_slot(numbering, hash)]);
@@ -283,6 +286,7 @@ static bool output_strings_end_block(struct numbering *numbering, uint32_t **blo
     return true;
 }
 
+/* If a node begins another block, ends the current one. Returns false if memory runs out. */
 static bool output_strings_begin_block(struct numbering *numbering, uint32_t node,
                                        uint32_t **blocks, size_t *counts)
 {
@@ -323,6 +327,8 @@ struct output_strings_reader {
     uint32_t list[SNAPSHOT_BLOCK]; /* the block's nodes that have keys */
 };
 
+/* Reads the key of an edge, and hashes its string: the string itself is made again when it is
+ * written. */
 static void output_strings_read_key(struct g2h_edges *edges, const struct g2h_edge *edge,
                                     struct key_record *ret)
 {

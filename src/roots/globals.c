@@ -283,6 +283,8 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
     text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
 }
 
+/* A variable of an inlined function is in the frame of its caller: the function's name tells it
+ * from the caller's own. */
 void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
 {
     const struct types *types = builder->typing->types;

@@ -31,6 +31,8 @@ static bool is_below_program(struct g2h_bytes function)
            (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
 }
 
+/* The runtime's functions on top of a stack are the same wherever a goroutine waits, so the first
+ * one below them says more. */
 struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
                                   uint32_t count)
 {
@@ -142,6 +144,7 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 
 /* ---- the name of a place ---- */
 
+/* If both functions are the same, it is shown once. */
 void places_append_functions(struct builder *builder, const struct goroutine *goroutine)
 {
     const struct g2h_bytes *function = &goroutine->function, *innermost = &goroutine->innermost;

@@ -16,6 +16,8 @@ struct remarks {
     struct map part_by_name;              /* name of the type → node */
 };
 
+/* Adds an edge from an object whose type is a guess to "(guesses)". Returns false if memory runs
+ * out. */
 static bool add_guess(struct remarks *remarks, uint32_t object)
 {
     struct builder *builder = remarks->builder;
@@ -46,6 +48,8 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
 }
 
+/* Adds an edge from an object, of which only a part has a known type, to that type's node. Returns
+ * false if memory runs out. */
 static bool remarks_add_part(struct remarks *remarks, uint32_t object, uint32_t type)
 {
     uint32_t node;
@@ -100,6 +104,7 @@ static bool add_definition(struct remarks *remarks, uint32_t object)
                                                    remarks->defined_at, node_synthetic(node));
 }
 
+/* Returns whether an object has the type of a closure. */
 static bool is_closure(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
@@ -108,6 +113,7 @@ static bool is_closure(const struct typing *typing, uint32_t object)
            !typing_is_text(typing, object);
 }
 
+/* Adds the remarks on all objects; most have none. Returns false if memory runs out. */
 static bool remarks_add_all(struct remarks *remarks)
 {
     const struct typing *typing = remarks->builder->typing;
@@ -128,6 +134,7 @@ static bool remarks_add_all(struct remarks *remarks)
     return true;
 }
 
+/* Remarks are about types, so without types there are none. */
 struct g2h_error *builder_add_remarks(struct builder *builder)
 {
     struct remarks remarks = {

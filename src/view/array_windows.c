@@ -33,6 +33,8 @@ static struct g2h_error *windows_join(const struct windows *known, const struct 
     return windows_set_bits(ret, objects);
 }
 
+/* The windows of arrays with pointers are known already, because names depend on them; those of
+ * other arrays are found now. */
 struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads,
                                    struct g2h_windows **ret)
 {

@@ -44,6 +44,8 @@ static void edges_destroy(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
+/* Allocates only what this view needs: seen for a folded one, keys for one with types, untyped
+ * names without. */
 struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret)
 {
     _cleanup_(edges_destroy) struct g2h_edges *edges = calloc(1, sizeof(*edges));

@@ -112,6 +112,8 @@ static const struct type_layout *layouts_find(const struct types *types,
 
 /* ---- classes ---- */
 
+/* Adds the class of a type's values or arrays, if objects have it: name is NAME_NONE otherwise.
+ * layout is that of the type. */
 static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
                               uint32_t name, const struct type_layout *layout)
 {

@@ -41,6 +41,7 @@ static bool outside_at(const struct typing *typing, uint64_t address, struct vie
     return true;
 }
 
+/* Objects come first; what is outside of the heap is known only with an executable. */
 bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_memory *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;
@@ -84,6 +85,7 @@ uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory
 
 /* ---- locations ---- */
 
+/* Only objects whose type is known as a whole have a location; a part's type is not enough. */
 bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct g2h_location *ret)
 {
     const struct typing *typing = view->graph->typing;

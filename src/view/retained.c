@@ -28,6 +28,7 @@ static void skip_folded(struct dominators *tree, const struct fold *fold)
     }
 }
 
+/* The tree is that of the whole graph: folding does not change who dominates a kept node. */
 struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
 {
     _cleanup_(retained_destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));

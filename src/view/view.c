@@ -409,6 +409,7 @@ bool g2h_view_is_redacted(const struct g2h_view *view)
     return view->graph->names.redaction != NULL;
 }
 
+/* Returns how many nodes are strings and not folded. */
 static uint64_t count_texts(const struct g2h_view *view)
 {
     const struct g2h_graph *graph = view->graph;
