@@ -228,7 +228,7 @@ static void read_control(struct running *running)
     struct cdp_session_request *request = &running->request;
     _cleanup_(text_deinit) struct text body = {0};
     struct channel_head head;
-    if (channel_receive(request->control, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
+    if (channel_receive(request->control, &head, &body) == CHANNEL_RECEIVED) {
         if (head.kind == CHANNEL_PROGRESS && body.size == 1 && !request->is_ready)
             channel_send(running->channel, CHANNEL_PROGRESS, request->number, body.data, 1);
         if (head.kind == CHANNEL_ERROR)
@@ -468,7 +468,7 @@ static bool serve(struct running *running)
     _cleanup_(text_deinit) struct text body = {0};
     struct cdp_session_request *request = &running->request;
     struct channel_head head;
-    if (channel_receive(running->channel, CHANNEL_MOST_ASKED, &head, &body) != CHANNEL_RECEIVED)
+    if (channel_receive(running->channel, &head, &body) != CHANNEL_RECEIVED)
         return false;
     if (head.kind == CHANNEL_TAKE)
         begin_press(running, head.number);

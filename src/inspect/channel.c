@@ -40,12 +40,12 @@ static bool receive_all(int fd, char *data, size_t size)
     return true;
 }
 
-enum channel_state channel_receive(int fd, size_t most, struct channel_head *ret, struct text *body)
+enum channel_state channel_receive(int fd, struct channel_head *ret, struct text *body)
 {
     body->size = 0;
     if (!receive_all(fd, (char *)ret, sizeof(*ret)))
         return CHANNEL_CLOSED;
-    if (ret->size > most || !text_grow(body, ret->size + 1))
+    if (ret->size > CHANNEL_MOST_ASKED || !text_grow(body, ret->size + 1))
         return CHANNEL_BROKEN;
     if (!receive_all(fd, body->data, ret->size))
         return CHANNEL_CLOSED;

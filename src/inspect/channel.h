@@ -80,12 +80,11 @@ bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *b
 enum channel_state {
     CHANNEL_RECEIVED,
     CHANNEL_CLOSED, /* the other process is gone */
-    CHANNEL_BROKEN, /* a message is larger than most, or memory ran out */
+    CHANNEL_BROKEN, /* a message is larger than CHANNEL_MOST_ASKED, or memory ran out */
 };
 
-/* Waits for a message, and replaces the contents of body by its body. A zero follows it, which size
- * does not count. */
-enum channel_state channel_receive(int fd, size_t most, struct channel_head *ret,
-                                   struct text *body);
+/* Waits for a message to the session, and replaces the contents of body by its body. A zero follows
+ * it, which size does not count. */
+enum channel_state channel_receive(int fd, struct channel_head *ret, struct text *body);
 
 #endif

@@ -29,16 +29,16 @@ enum { NOBODY = 65534 }; /* also a group */
 static uid_t caller;
 static bool is_dropped;
 
-/* Returns the id of a user or group that sudo provides, or none. */
-static uint32_t told_by_sudo(const char *variable, uint32_t none)
+/* Returns the id of a user or group that sudo provides, or NOBODY. */
+static uint32_t told_by_sudo(const char *variable)
 {
     const char *text = getenv(variable);
     char *end;
     if (!text || *text < '0' || *text > '9')
-        return none;
+        return NOBODY;
     errno = 0;
     const unsigned long number = strtoul(text, &end, 10);
-    return errno == 0 && !*end && number > 0 && number < UINT32_MAX ? (uint32_t)number : none;
+    return errno == 0 && !*end && number > 0 && number < UINT32_MAX ? (uint32_t)number : NOBODY;
 }
 
 bool rights_may_connect(uid_t user, uid_t owner)
@@ -91,8 +91,8 @@ static struct g2h_error *become(uid_t user, gid_t group)
 struct g2h_error *server_drop_rights(void)
 {
     const bool is_root = getuid() == 0;
-    const uid_t user = is_root ? told_by_sudo("SUDO_UID", NOBODY) : getuid();
-    const gid_t group = is_root ? told_by_sudo("SUDO_GID", NOBODY) : getgid();
+    const uid_t user = is_root ? told_by_sudo("SUDO_UID") : getuid();
+    const gid_t group = is_root ? told_by_sudo("SUDO_GID") : getgid();
     caller = is_root && user == NOBODY ? 0 : user;
     is_dropped = true;
     TRY(become(user, group));

@@ -15,7 +15,6 @@
 
 enum {
     WEBSOCKET_MOST = 1 << 20, /* bytes of a client's message */
-    WEBSOCKET_HEAD_MOST = 14, /* and of the head of a frame */
     WEBSOCKET_ACCEPT = 29     /* characters of the answer to a key, and a zero */
 };
 

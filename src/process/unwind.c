@@ -45,21 +45,17 @@ static enum unwind_kind unwind_kind_of(struct g2h_bytes name)
     return UNWIND_GO;
 }
 
-/* Returns entry number index of a table of 32-bit numbers. */
-static uint32_t entry_of(const uint8_t *table, unsigned index)
-{
-    return (uint32_t)memory_number(table + 4 * (size_t)index, 4);
-}
-
 /* Returns the index of the map of live words at a pc: that of the call before it. Returns 0, the
  * first map, at the function's entry and if the table has none. */
 static int32_t map_at(const struct unwind_function *function, uint64_t *left)
 {
     const struct runtime_module *module = function->code.module;
     int64_t value;
-    const uint32_t table = function->record.pcdata_count > PCDATA_STACK_MAP_INDEX
-                               ? entry_of(function->record.pcdata, PCDATA_STACK_MAP_INDEX)
-                               : 0;
+    const uint8_t *pcdata = function->record.pcdata; /* offsets of tables, of 32 bits each */
+    const uint32_t table =
+        function->record.pcdata_count > PCDATA_STACK_MAP_INDEX
+            ? (uint32_t)memory_number(pcdata + 4 * (size_t)PCDATA_STACK_MAP_INDEX, 4)
+            : 0;
     if (function->pc == function->entry || table == 0 ||
         !pclntab_value(module->pclntab, table, function->code.index,
                        function->pc - 1 - module->minpc, left, &value) ||

@@ -158,8 +158,7 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
     if (claim != 0 && offset >= base) {
         *ret = (struct typed_location){.type = (claim & CLAIM_TYPE) - 1,
                                        .offset = offset - base,
-                                       .is_array = (claim & CLAIM_ARRAY) != 0,
-                                       .is_start = true};
+                                       .is_array = (claim & CLAIM_ARRAY) != 0};
         const uint64_t size = typer_type_of(typing, ret->type)->size;
         if (ret->is_array && size > 0) {
             ret->element = ret->offset / size;

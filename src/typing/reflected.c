@@ -69,7 +69,6 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
 static bool reflected_read_name(const struct reflected_reader *reader, uint64_t address,
                                 struct g2h_bytes *ret, uint8_t *ret_flags)
 {
-    enum { LENGTH_MOST = 4 };
     const uint8_t *at = reflected_memory_at(reader, address, 1 + 2);
     uint64_t size;
     if (!at)

@@ -328,8 +328,8 @@ struct typed_location {
     uint64_t offset;  /* in the value */
     uint64_t element; /* in an array: the index of the value */
     bool is_array;
-    bool is_start;        /* the type comes from the claim on the object's start */
-    uint64_t part_offset; /* if !is_start: the part's offset in the object */
+    uint64_t
+        part_offset; /* in the object, of the part that the type is of; 0: of the whole object */
 };
 bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
                    struct typed_location *ret);

@@ -143,7 +143,7 @@ static int run_session(void)
 {
     struct channel_head head;
     struct text body = {0};
-    while (channel_receive(channel, CHANNEL_MOST_ASKED, &head, &body) == CHANNEL_RECEIVED) {
+    while (channel_receive(channel, &head, &body) == CHANNEL_RECEIVED) {
         printf("asked %u\n", head.kind);
         fflush(stdout);
         answer_one(&head, &body);

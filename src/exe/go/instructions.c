@@ -31,8 +31,7 @@ struct decoding {
     bool has_rex, is_wide, has_66; /* the prefixes REX, with REX.W, and 66 */
     uint8_t rex;
     uint8_t mod, reg, rm; /* of ModRM, with the bits of REX */
-    uint64_t immediate_at;
-    bool is_relative; /* the memory operand is relative to the next instruction */
+    bool is_relative;     /* the memory operand is relative to the next instruction */
 };
 
 /* Takes the next byte of the code. Returns false if there is none. */

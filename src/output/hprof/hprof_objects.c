@@ -42,7 +42,7 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
     char *at;
     if (size < LARGE) {
         TRY(segment_reserve(&writer->segment, NUMBERS_HEADER + (size_t)size, &at));
-        at = hprof_put_numbers(at, id, TYPE_OF_BYTE, size);
+        at = hprof_put_byte_array(at, id, size);
         if (known > 0)
             memcpy(at, data, known);
         memset(at + known, 0, size - known);
@@ -50,7 +50,7 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
     }
     struct worker_buffer *buffer = writer->segment.buffer;
     TRY(large_begin(writer, NUMBERS_HEADER + (uint64_t)size));
-    hprof_put_numbers(buffer->data + buffer->size, id, TYPE_OF_BYTE, size);
+    hprof_put_byte_array(buffer->data + buffer->size, id, size);
     buffer->size += NUMBERS_HEADER;
     TRY(large_add(writer, data, known));
     TRY(large_add(writer, NULL, size - known));

@@ -102,10 +102,11 @@ static inline char *put_objects(char *at, uint32_t id, uint32_t class_id, uint32
     return put_u4(put_u4(at, count), class_id);
 }
 
-static inline char *hprof_put_numbers(char *at, uint32_t id, enum field_type type, uint32_t count)
+/* Puts the head of an array of bytes, which follow it. */
+static inline char *hprof_put_byte_array(char *at, uint32_t id, uint32_t count)
 {
     at = put_u4(put_u4(put_u1(at, HEAP_NUMBERS), id), 0);
-    return put_u1(put_u4(at, count), type);
+    return put_u1(put_u4(at, count), TYPE_OF_BYTE);
 }
 
 /* A heap dump segment that is being written to a buffer, from begin on. */

@@ -68,6 +68,6 @@ struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, 
     char *at;
     TRY(segment_reserve(segment, STRING_RECORD + NUMBERS_HEADER + string.bytes, &at));
     at = java_string_put_instance(at, id, bytes, string.is_wide);
-    java_string_put(hprof_put_numbers(at, bytes, TYPE_OF_BYTE, string.bytes), &string);
+    java_string_put(hprof_put_byte_array(at, bytes, string.bytes), &string);
     return NULL;
 }

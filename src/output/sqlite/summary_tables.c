@@ -174,11 +174,12 @@ static struct g2h_error *number_text(const struct summary_tables *tables, struct
     return find_or_add(tables, tables->find_text, tables->add_text, ret);
 }
 
-static void bind_numbers(sqlite3_stmt *statement, int first, uint64_t a, uint64_t b, uint64_t c)
+/* Binds the sums of a row, which follow two texts. */
+static void bind_sums(sqlite3_stmt *statement, uint64_t objects, uint64_t bytes, uint64_t retained)
 {
-    database_bind_number(statement, first, a);
-    database_bind_number(statement, first + 1, b);
-    database_bind_number(statement, first + 2, c);
+    database_bind_number(statement, 3, objects);
+    database_bind_number(statement, 4, bytes);
+    database_bind_number(statement, 5, retained);
 }
 
 struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
@@ -223,7 +224,7 @@ struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct
     TRY(number_text(tables, name, &text));
     sqlite3_bind_int64(tables->add_class, 1, tables->dump);
     sqlite3_bind_int64(tables->add_class, 2, text);
-    bind_numbers(tables->add_class, 3, held->count, held->bytes, held->retained);
+    bind_sums(tables->add_class, held->count, held->bytes, held->retained);
     database_bind_number(tables->add_class, 6, garbage->count);
     database_bind_number(tables->add_class, 7, garbage->bytes);
     return database_step(tables->database, tables->add_class);
@@ -264,6 +265,6 @@ struct g2h_error *summary_tables_add_place(struct summary_tables *tables, int64_
 {
     sqlite3_bind_int64(tables->add_tree, 1, tables->dump);
     sqlite3_bind_int64(tables->add_tree, 2, place);
-    bind_numbers(tables->add_tree, 3, sums->count, sums->bytes, sums->retained);
+    bind_sums(tables->add_tree, sums->count, sums->bytes, sums->retained);
     return database_step(tables->database, tables->add_tree);
 }
