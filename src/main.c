@@ -300,7 +300,7 @@ static struct g2h_error *write_view(const struct options *options, const struct 
 static bool append_program(const struct options *options, struct text *ret)
 {
     if (options->death)
-        text_append(ret, options->death->name, strlen(options->death->name));
+        text_append_string(ret, options->death->name);
     return options->death || (options->pid != 0 && procfs_read_whole_name(options->pid, ret) == 0);
 }
 
@@ -309,11 +309,11 @@ static struct g2h_error *find_source(const struct options *options, const struct
                                      struct text *ret)
 {
     _cleanup_(text_deinit) struct text program = {0};
-    text_append(ret, input->name, strlen(input->name));
+    text_append_string(ret, input->name);
     if (append_program(options, &program)) {
-        text_append(ret, " (", 2);
+        text_append_string(ret, " (");
         text_append(ret, program.data, program.size);
-        text_append(ret, ")", 1);
+        text_append_string(ret, ")");
     }
     text_append(ret, "", 1);
     TRY_MEMORY(!ret->failed);

@@ -128,7 +128,7 @@ static void append_decimal(struct text *text, const char *digits, int point)
         text_append(text, i < count ? &digits[i] : "0", 1);
     if (count <= point)
         return;
-    text_append(text, ".", 1);
+    text_append_string(text, ".");
     for (int i = point; i < count; i++)
         text_append(text, i >= 0 ? &digits[i] : "0", 1);
 }
@@ -140,11 +140,11 @@ void text_append_float(struct text *text, double value, bool is_narrow)
     char digits[18];
     if (isnan(value) || isinf(value)) {
         const char *name = isnan(value) ? "NaN" : signbit(value) ? "-Inf" : "+Inf";
-        text_append(text, name, strlen(name));
+        text_append_string(text, name);
         return;
     }
     if (signbit(value))
-        text_append(text, "-", 1);
+        text_append_string(text, "-");
     const int point = shortest_digits(fabs(value), is_narrow, digits);
     if (point >= LEAST_POINT && point <= MOST_POINT) {
         append_decimal(text, digits, point);
@@ -152,7 +152,7 @@ void text_append_float(struct text *text, double value, bool is_narrow)
     }
     text_append(text, digits, 1);
     text_append(text, ".", digits[1] ? 1 : 0);
-    text_append(text, digits + 1, strlen(digits + 1));
+    text_append_string(text, digits + 1);
     text_printf(text, "e%+03d", point - 1);
 }
 
@@ -191,7 +191,7 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
         uint32_t character;
         const size_t length = utf8_read(data + at, (size_t)(size - at), &character);
         if (length == 0)
-            text_append(text, "\xef\xbf\xbd", 3);
+            text_append_string(text, "\xef\xbf\xbd");
         else
             text_append(text, (const char *)data + at, length);
         at += length ? length : 1;

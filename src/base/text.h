@@ -27,6 +27,11 @@ static inline void text_append(struct text *text, const char *data, size_t size)
     text->size += size;
 }
 
+static inline void text_append_string(struct text *text, const char *string)
+{
+    text_append(text, string, __builtin_strlen(string));
+}
+
 /* Appends at most 255 bytes of printf()'s output. */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -121,7 +121,7 @@ int usage_print_help(void)
     static const char indent[] = "                        ";
     _cleanup_(text_deinit) struct text text = {0};
     const struct g2h_format *format;
-    text_append(&text, help, strlen(help));
+    text_append_string(&text, help);
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++) {
         text_printf(&text, "%s", indent);
         append_format(&text, format);

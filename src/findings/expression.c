@@ -57,7 +57,7 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
         text_printf(text, "[%" PRIu64 "]", kind == G2H_KEY_INDEX ? key.index : edge->index);
     } else {
         if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
-            text_append(text, ".", 1);
+            text_append_string(text, ".");
         text_append(text, name, size);
     }
 }
@@ -73,7 +73,7 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
     const char *name = findings_name_of(view, node, &size);
     if (kind == G2H_NODE_PACKAGE) {
         text_append(text, name, size);
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     } else if (kind == G2H_NODE_FRAME) {
         text_printf(whose, "local of ");
         text_append(whose, name, size);
@@ -145,7 +145,7 @@ static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *e
         text_append(text, the, sizeof(the) - 1);
         text_append(text, name,
                     begin + expression_without_line(function, (size_t)(address - 1 - function)));
-        text_append(text, " ", 1);
+        text_append_string(text, " ");
         text_append(text, address, (size_t)(name + size - address));
         return true;
     }
@@ -209,7 +209,7 @@ static void append_whose(struct text *text, const struct text *whose)
         return;
     text_printf(text, "  (");
     text_append(text, whose->data, whose->size);
-    text_append(text, ")", 1);
+    text_append_string(text, ")");
 }
 
 /* Splits the path at its first object: the edge into it names the variable, and the edges after it

@@ -139,7 +139,7 @@ static void append_field(const char *name, size_t size, struct text *text)
 {
     bool in_brackets = false;
     if (size > 0 && name[0] != '[')
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     for (size_t i = 0; i < size; i++) {
         in_brackets = name[i] == '[' || (in_brackets && name[i] != ']');
         if (!in_brackets || name[i] == '[')

@@ -74,7 +74,7 @@ static void append_pointer(const struct outside_search *search, const struct g2h
     const char *name = g2h_view_name(search->findings->view, edge->name, &size);
     bool is_inside = false;
     if (text->size > 0 && size > 0 && name[0] != '[')
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     for (size_t i = 0; i < size; i++) {
         is_inside = is_inside && name[i] != ']';
         if (!is_inside)

@@ -187,7 +187,7 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
     const struct findings *findings = &found->findings;
     _cleanup_(text_deinit) struct text text = {0};
     text_append_grouped(&text, who_count(findings, suspect));
-    text_append(&text, " ", 1);
+    text_append_string(&text, " ");
     public_append_name(findings, suspect->item, &text);
     if (suspect->holder != MERGED_NONE) {
         struct who_holders holders;

@@ -28,11 +28,11 @@ static bool append_retainer(const struct findings *findings, const struct g2h_ed
     text_append(text, class, size);
     const char *label = g2h_view_name(findings->view, edge->name, &size);
     if (!has_label(edge, is_entries)) {
-        text_append(text, "[]", 2);
+        text_append_string(text, "[]");
     } else {
         bool in_brackets = false;
         if (size > 0 && label[0] != '[')
-            text_append(text, ".", 1);
+            text_append_string(text, ".");
         for (size_t i = 0; i < size; i++) {
             if (label[i] == '[' || label[i] == ']')
                 in_brackets = label[i] == '[';

@@ -188,7 +188,7 @@ static void reply_digits(struct hub *hub, const struct reply_to *to, const char 
     _cleanup_(text_deinit) struct text result = {0};
     text_printf(&result, "{\"%s\":\"", member);
     append_digits(hub, &result, most);
-    text_append(&result, "\"}", 2);
+    text_append_string(&result, "\"}");
     reply_result(hub, to, result.data, result.failed ? 0 : result.size);
 }
 
@@ -372,7 +372,7 @@ static void find_method(struct hub *hub, struct cdp_request *request, struct jso
         request->method->run(hub, request);
         return;
     }
-    text_append(&message, "'", 1);
+    text_append_string(&message, "'");
     text_append(&message, method.data, method.size < 100 ? method.size : 100);
     text_printf(&message, "' wasn't found");
     reply_error(hub, &request->to, REPLY_NO_METHOD, message.data,
@@ -438,5 +438,5 @@ void cdp_describe(struct text *text)
         describe_commands(text, domains[i].domain);
         text_printf(text, "],\"events\":[%s],\"types\":[]}", domains[i].events);
     }
-    text_append(text, "]}", 2);
+    text_append_string(text, "]}");
 }

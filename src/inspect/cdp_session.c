@@ -287,11 +287,6 @@ static void cdp_session_go_on(struct running *running)
 
 /* ---- questions ---- */
 
-static void cdp_session_append_words(struct text *text, const char *words)
-{
-    text_append(text, words, strlen(words));
-}
-
 /* Reads a number of kilobytes from /proc/PID/status. */
 static bool read_status(const char *status, const char *name, uint64_t *ret)
 {
@@ -328,11 +323,11 @@ static void append_target(const struct running *running, struct text *text)
     _cleanup_(text_deinit) struct text url = {0};
     if (pid != 0 && g2h_process_image(pid) != running->image)
         return;
-    cdp_session_append_words(&url, "file://");
-    cdp_session_append_words(&url, options->path);
-    cdp_session_append_words(text, "\"title\":");
+    text_append_string(&url, "file://");
+    text_append_string(&url, options->path);
+    text_append_string(text, "\"title\":");
     json_write(text, options->title, strlen(options->title));
-    cdp_session_append_words(text, ",\"url\":");
+    text_append_string(text, ",\"url\":");
     json_write(text, url.data, url.size);
 }
 

@@ -61,7 +61,7 @@ static void send_text(struct hub *hub, uint64_t number, const struct text *text)
 /* Begins an answer: the parts of the request that it repeats. */
 static void reply_begin(struct text *text, const struct reply_to *to)
 {
-    text_append(text, "{", 1);
+    text_append_string(text, "{");
     if (*to->id)
         text_printf(text, "\"id\":%s,", to->id);
     if (*to->session)
@@ -96,7 +96,7 @@ void reply_error(struct hub *hub, const struct reply_to *to, enum reply_code cod
     reply_begin(&text, to);
     text_printf(&text, "\"error\":{\"code\":%d,\"message\":", (int)code);
     json_write(&text, message, size);
-    text_append(&text, "}}", 2);
+    text_append_string(&text, "}}");
     send_text(hub, to->connection, &text);
 }
 
@@ -109,8 +109,8 @@ void reply_event(struct hub *hub, uint64_t connection, const char *method, const
 {
     _cleanup_(text_deinit) struct text text = {0};
     text_printf(&text, "{\"method\":\"%s\",\"params\":", method);
-    text_append(&text, params, strlen(params));
-    text_append(&text, "}", 1);
+    text_append_string(&text, params);
+    text_append_string(&text, "}");
     send_text(hub, connection, &text);
 }
 

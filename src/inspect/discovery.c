@@ -25,7 +25,7 @@ static void discovery_answer(struct hub *hub, struct client *client, const struc
 static void answer_version(struct hub *hub, struct client *client)
 {
     _cleanup_(text_deinit) struct text body = {0};
-    text_append(&body, "{\"Browser\":", strlen("{\"Browser\":"));
+    text_append_string(&body, "{\"Browser\":");
     json_write_string(&body, hub->options->program);
     text_printf(&body, ",\"Protocol-Version\":\"1.3\"}");
     discovery_answer(hub, client, &body);
@@ -57,7 +57,7 @@ void discovery_list(struct hub *hub, struct client *client)
             "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&ws=";
     _cleanup_(text_deinit) struct text body = {0};
     const char *host = client->host, *path = hub->address->path;
-    text_append(&body, "[", 1);
+    text_append_string(&body, "[");
     if (hub->target.size > 0) {
         text_printf(&body,
                     "{\"id\":\"%s\",\"type\":\"node\",\"description\":\"\",\"faviconUrl\":\"\",",
@@ -66,9 +66,9 @@ void discovery_list(struct hub *hub, struct client *client)
         append_address(&body, "devtoolsFrontendUrl", page, host, path);
         append_address(&body, "devtoolsFrontendUrlCompat", compatible, host, path);
         append_address(&body, "webSocketDebuggerUrl", "ws://", host, path);
-        text_append(&body, "}", 1);
+        text_append_string(&body, "}");
     }
-    text_append(&body, "]", 1);
+    text_append_string(&body, "]");
     discovery_answer(hub, client, &body);
 }
 
@@ -92,7 +92,7 @@ static void begin_list(struct hub *hub, struct client *client, const struct http
 {
     _cleanup_(text_deinit) struct text none = {0};
     if (hub->options->is_private) {
-        text_append(&none, "[]", 2);
+        text_append_string(&none, "[]");
         discovery_answer(hub, client, &none);
         return;
     }

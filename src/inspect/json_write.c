@@ -21,7 +21,7 @@ static size_t plain_run(const char *data, size_t size)
 static void put_escape(struct text *text, char character)
 {
     if (character == '\n')
-        text_append(text, "\\n", 2);
+        text_append_string(text, "\\n");
     else if (character == '"' || character == '\\')
         text_append(text, (char[]){'\\', character}, 2);
     else
@@ -32,7 +32,7 @@ void json_write(struct text *text, const char *data, size_t size)
 {
     static const char unknown[] = "\xef\xbf\xbd";
     uint32_t character;
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
     for (size_t at = 0; at < size;) {
         const size_t run = plain_run(data + at, size - at);
         text_append(text, data + at, run);
@@ -48,7 +48,7 @@ void json_write(struct text *text, const char *data, size_t size)
             text_append(text, unknown, sizeof(unknown) - 1);
         at += read > 0 ? read : 1;
     }
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
 }
 
 void json_write_string(struct text *text, const char *string)

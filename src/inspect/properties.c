@@ -239,7 +239,7 @@ static struct g2h_error *walk_package(const struct walk *walk)
         uint32_t first;
         name.size = 0;
         text_append(&name, words, prefix);
-        text_append(&name, ".", 1);
+        text_append_string(&name, ".");
         const size_t begin = name.size, before = known.count;
         append_edge(taken, &edge, &name);
         TRY_MEMORY(!name.failed);
@@ -457,7 +457,7 @@ static bool write_property(void *context, const char *name, size_t size,
         return false;
     begin_property(writing->text, writing->count++ == 0, name, size);
     writing->error = remote_write(writing->taken, property, writing->text);
-    text_append(writing->text, end, strlen(end));
+    text_append_string(writing->text, end);
     return !writing->error;
 }
 

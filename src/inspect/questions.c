@@ -137,7 +137,7 @@ static void send_chunk(struct hub *hub, const char *data, size_t size, bool with
     const struct snapshot_request *request = &hub->requests.current;
     text_append(&event, before, sizeof(before) - 1);
     json_write(&event, data, size);
-    text_append(&event, "}}", 2);
+    text_append_string(&event, "}}");
     for (size_t i = 0; i < request->clients.count; i++)
         if (request->clients.data[i].has_progress || !with_progress_only)
             reply_events(hub, request->clients.data[i].to.connection, event.data,
@@ -168,7 +168,7 @@ static void append_failure(struct text *text, const char *why, size_t size)
     text_append(&name, why, size);
     text_append(text, before, sizeof(before) - 1);
     json_write(text, name.data, name.size);
-    text_append(text, "]}", 2);
+    text_append_string(text, "]}");
     text->failed |= name.failed;
 }
 

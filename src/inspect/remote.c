@@ -22,11 +22,6 @@ enum {
 
 /* ---- members ---- */
 
-static void remote_append_words(struct text *text, const char *words)
-{
-    text_append(text, words, strlen(words));
-}
-
 static void append_member(struct text *text, const char *name, const char *words, size_t size)
 {
     text_printf(text, ",\"%s\":", name);
@@ -50,12 +45,12 @@ static struct g2h_error *remote_append_object(const struct taken *taken,
                                               const struct text *description, struct text *text)
 {
     TRY_MEMORY(!class->failed && !description->failed);
-    remote_append_words(text, "{\"type\":\"object\"");
+    text_append_string(text, "{\"type\":\"object\"");
     append_member(text, "className", class->data, class->size);
     append_member(text, "description", description->data, description->size);
     if (place)
         TRY(append_id(taken, place, text));
-    remote_append_words(text, "}");
+    text_append_string(text, "}");
     return NULL;
 }
 
@@ -63,7 +58,7 @@ static void append_plain(struct text *text, const char *type, const char *words,
 {
     text_printf(text, "{\"type\":\"%s\",\"value\":", type);
     json_write(text, words, size);
-    remote_append_words(text, "}");
+    text_append_string(text, "}");
 }
 
 /* ---- what values lead to ---- */
@@ -104,9 +99,9 @@ static void append_class(const struct taken *taken, uint32_t number, struct text
     g2h_view_brief(taken->made.view, number, &node);
     const char *name = g2h_view_name(taken->made.view, node.name, &size);
     if (node.kind == G2H_NODE_TEXT)
-        remote_append_words(text, "string");
+        text_append_string(text, "string");
     else if (size == 0)
-        remote_append_words(text, "(root)");
+        text_append_string(text, "(root)");
     else
         text_append(text, name, size);
 }
@@ -248,7 +243,7 @@ static struct g2h_error *write_node(struct taken *taken, uint32_t number,
     if (node.kind == G2H_NODE_TEXT && node.members == 0)
         return write_text_node(taken, number, text);
     append_class(taken, number, &class);
-    remote_append_words(&description, node.kind == G2H_NODE_PACKAGE ? "package " : "");
+    text_append_string(&description, node.kind == G2H_NODE_PACKAGE ? "package " : "");
     text_append(&description, class.data, class.size);
     if (!g2h_view_is_redacted(taken->made.view) && remote_length(taken, &remote, &length))
         text_printf(&description, " (%" PRIu64 ")", length);
@@ -268,17 +263,17 @@ static struct g2h_error *write_number(struct taken *taken, const struct g2h_valu
         exact.size > 0 &&
         (exact.data[0] == '-' || (exact.data[0] >= '0' && exact.data[0] <= '9')) &&
         !memchr(exact.data, 'I', exact.size);
-    remote_append_words(text, "{\"type\":\"number\",");
-    remote_append_words(text, is_number ? "\"value\":" : "\"unserializableValue\":");
+    text_append_string(text, "{\"type\":\"number\",");
+    text_append_string(text, is_number ? "\"value\":" : "\"unserializableValue\":");
     if (is_number)
         text_append(text, exact.data, exact.size);
     else if (exact.size > 0 && exact.data[0] == 'N')
-        remote_append_words(text, "\"NaN\"");
+        text_append_string(text, "\"NaN\"");
     else
-        remote_append_words(text, exact.size > 0 && exact.data[0] == '-' ? "\"-Infinity\""
-                                                                         : "\"Infinity\"");
+        text_append_string(text, exact.size > 0 && exact.data[0] == '-' ? "\"-Infinity\""
+                                                                        : "\"Infinity\"");
     append_member(text, "description", shown->data, shown->size);
-    remote_append_words(text, "}");
+    text_append_string(text, "}");
     text->failed = text->failed || exact.failed;
     g2h_text_deinit(&exact);
     return NULL;
@@ -314,10 +309,10 @@ static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_v
 {
     _cleanup_(text_deinit) struct text type = {0};
     append_type(taken, value, false, &type);
-    remote_append_words(text, "{\"type\":\"object\",\"subtype\":\"null\",\"value\":null");
+    text_append_string(text, "{\"type\":\"object\",\"subtype\":\"null\",\"value\":null");
     append_member(text, "description", "nil", 3);
     append_member(text, "className", type.data, type.size);
-    remote_append_words(text, "}");
+    text_append_string(text, "}");
     TRY_MEMORY(!type.failed);
     return NULL;
 }
@@ -340,7 +335,7 @@ static struct g2h_error *write_reference(struct taken *taken, const struct remot
     if (value->kind != G2H_VALUE_INTERFACE || shown->size == 0)
         text_append(&description, class.data, class.size);
     if (description.size > 0 && shown->size > 0)
-        text_append(&description, " ", 1);
+        text_append_string(&description, " ");
     text_append(&description, shown->data, shown->size);
     return remote_append_object(taken, is_placed ? &place : NULL, &class, &description, text);
 }
@@ -376,9 +371,9 @@ static struct g2h_error *write_value(struct taken *taken, const struct remote *r
         return write_nil(taken, value, text);
     switch (value->kind) {
     case G2H_VALUE_BOOL:
-        remote_append_words(text, "{\"type\":\"boolean\",\"value\":");
+        text_append_string(text, "{\"type\":\"boolean\",\"value\":");
         text_append(text, shown.data, shown.size);
-        remote_append_words(text, "}");
+        text_append_string(text, "}");
         return NULL;
     case G2H_VALUE_INT:
     case G2H_VALUE_UINT:
@@ -411,20 +406,20 @@ static bool add_part(void *context, const char *name, size_t size, const struct 
     _cleanup_(text_deinit) struct text shown = {0};
     struct g2h_content content;
     if (summary->count++ == PARTS_SHOWN) {
-        remote_append_words(&summary->text, ", …");
+        text_append_string(&summary->text, ", …");
         return false;
     }
     text_printf(&summary->text, summary->count > 1 ? ", " : "{");
     text_append(&summary->text, name, size);
-    text_append(&summary->text, ": ", 2);
+    text_append_string(&summary->text, ": ");
     if (part->kind != REMOTE_VALUE) {
-        remote_append_words(&summary->text, "{…}");
+        text_append_string(&summary->text, "{…}");
         return true;
     }
     read_content(summary->taken, &part->value, &shown, &content);
     if (text_append_utf8(&summary->text, (const uint8_t *)shown.data, shown.size,
                          PART_CHARACTERS) == PART_CHARACTERS)
-        remote_append_words(&summary->text, "…");
+        text_append_string(&summary->text, "…");
     return true;
 }
 
@@ -445,7 +440,7 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
         taken->values = taken->inner;
         error = properties_visit(taken, &remote->place, add_part, &summary);
         taken->values = values;
-        remote_append_words(&summary.text, summary.count == 0 ? "{}" : "}");
+        text_append_string(&summary.text, summary.count == 0 ? "{}" : "}");
     }
     if (!error)
         error = remote_append_object(taken, &remote->place, &name, &summary.text, text);
@@ -475,7 +470,7 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
         append_plain(text, "string", (const char *)remote->words.data, (size_t)remote->words.size);
         return NULL;
     default:
-        remote_append_words(text, "{\"type\":\"undefined\"}");
+        text_append_string(text, "{\"type\":\"undefined\"}");
         return NULL;
     }
 }

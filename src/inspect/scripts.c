@@ -174,8 +174,8 @@ static bool append_below(const char *directory, const char *file, size_t size, s
         return false;
     for (const char *at = file;; at++) {
         text->size = before;
-        text_append(text, directory, strlen(directory));
-        text_append(text, "/", 1);
+        text_append_string(text, directory);
+        text_append_string(text, "/");
         text_append(text, at, (size_t)(file + size - at));
         text_append(text, "", 1);
         if (text->failed || access(text->data + before, R_OK) == 0)

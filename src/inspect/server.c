@@ -99,7 +99,7 @@ static struct g2h_error *make_path(char *ret, size_t space)
     random[6] = (uint8_t)(0x40 | (random[6] & 0x0f));
     random[8] = (uint8_t)(0x80 | (random[8] & 0x3f));
     _cleanup_(text_deinit) struct text path = {0};
-    text_append(&path, "/", 1);
+    text_append_string(&path, "/");
     for (unsigned i = 0; i < sizeof(random); i++)
         text_printf(&path, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", random[i]);
     text_append(&path, "", 1);

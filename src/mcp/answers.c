@@ -280,7 +280,7 @@ static void answers_put_variables(const struct answers *answers, const char *ask
             !findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE))
             continue;
         report_append_name(report, node->parent, &name);
-        text_append(&name, ".", 1);
+        text_append_string(&name, ".");
         report_append_name(report, i, &name);
         if (name.failed || !answers_contain(name.data, name.size, asked))
             continue;

@@ -48,21 +48,16 @@ struct protocol_request {
 
 /* ---- answers ---- */
 
-static void protocol_words(struct text *text, const char *words)
-{
-    text_append(text, words, strlen(words));
-}
-
 static void protocol_begin(const struct protocol_request *request, struct text *text)
 {
     _cleanup_(text_deinit) struct text id = {0};
-    protocol_words(text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    text_append_string(text, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (json_text(request->id, &id))
         json_write(text, id.data, id.size); /* which may not have been UTF-8 */
     else if (request->id.size > 0)
         text_append(text, request->id.data, request->id.size);
     else
-        protocol_words(text, "null");
+        text_append_string(text, "null");
     text->failed |= id.failed;
 }
 
@@ -72,32 +67,32 @@ static void protocol_error(const struct protocol_request *request, int code, con
     protocol_begin(request, text);
     text_printf(text, ",\"error\":{\"code\":%d,\"message\":", code);
     json_write_string(text, message);
-    protocol_words(text, data);
-    protocol_words(text, "}}\n");
+    text_append_string(text, data);
+    text_append_string(text, "}}\n");
 }
 
 /* Begins a result, whose members follow. */
 static void protocol_begin_result(const struct protocol_request *request, struct text *text)
 {
     protocol_begin(request, text);
-    protocol_words(text, ",\"result\":{");
+    text_append_string(text, ",\"result\":{");
     if (request->is_modern)
-        protocol_words(text,
-                       "\"resultType\":\"complete\",\"_meta\":{\"" META "serverInfo\":" SERVER "}");
+        text_append_string(text, "\"resultType\":\"complete\",\"_meta\":{\"" META
+                                 "serverInfo\":" SERVER "}");
 }
 
 /* Appends the key of a result's next member. */
 static void protocol_key(struct text *text, const char *key)
 {
     if (text->size > 0 && text->data[text->size - 1] != '{')
-        protocol_words(text, ",");
+        text_append_string(text, ",");
     json_write_string(text, key);
-    protocol_words(text, ":");
+    text_append_string(text, ":");
 }
 
 static void protocol_end_result(struct text *text)
 {
-    protocol_words(text, "}}\n");
+    text_append_string(text, "}}\n");
 }
 
 /* Adds how long a client may cache the result: as long as the process runs. */
@@ -106,15 +101,15 @@ static void protocol_put_cache(const struct protocol_request *request, struct te
     if (!request->is_modern)
         return;
     protocol_key(text, "ttlMs");
-    protocol_words(text, "3600000");
+    text_append_string(text, "3600000");
     protocol_key(text, "cacheScope");
-    protocol_words(text, "\"private\"");
+    text_append_string(text, "\"private\"");
 }
 
 static void protocol_put_about(struct text *text)
 {
     protocol_key(text, "capabilities");
-    protocol_words(text, "{\"tools\":{}}");
+    text_append_string(text, "{\"tools\":{}}");
     protocol_key(text, "instructions");
     json_write_string(text, instructions);
 }
@@ -139,19 +134,19 @@ static void protocol_initialize(struct protocol *protocol, const struct protocol
     protocol_key(text, "protocolVersion");
     json_write_string(text, version);
     protocol_key(text, "serverInfo");
-    protocol_words(text, SERVER);
+    text_append_string(text, SERVER);
     protocol_put_about(text);
     protocol_end_result(text);
 }
 
 static void protocol_put_versions(struct text *text)
 {
-    protocol_words(text, "[\"" MODERN "\"");
+    text_append_string(text, "[\"" MODERN "\"");
     for (size_t i = 0; i < LEGACY; i++) {
-        protocol_words(text, ",");
+        text_append_string(text, ",");
         json_write_string(text, legacy[i]);
     }
-    protocol_words(text, "]");
+    text_append_string(text, "]");
 }
 
 static void protocol_discover(struct protocol *protocol, const struct protocol_request *request,
@@ -209,11 +204,11 @@ static void protocol_call(struct protocol *protocol, const struct protocol_reque
     tools_call(protocol->await(protocol->context), tool, arguments, &content, &is_error);
     protocol_begin_result(request, text);
     protocol_key(text, "content");
-    protocol_words(text, "[{\"type\":\"text\",\"text\":");
+    text_append_string(text, "[{\"type\":\"text\",\"text\":");
     json_write(text, content.data, content.size);
-    protocol_words(text, "}]");
+    text_append_string(text, "}]");
     protocol_key(text, "isError");
-    protocol_words(text, is_error ? "true" : "false");
+    text_append_string(text, is_error ? "true" : "false");
     protocol_end_result(text);
     text->failed |= content.failed || name.failed;
 }
@@ -256,9 +251,9 @@ static bool protocol_read_meta(struct protocol_request *request, struct text *te
     }
     if (protocol_is(&version, MODERN))
         return true;
-    protocol_words(&data, ",\"data\":{\"supported\":");
+    text_append_string(&data, ",\"data\":{\"supported\":");
     protocol_put_versions(&data);
-    protocol_words(&data, ",\"requested\":");
+    text_append_string(&data, ",\"requested\":");
     json_write(&data, version.data, version.size < 64 ? version.size : 64);
     text_append(&data, "}", 2); /* and the terminating null */
     text->failed |= data.failed || version.failed;

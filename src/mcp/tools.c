@@ -139,28 +139,23 @@ const struct tool *tools_find(const struct mcp_settings *settings, const char *n
 
 /* ---- the list ---- */
 
-static void tools_words(struct text *text, const char *words)
-{
-    text_append(text, words, strlen(words));
-}
-
 static void tools_put_property(struct text *text, const char *name, const char *type,
                                const char *description)
 {
     json_write_string(text, name);
-    tools_words(text, ":{\"type\":\"");
-    tools_words(text, type);
-    tools_words(text, "\",\"description\":");
+    text_append_string(text, ":{\"type\":\"");
+    text_append_string(text, type);
+    text_append_string(text, "\",\"description\":");
     json_write_string(text, description);
 }
 
 static void tools_put_schema(const struct tool *tool, struct text *text)
 {
     bool has_needed = false;
-    tools_words(text, "{\"type\":\"object\",\"properties\":{");
+    text_append_string(text, "{\"type\":\"object\",\"properties\":{");
     for (size_t i = 0; i < ARGUMENTS && tool->arguments[i].name; i++) {
         tools_put_property(text, tool->arguments[i].name, "string", tool->arguments[i].description);
-        tools_words(text, "},");
+        text_append_string(text, "},");
     }
     for (size_t i = 0; i < COMMON; i++) {
         tools_put_property(text, common[i].name, "integer", common[i].description);
@@ -169,16 +164,16 @@ static void tools_put_schema(const struct tool *tool, struct text *text)
     }
     tools_put_property(text, "cursor", "string",
                        "next_cursor of the answer before, to the same question");
-    tools_words(text, "}}");
+    text_append_string(text, "}}");
     for (size_t i = 0; i < ARGUMENTS && tool->arguments[i].name; i++) {
         if (!tool->arguments[i].is_needed)
             continue;
-        tools_words(text, has_needed ? "," : ",\"required\":[");
+        text_append_string(text, has_needed ? "," : ",\"required\":[");
         json_write_string(text, tool->arguments[i].name);
         has_needed = true;
     }
-    tools_words(text, has_needed ? "],\"additionalProperties\":false}"
-                                 : ",\"additionalProperties\":false}");
+    text_append_string(text, has_needed ? "],\"additionalProperties\":false}"
+                                        : ",\"additionalProperties\":false}");
 }
 
 void tools_list(const struct mcp_settings *settings, struct text *text)
@@ -187,17 +182,18 @@ void tools_list(const struct mcp_settings *settings, struct text *text)
     for (size_t i = 0; i < TOOLS; i++) {
         if (!tools_has(settings, &tools[i]))
             continue;
-        tools_words(text, before);
-        tools_words(text, "{\"name\":");
+        text_append_string(text, before);
+        text_append_string(text, "{\"name\":");
         json_write_string(text, tools[i].name);
-        tools_words(text, ",\"description\":");
+        text_append_string(text, ",\"description\":");
         json_write_string(text, tools[i].description);
-        tools_words(text, ",\"inputSchema\":");
+        text_append_string(text, ",\"inputSchema\":");
         tools_put_schema(&tools[i], text);
-        tools_words(text, ",\"annotations\":{\"readOnlyHint\":true,\"openWorldHint\":false}}");
+        text_append_string(text,
+                           ",\"annotations\":{\"readOnlyHint\":true,\"openWorldHint\":false}}");
         before = ",";
     }
-    tools_words(text, "]");
+    text_append_string(text, "]");
 }
 
 /* ---- arguments ---- */
@@ -385,6 +381,6 @@ void tools_call(struct answers *answers, const struct tool *tool, struct json_va
     if (!error)
         return;
     text->size = 0;
-    tools_words(text, error->message);
+    text_append_string(text, error->message);
     g2h_error_destroy(error);
 }

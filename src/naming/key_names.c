@@ -195,7 +195,7 @@ static void key_names_append_path(const struct types *types, const struct map_en
     const struct type *type = &types->list.data[number];
     if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: no path */
         if (is_key)
-            text_append(text, " (key)", 6);
+            text_append_string(text, " (key)");
         return;
     }
     const unsigned slot = known & (SLOTS - 1);
@@ -204,12 +204,12 @@ static void key_names_append_path(const struct types *types, const struct map_en
     char path[NAME_LIMIT / 2];
     const size_t size = types_path(types, number, inner, path, sizeof(path));
     if (is_key)
-        text_append(text, " (key", 5);
+        text_append_string(text, " (key");
     if (size > 0 && path[0] != '[')
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT / 2);
     if (is_key)
-        text_append(text, ")", 1);
+        text_append_string(text, ")");
 }
 
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
@@ -274,9 +274,9 @@ static bool append_redacted(const struct names *names, const uint8_t *data, uint
     enum { HASHED = 1024 };
     if (size > HASHED)
         return false;
-    text_append(text, "[", 1);
+    text_append_string(text, "[");
     text_append_redacted(text, names->redaction, data, size);
-    text_append(text, "]", 1);
+    text_append_string(text, "]");
     return true;
 }
 
@@ -288,7 +288,7 @@ static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
     while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
         text->size--;
     text->size -= text->size > 0;
-    text_append(text, "…", strlen("…"));
+    text_append_string(text, "…");
 }
 
 /* Appends a key as ["alice"], cut and redacted as needed. Returns false if it cannot be shown.
@@ -307,9 +307,9 @@ static bool key_names_append_string(const struct names *names, const uint8_t *da
         text->size += (size_t)size + 4;
         return true;
     }
-    text_append(text, "[\"", 2);
+    text_append_string(text, "[\"");
     append_cut(data, size, text);
-    text_append(text, "\"]", 2);
+    text_append_string(text, "\"]");
     return true;
 }
 
@@ -328,9 +328,9 @@ static enum key_form read_string(const struct key_reader *reader, const uint8_t 
 
 static void key_names_append_integer(uint32_t integer, struct text *text)
 {
-    text_append(text, "[", 1);
+    text_append_string(text, "[");
     text_append_number(text, integer);
-    text_append(text, "]", 1);
+    text_append_string(text, "]");
 }
 
 /* Reads an integer or bool key and appends it: [42], [true]. Numbers that fit into an element's
@@ -358,7 +358,7 @@ static enum key_form read_integer(const struct key_reader *reader, const struct 
     const bool is_negative = is_signed && (value >> 63 & 1) != 0;
     text_append(text, is_negative ? "[-" : "[", is_negative ? 2 : 1);
     text_append_number(text, is_negative ? -value : value);
-    text_append(text, "]", 1);
+    text_append_string(text, "]");
     return KEY_TEXT;
 }
 

@@ -241,7 +241,7 @@ static void namer_append_path(const struct names *names, uint32_t type, uint64_t
     char path[NAME_LIMIT];
     const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && text->size > 0)
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
 }
 
@@ -284,7 +284,7 @@ static void namer_append_key(const struct names *names, uint64_t key, struct tex
     }
     if (form == KEY_ELEMENT)
         text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
-    text_append(text, "f", 1);
+    text_append_string(text, "f");
     text_append_number(text, key & (ELEMENT_OFFSET - 1));
     if (form == KEY_INTERFACE)
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));

@@ -166,17 +166,17 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
      * such a type is nearly always a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
     if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
-        text_append(text, " (", 2);
+        text_append_string(text, " (");
         text_append_name(text, names, known.data, known.size, NAME_LIMIT / 2);
     } else if (is_secret(names, record)) {
-        text_append(text, " (", 2);
+        text_append_string(text, " (");
         text_append_redacted(text, names->redaction, name->data, name->size);
     } else {
         text_append(text, " (*", nameless ? 3 : 2);
         text_append_name(text, names, name->data, name->size, NAME_LIMIT / 2);
         text_append(text, "?", nameless ? 1 : 0);
     }
-    text_append(text, ")", 1);
+    text_append_string(text, ")");
 }
 
 /* ---- names of types ---- */
@@ -265,14 +265,14 @@ static void append_entries(struct text *text, const struct names *names, uint32_
     if (bytes_begin(own, "map[")) {
         append_whole_name(&name, names, own.data, own.size);
     } else {
-        text_append(&name, "map[", 4);
+        text_append_string(&name, "map[");
         names_append_type(&name, names, types->list.data[map].key);
-        text_append(&name, "]", 1);
+        text_append_string(&name, "]");
         names_append_type(&name, names, types->list.data[map].elem);
     }
     /* If the name has to be cut, the suffix must stay: without it the name would be the map's. */
     text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
-    text_append(text, suffix, strlen(suffix));
+    text_append_string(text, suffix);
     text->failed = text->failed || name.failed;
     text_deinit(&name);
 }
@@ -288,7 +288,7 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
     if (map < types->list.count) {
         append_entries(&text, names, map);
     } else if (is_array) {
-        text_append(&text, "[]", 2);
+        text_append_string(&text, "[]");
         names_append_type(&text, names, type);
     } else {
         names_append_type(&text, names, type);
@@ -296,7 +296,7 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
          * their contents. */
         if (types->list.data[type].kind == TYPE_STRING &&
             bytes_are(types_name(types, type), "string"))
-            text_append(&text, " header", 7);
+            text_append_string(&text, " header");
     }
     bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
                 name_uses_add(&names->uses, *ret,
@@ -367,7 +367,7 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
     }
     for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += map->size / word) {
         text.size = 0;
-        text_append(&text, "[", 1);
+        text_append_string(&text, "[");
         text_append_number(&text, j / (map->size / word));
         text_append(&text, "].", path[0] == '[' ? 1 : 2);
         text_append_path(&text, path, size);

@@ -70,9 +70,9 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
     } else {
         return false;
     }
-    text_append(ret, before, strlen(before));
+    text_append_string(ret, before);
     text_append_utf8(ret, (const uint8_t *)name, size,
                      NAME_LIMIT - strlen(before) - strlen(behind));
-    text_append(ret, behind, strlen(behind));
+    text_append_string(ret, behind);
     return true;
 }

@@ -40,7 +40,7 @@ void builder_deinit(struct builder *builder)
 bool builder_text(struct builder *builder, const char *text)
 {
     builder->text.size = 0;
-    text_append(&builder->text, text, strlen(text));
+    text_append_string(&builder->text, text);
     return !builder->text.failed;
 }
 

@@ -43,7 +43,7 @@ static void append_file_and_line(struct builder *builder, const struct g2h_line 
     if (line->line == 0)
         return;
     const struct g2h_bytes file = bytes_base_name(line->file);
-    text_append(&builder->text, " ", 1);
+    text_append_string(&builder->text, " ");
     text_append_utf8(&builder->text, file.data, file.size, NAME_LIMIT / 16);
     text_printf(&builder->text, ":%u", line->line);
 }

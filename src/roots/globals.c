@@ -279,7 +279,7 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
     char path[NAME_LIMIT];
     const size_t size = types_path(builder->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && builder->text.size > 0)
-        text_append(&builder->text, ".", 1);
+        text_append_string(&builder->text, ".");
     text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
 }
 

@@ -121,7 +121,7 @@ static bool goroutine_roots_name_word(struct builder *builder, const struct heap
     }
     if (append_frame_path(builder, frame, offset))
         return true;
-    text_append(&builder->text, "f", 1);
+    text_append_string(&builder->text, "f");
     text_append_number(&builder->text, offset);
     append_pool(builder, frame, offset);
     if (!typing) /* with typing, the object's class shows the type */
@@ -351,20 +351,20 @@ static void goroutine_name(struct builder *builder, const struct goroutine *goro
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct text *text = &builder->text;
     text->size = 0;
-    text_append(text, "goroutine ", 10);
+    text_append_string(text, "goroutine ");
     text_append_number(text, record->goid);
-    text_append(text, " [", 2);
+    text_append_string(text, " [");
     root_goroutine_append_state(builder->heap, &goroutine->root, text);
     if (goroutine->root.minutes > 0)
         text_printf(text, ", %u minutes", goroutine->root.minutes);
     if (record->is_system || record->is_background)
         text_printf(text, record->is_system ? ", system" : ", background");
-    text_append(text, "]", 1);
+    text_append_string(text, "]");
     if (is_alone) {
         places_append_functions(builder, goroutine);
         return;
     }
-    text_append(text, " ", 1);
+    text_append_string(text, " ");
     builder_append(builder, &goroutine->function);
 }
 

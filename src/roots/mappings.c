@@ -45,7 +45,7 @@ static void name_mapping(struct builder *builder, const struct g2h_mapping *mapp
                                                                    : "anonymous";
     text->size = 0;
     text_append_bytes(text, mapping->resident);
-    text_append(text, " ", 1);
+    text_append_string(text, " ");
     text_append_utf8(text, (const uint8_t *)name, strlen(name), NAME_LIMIT / 4);
 }
 
@@ -133,7 +133,7 @@ static bool mappings_name_word(struct names *names, struct namer *namer, uint64_
     }
     text->size = 0;
     if (name.form == EDGE_NAME_INDEX && name.value >= NUMBERED)
-        text_append(text, "[…]", strlen("[…]"));
+        text_append_string(text, "[…]");
     else
         namer_append(namer, &name, text);
     return !text->failed && names_add_label(names, text->data, text->size, ret);

@@ -54,11 +54,6 @@ bool build_is_named(const struct runtime_types *runtime, uint32_t type, const ch
     return bytes_are(types_name(runtime->types, type), text);
 }
 
-static void type_builder_append(struct text *name, const char *text)
-{
-    text_append(name, text, strlen(text));
-}
-
 /* Appends the name of a type, cut if it is long. */
 static void type_builder_append_type(struct text *name, const struct runtime_types *runtime,
                                      uint32_t type)
@@ -69,7 +64,7 @@ static void type_builder_append_type(struct text *name, const struct runtime_typ
         for (size = PART_MOST; size > 0 && (own.data[size] & 0xc0) == 0x80;)
             size--;
     text_append(name, (const char *)own.data, size);
-    type_builder_append(name, size < own.size ? "…" : "");
+    text_append_string(name, size < own.size ? "…" : "");
 }
 
 /* Interns a name that was composed. Returns TYPE_NONE if memory runs out. */
@@ -85,14 +80,14 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
                     uint32_t second)
 {
     _cleanup_(text_deinit) struct text name = {0};
-    type_builder_append(&name, kind);
-    type_builder_append(&name, "<");
+    text_append_string(&name, kind);
+    text_append_string(&name, "<");
     type_builder_append_type(&name, runtime, first);
     if (second != TYPE_NONE) {
-        type_builder_append(&name, ",");
+        text_append_string(&name, ",");
         type_builder_append_type(&name, runtime, second);
     }
-    type_builder_append(&name, ">");
+    text_append_string(&name, ">");
     return intern_text(runtime, &name);
 }
 
@@ -101,9 +96,9 @@ uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 {
     const bool is_ambiguous = build_has_prefix(runtime, elem, "<-chan ");
     _cleanup_(text_deinit) struct text name = {0};
-    type_builder_append(&name, is_ambiguous ? "chan (" : "chan ");
+    text_append_string(&name, is_ambiguous ? "chan (" : "chan ");
     type_builder_append_type(&name, runtime, elem);
-    type_builder_append(&name, is_ambiguous ? ")" : "");
+    text_append_string(&name, is_ambiguous ? ")" : "");
     return intern_text(runtime, &name);
 }
 
@@ -176,7 +171,7 @@ static uint32_t derive(struct runtime_types *runtime, enum type_kind kind, uint3
     if (type != MAP_NONE)
         return type;
     _cleanup_(text_deinit) struct text name = {0};
-    type_builder_append(&name, prefix);
+    text_append_string(&name, prefix);
     type_builder_append_type(&name, runtime, elem);
     const uint32_t number = intern_text(runtime, &name);
     if (number == TYPE_NONE)

@@ -205,8 +205,8 @@ static bool sibling_name(struct runtime_types *runtime, uint32_t node, const cha
     const size_t skipped = strlen(package) + strlen("node");
     if (name.size + strlen(word) > TEXT_MOST)
         return false;
-    text_append(ret, package, strlen(package));
-    text_append(ret, word, strlen(word));
+    text_append_string(ret, package);
+    text_append_string(ret, word);
     text_append(ret, (const char *)name.data + skipped, (size_t)name.size - skipped);
     runtime->no_memory |= ret->failed;
     return !ret->failed;
@@ -220,9 +220,9 @@ static uint32_t weak_pointer_type(struct runtime_types *runtime, uint32_t node)
     _cleanup_(text_deinit) struct text name = {0};
     if (own.size == 0 || own.size > TEXT_MOST)
         return TYPE_NONE;
-    text_append(&name, "weak.Pointer[", strlen("weak.Pointer["));
+    text_append_string(&name, "weak.Pointer[");
     text_append(&name, (const char *)own.data, (size_t)own.size);
-    text_append(&name, "]", 1);
+    text_append_string(&name, "]");
     runtime->no_memory |= name.failed;
     if (name.failed)
         return TYPE_NONE;

@@ -35,7 +35,7 @@ static uint64_t contents_word_at(const struct formatting *out, const struct g2h_
 static void format_nil(const struct formatting *out)
 {
     out->content->is_nil = true;
-    text_append(out->text, "nil", 3);
+    text_append_string(out->text, "nil");
 }
 
 /* ---- strings and bytes ---- */
@@ -46,15 +46,15 @@ static void format_quoted(const struct formatting *out, const uint8_t *data, uin
                           uint64_t whole)
 {
     struct text *text = out->text;
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
     const size_t before = text->size;
     const uint64_t most = size < 4 * G2H_CONTENT_LIMIT ? size : 4 * G2H_CONTENT_LIMIT;
     const size_t characters = text_append_utf8(text, data, most, G2H_CONTENT_LIMIT);
     const bool is_cut =
         whole > size || (characters >= G2H_CONTENT_LIMIT && whole > text->size - before);
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
     if (is_cut)
-        text_append(text, "…", strlen("…"));
+        text_append_string(text, "…");
 }
 
 /* Returns whether bytes can be shown as a string: printable ASCII, or valid UTF-8 without control
@@ -76,11 +76,11 @@ static void format_bytes(const struct formatting *out, const uint8_t *data, uint
         format_quoted(out, data, shown, size);
         return;
     }
-    text_append(out->text, "0x", 2);
+    text_append_string(out->text, "0x");
     for (uint64_t i = 0; i < shown && i < HEX_BYTES; i++)
         text_printf(out->text, "%02x", data[i]);
     if (size > HEX_BYTES)
-        text_append(out->text, "…", strlen("…"));
+        text_append_string(out->text, "…");
 }
 
 /* Formats length bytes at an address, as a string or as bytes. */
@@ -114,7 +114,7 @@ static void format_slice(const struct formatting *out, const struct g2h_value *v
     content->target = first;
     text_printf(out->text, "len %" PRIu64 " cap %" PRIu64, length, capacity);
     if (value_is_byte(types, contents_type_of(out, value->number)->elem)) {
-        text_append(out->text, " ", 1);
+        text_append_string(out->text, " ");
         format_memory(out, first, length, false);
     }
 }
@@ -214,7 +214,7 @@ static void format_at(const struct formatting *out, uint32_t number, uint64_t ad
     struct view_memory memory;
     if (types->list.data[number].size == 0)
         return;
-    text_append(out->text, " ", 1);
+    text_append_string(out->text, " ");
     const bool is_there = view_memory_at(out->view, address, &memory) &&
                           value_fill(out->view, number, &memory.bytes, 0, &value);
     const uint8_t kind = types->list.data[number].kind;
@@ -244,7 +244,7 @@ static void format_direct(const struct formatting *out, uint32_t number, uint64_
                view_memory_at(out->view, address, &memory) &&
                first_string(out, type->elem, &memory.bytes, &value)) {
         struct g2h_content of_value = {.is_nil = false};
-        text_append(out->text, " ", 1);
+        text_append_string(out->text, " ");
         format_value(&(struct formatting){out->view, out->text, &of_value}, &value);
     } else {
         text_printf(out->text, " 0x%" PRIx64, address);

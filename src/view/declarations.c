@@ -27,9 +27,9 @@ static void capacities_append_type(const struct g2h_capacities *capacities, uint
 static void append_map(const struct g2h_capacities *capacities, const struct type *map,
                        struct text *text)
 {
-    text_append(text, "map[", 4);
+    text_append_string(text, "map[");
     capacities_append_type(capacities, map->key, text);
-    text_append(text, "]", 1);
+    text_append_string(text, "]");
     capacities_append_type(capacities, map->elem, text);
 }
 
@@ -54,13 +54,13 @@ static void capacities_append_path(const struct g2h_capacities *capacities, uint
         types_map_inside(capacities->typing->types, type) < capacities->typing->types->list.count;
     for (size_t i = 0; is_map && i < sizeof(parts) / sizeof(*parts); i++)
         if (kept >= strlen(parts[i][0]) && memcmp(path, parts[i][0], strlen(parts[i][0])) == 0) {
-            text_append(text, parts[i][1], strlen(parts[i][1]));
+            text_append_string(text, parts[i][1]);
             at += strlen(parts[i][0]);
             kept -= strlen(parts[i][0]);
             break;
         }
     if (kept > 0 && at[0] != '[' && at[0] != '.')
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     text_append_utf8(text, (const uint8_t *)at, kept, NAME_LIMIT);
 }
 

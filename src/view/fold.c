@@ -398,7 +398,7 @@ static void count_text(struct text *text, uint32_t count, const char *remark)
 {
     static const char times[] = "×";
     text->size = 0;
-    text_append(text, times, strlen(times));
+    text_append_string(text, times);
     text_append_grouped(text, count);
     text_append(text, remark, strlen(remark) + 1);
 }

@@ -180,7 +180,7 @@ void g2h_location_type(const struct g2h_view *view, const struct g2h_location *l
 {
     struct text made = view_borrow(text);
     if (location->is_array)
-        text_append(&made, "[]", 2);
+        text_append_string(&made, "[]");
     locations_append_type(view, location->type, &made);
     view_give_back(text, &made);
 }

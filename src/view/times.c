@@ -189,7 +189,7 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
     text_printf(text, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
     append_fraction(fraction, 9, text);
     if (offset == 0)
-        text_append(text, "Z", 1);
+        text_append_string(text, "Z");
     else
         text_printf(text, "%c%02d:%02d", minutes < 0 ? '-' : '+',
                     (minutes < 0 ? -minutes : minutes) / 60,
@@ -208,14 +208,14 @@ void times_append_duration(uint64_t number, struct text *text)
     const uint64_t second = 1000000000, all = is_negative ? -number : number,
                    seconds = all / second;
     if (is_negative)
-        text_append(text, "-", 1);
+        text_append_string(text, "-");
     if (all == 0) {
-        text_append(text, "0s", 2);
+        text_append_string(text, "0s");
     } else if (all < second) {
         const unsigned i = all < 1000 ? 0 : all < 1000000 ? 1 : 2;
         text_append_number(text, all / units[i].size);
         append_fraction(all % units[i].size, units[i].digits, text);
-        text_append(text, units[i].name, strlen(units[i].name));
+        text_append_string(text, units[i].name);
     } else {
         if (seconds >= 3600)
             text_printf(text, "%" PRIu64 "h", seconds / 3600);
@@ -223,6 +223,6 @@ void times_append_duration(uint64_t number, struct text *text)
             text_printf(text, "%" PRIu64 "m", seconds / 60 % 60);
         text_append_number(text, seconds % 60);
         append_fraction(all % second, 9, text);
-        text_append(text, "s", 1);
+        text_append_string(text, "s");
     }
 }

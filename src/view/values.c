@@ -158,7 +158,7 @@ static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset
         return field->type;
     }
     if (values->path.size > 0)
-        text_append(&values->path, ".", 1);
+        text_append_string(&values->path, ".");
     text_append_utf8(&values->path, (const uint8_t *)name, size, NAME_LIMIT);
     return field->type;
 }
@@ -340,12 +340,12 @@ static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint6
 {
     const uint64_t half = size / 2;
     const double imaginary = value_float(heap, at + half, half);
-    text_append(text, "(", 1);
+    text_append_string(text, "(");
     text_append_float(text, value_float(heap, at, half), half == 4);
     if (isnan(imaginary) || (!signbit(imaginary) && !isinf(imaginary)))
-        text_append(text, "+", 1); /* else it has a sign */
+        text_append_string(text, "+"); /* else it has a sign */
     text_append_float(text, imaginary, half == 4);
-    text_append(text, "i)", 2);
+    text_append_string(text, "i)");
 }
 
 /* Appends the characters of a string in quotes, or its hash if strings are redacted; nothing if
@@ -364,9 +364,9 @@ static void values_append_string(const struct g2h_graph *graph, const uint8_t *a
         text_append_redacted(text, graph->names.redaction, data, size);
         return;
     }
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
     text_append_utf8(text, data, size, NAME_LIMIT);
-    text_append(text, "\"", 1);
+    text_append_string(text, "\"");
 }
 
 /* Appends an integer; the sign of a small signed one is extended to 64 bits. */
@@ -410,7 +410,7 @@ void value_append(const struct g2h_graph *graph, const struct g2h_value *value, 
     case G2H_VALUE_POINTER: {
         const uint64_t word = heap_word(heap, value->data);
         if (word == 0)
-            text_append(text, "nil", 3);
+            text_append_string(text, "nil");
         else
             text_printf(text, "0x%" PRIx64, word);
         break;

@@ -169,7 +169,7 @@ static bool contexts_add_rest(const struct contexts_making *making,
     struct contexts_group group;
     bool is_there = false;
     text->size = 0;
-    text_append(text, rest->name, strlen(rest->name));
+    text_append_string(text, rest->name);
     for (size_t i = 0; i < g2h_view_owner_count(making->view); i++) {
         if (!read_group(making->view, i, &group) || !is_of_rest(rest, &group))
             continue;

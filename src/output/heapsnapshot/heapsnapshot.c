@@ -270,7 +270,7 @@ static struct g2h_error *heapsnapshot_write_header(const struct heapsnapshot_sna
     const struct g2h_params *params = g2h_heap_params(heap);
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     struct text text = {0};
-    text_append(&text, "{\"snapshot\":{", 13);
+    text_append_string(&text, "{\"snapshot\":{");
     text_append(&text, meta, sizeof(meta) - 1);
     text_printf(&text,
                 ",\"go2heapsnapshot\":{\"version\":\"%s\",\"format\":\"%s\",\"go_version\":\"",

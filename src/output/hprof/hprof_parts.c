@@ -30,7 +30,7 @@ static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
     struct text *text = &classes->text;
     text->size = 0;
     text_append(text, value->path, value->path_size);
-    text_append(text, suffix, strlen(suffix));
+    text_append_string(text, suffix);
     TRY_MEMORY(!text->failed &&
                java_names_text(classes->names, text->size > 0 ? text->data : "(value)",
                                text->size > 0 ? text->size : 7, &part.name));

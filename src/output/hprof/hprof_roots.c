@@ -67,7 +67,7 @@ static struct g2h_error *static_name(struct hprof_roots_making *making, const st
     if (is_of_several) {
         name = g2h_view_name(making->file->view, node->name, &size);
         text_append(text, name, size);
-        text_append(text, ".", 1);
+        text_append_string(text, ".");
     }
     name = g2h_view_name(making->file->view, edge->name, &size);
     text_append(text, name, size);
@@ -220,7 +220,7 @@ static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_
     struct text *text = &making->text;
     char *at;
     text->size = 0;
-    text_append(text, "(", 1);
+    text_append_string(text, "(");
     g2h_edges_begin(making->edges, number, number + 1);
     while (g2h_edges_next(making->edges, &edge)) {
         const uint32_t id = making->file->id_of[edge.target];
@@ -229,13 +229,13 @@ static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_
             continue;
         const char *name = g2h_view_name(making->file->view, edge.name, &size);
         if (text->size > 1)
-            text_append(text, ", ", 2);
+            text_append_string(text, ", ");
         text_append(text, name, size);
         TRY(segment_reserve(&making->segment, ROOT, &at));
         at = put_u4(put_u1(at, HEAP_ROOT_FRAME), id);
         put_u4(put_u4(at, making->threads), depth);
     }
-    text_append(text, ")", 1);
+    text_append_string(text, ")");
     TRY_MEMORY(!text->failed &&
                java_names_text(&making->file->names, text->data, text->size, ret_signature));
     return NULL;

@@ -73,7 +73,7 @@ static void append_turned(const char *name, size_t size, struct text *ret)
     const size_t brackets = skip_brackets(name, size);
     const bool is_open = brackets < size && name[brackets] == '[';
     if (is_open)
-        text_append(ret, "(", 1);
+        text_append_string(ret, "(");
     append_slashed(name + brackets + is_open, size - brackets - is_open, ret);
     text_append(ret, name, brackets);
 }
@@ -100,7 +100,7 @@ void java_class_name(const char *name, size_t size, struct text *ret)
     const size_t length = ret->size - begin;
     if (length == 0 || java_names_has_prefix(made, length, "java/") ||
         (length >= 2 && memcmp(made + length - 2, "[]", 2) == 0))
-        text_append(ret, " (Go)", 5);
+        text_append_string(ret, " (Go)");
 }
 
 void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret)
@@ -111,10 +111,10 @@ void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text 
 
 void java_array_name(const char *name, size_t size, struct text *ret)
 {
-    text_append(ret, "[L", 2);
+    text_append_string(ret, "[L");
     const size_t begin = ret->size;
     append_turned(name, size, ret);
     if (!ret->failed && is_javas(ret->data + begin, ret->size - begin))
-        text_append(ret, " (Go)", 5);
-    text_append(ret, ";", 1);
+        text_append_string(ret, " (Go)");
+    text_append_string(ret, ";");
 }

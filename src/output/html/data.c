@@ -8,7 +8,7 @@
 
 void data_words(struct data *data, const char *words)
 {
-    text_append(&data->out.text, words, strlen(words));
+    text_append_string(&data->out.text, words);
 }
 
 void data_number(struct data *data, uint64_t number)
@@ -75,7 +75,7 @@ uint32_t data_name(struct data *data, const char *name, size_t size)
         data->out.text.failed = true;
     if (data->names.count > before) { /* it is new */
         if (before > 0)
-            text_append(&data->names_json.text, ",", 1);
+            text_append_string(&data->names_json.text, ",");
         data_put_string(&data->names_json, &made);
         data->out.text.failed |= data->names_json.text.failed;
         data->cut_names += is_long;

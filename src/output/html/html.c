@@ -62,7 +62,7 @@ static void append_escaped(struct text *out, const char *data, size_t size, cons
         if (!sign)
             continue;
         text_append(out, data + begin, i - begin);
-        text_append(out, names[sign - signs], strlen(names[sign - signs]));
+        text_append_string(out, names[sign - signs]);
         begin = i + 1;
     }
     text_append(out, data + begin, size - begin);

@@ -14,10 +14,10 @@ static void put_command(const struct report *report, const char *command, const 
                         const char *argument)
 {
     _cleanup_(text_deinit) struct text line = {0};
-    text_append(&line, command, strlen(command));
+    text_append_string(&line, command);
     text_printf(&line, " %s", option);
     if (argument) {
-        text_append(&line, " ", 1);
+        text_append_string(&line, " ");
         shell_append(&line, argument);
     }
     report->page->out.failed |= line.failed;

@@ -9,11 +9,6 @@
 #include "base/scope.h"
 #include "output/json.h"
 
-static void page_append_words(struct text *text, const char *words)
-{
-    text_append(text, words, strlen(words));
-}
-
 /* ---- strings ---- */
 
 static bool is_begin(char byte)
@@ -49,7 +44,7 @@ void page_append_clipped(struct text *text, const char *data, size_t size, size_
     while (end < size && (!is_begin(data[end]) || ++count < most))
         end++;
     append_clean(text, data, end);
-    page_append_words(text, "…");
+    text_append_string(text, "…");
 }
 
 /* Appends most characters of a longer string: its begin and its end, with an ellipsis between
@@ -62,7 +57,7 @@ static void append_ends(struct text *text, const char *data, size_t size, size_t
     for (size_t count = (most - 1) / 2; count > 0 && tail > head;)
         count -= is_begin(data[--tail]);
     text_append(text, data, head);
-    page_append_words(text, "…");
+    text_append_string(text, "…");
     text_append(text, data + tail, size - tail);
 }
 
@@ -135,7 +130,7 @@ static void append_begin(const struct page *page, struct text *out, const char *
         text_append(out, data + at, escape > 0 ? escape : 1);
         at += escape > 0 ? escape : 1;
     }
-    page_append_words(out, page->is_colored ? "…\033[m" : "…");
+    text_append_string(out, page->is_colored ? "…\033[m" : "…");
 }
 
 /* Appends a line that is too wide, so that it fits, by cutting words. */
@@ -218,7 +213,7 @@ static void append_fitting(const struct page *page, struct text *out, const char
         const size_t rest = at + count_blanks(line.data + at, line.size - at);
         struct text next = {0};
         text_append(out, line.data, at);
-        page_append_words(out, "\n");
+        text_append_string(out, "\n");
         text_printf(&next, "%*s", (int)indent, "");
         text_append(&next, line.data + rest, line.size - rest);
         next.failed |= line.failed;
@@ -257,7 +252,7 @@ void page_fit(struct page *page)
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
-    page_append_words(text, change < 0 ? "-" : "+");
+    text_append_string(text, change < 0 ? "-" : "+");
     if (is_bytes)
         text_append_bytes(text, size);
     else
@@ -295,19 +290,19 @@ void page_append(struct text *text, const struct page_field *field)
 void page_blanks(struct page *page, size_t count)
 {
     while (!page->is_json && count-- > 0)
-        text_append(&page->out, " ", 1);
+        text_append_string(&page->out, " ");
 }
 
 void page_begin_strong(struct page *page)
 {
     if (page->is_colored)
-        page_append_words(&page->out, "\033[36m");
+        text_append_string(&page->out, "\033[36m");
 }
 
 void page_end_strong(struct page *page)
 {
     if (page->is_colored)
-        page_append_words(&page->out, "\033[m");
+        text_append_string(&page->out, "\033[m");
 }
 
 static void page_put_text(struct page *page, const struct page_field *field)
@@ -344,7 +339,7 @@ static void page_put_line(struct page *page, const char *template, const struct 
 void page_say(struct page *page, const char *words)
 {
     if (!page->is_json)
-        page_append_words(&page->out, words);
+        text_append_string(&page->out, words);
 }
 
 void page_wrap(struct page *page, const char *words, size_t indent)
@@ -403,13 +398,13 @@ static void put_key(struct page *page, const char *key)
     if (page->depth == 0)
         return;
     const char last = page->out.size > 0 ? page->out.data[page->out.size - 1] : '{';
-    page_append_words(&page->out, last == '{' || last == '[' ? "" : ",");
+    text_append_string(&page->out, last == '{' || last == '[' ? "" : ",");
     page->elements[page->depth - 1]++;
-    page_append_words(&page->out, page->depth == 1 ? "\n" : "");
+    text_append_string(&page->out, page->depth == 1 ? "\n" : "");
     if (page->lists[page->depth - 1])
         return;
     page_put_string(page, key, strlen(key));
-    page_append_words(&page->out, ":");
+    text_append_string(&page->out, ":");
 }
 
 /* Adds a JSON string, cut if it is longer than the limit. */
@@ -423,7 +418,7 @@ static void put_words(struct page *page, const char *data, size_t size)
     }
     page->cut++;
     text_append_utf8(&cut, (const uint8_t *)data, size, limit - 1);
-    page_append_words(&cut, "…");
+    text_append_string(&cut, "…");
     page->out.failed |= cut.failed;
     page_put_string(page, cut.data, cut.size);
     text_deinit(&cut);
@@ -451,10 +446,10 @@ static void put_member(struct page *page, const struct page_field *field)
         text_printf(&page->out, "\"0x%" PRIx64 "\"", field->number);
         break;
     case PAGE_FLAG:
-        page_append_words(&page->out, field->number ? "true" : "false");
+        text_append_string(&page->out, field->number ? "true" : "false");
         break;
     case PAGE_PERCENT:
-        page_append_words(&page->out, "null");
+        text_append_string(&page->out, "null");
         break;
     }
 }
@@ -570,7 +565,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
     }
     page_window_open(page, key);
     put_key(page, key ? key : "");
-    page_append_words(&page->out, is_list ? "[" : "{");
+    text_append_string(&page->out, is_list ? "[" : "{");
     page->lists[page->depth] = is_list;
     page->elements[page->depth++] = 0;
 }
@@ -619,12 +614,12 @@ void page_close(struct page *page)
         return;
     }
     if (page->is_json && page->depth > 0) {
-        page_append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
+        text_append_string(&page->out, page->lists[--page->depth] ? "]" : "}");
         page_window_close(page);
         page_put_missing(page, page->open[page->depth].missing);
     }
     if (page->is_json && page->depth == 0)
-        page_append_words(&page->out, "\n");
+        text_append_string(&page->out, "\n");
 }
 
 /* ---- both ---- */

@@ -133,7 +133,7 @@ static void append_holders(const struct report *report, uint32_t node, struct te
     while (count-- > 0) {
         report_append_name(report, chain[count], text);
         if (count > 0)
-            text_append(text, " › ", strlen(" › "));
+            text_append_string(text, " › ");
     }
     if (text->size == 0)
         text_printf(text, "(several roots)");

@@ -249,9 +249,9 @@ static void append_moment(const struct trend_report *report, size_t number, stru
     if (heap->time != 0 && (report->elapsed > 0 || report->trend->heaps.count == 1) &&
         localtime_r(&seconds, &parts) &&
         strftime(words, sizeof(words), report->elapsed < DAY ? "%H:%M:%S" : "%F %H:%M", &parts) > 0)
-        text_append(text, words, strlen(words));
+        text_append_string(text, words);
     else
-        text_append(text, heap->name, strlen(heap->name));
+        text_append_string(text, heap->name);
 }
 
 static void put_stopped(const struct trend_report *report, const struct trend_found *found)

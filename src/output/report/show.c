@@ -65,7 +65,7 @@ static void put_distinct(const struct show *show, const struct tally *tally, str
     PAGE_DATA(show->report->page, page_count("distinct", tally->counts.count),
               page_flag("is_distinct_at_least", tally->others > 0));
     if (text->size > 0)
-        text_append(text, "; ", 2);
+        text_append_string(text, "; ");
     text_printf(text, tally->others > 0 ? "at least " : "");
     text_append_grouped(text, tally->counts.count);
     text_printf(text, " distinct");
@@ -79,11 +79,11 @@ static struct g2h_error *show_put_numbers(struct show *show, const struct field_
     const size_t before = text->size;
     TRY(show_put_sample(show, field, "min", &numbers->least, text));
     const size_t behind = text->size;
-    text_append(text, " … ", strlen(" … "));
+    text_append_string(text, " … ");
     if (numbers->count > DISTRIBUTION_SAMPLE)
-        text_append(text, "~", 1); /* of a sample */
+        text_append_string(text, "~"); /* of a sample */
     TRY(show_put_sample(show, field, "median", numbers_median(numbers), text));
-    text_append(text, " … ", strlen(" … "));
+    text_append_string(text, " … ");
     TRY(show_put_sample(show, field, "max", &numbers->most, text));
     if (!text->failed && numbers->least.order == numbers->most.order && before < behind)
         text->size = behind; /* they are all the same */
@@ -121,7 +121,7 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
             continue; /* nearly all are different */
         text_printf(text, text->size > 0 ? ", " : "");
         page_append_clipped(text, value, size, SHOW_VALUE_WIDTH);
-        text_append(text, " ", 1);
+        text_append_string(text, " ");
         text_append_grouped(text, times);
     }
     page_close(page);
@@ -170,7 +170,7 @@ static void append_padded(struct text *text, const struct g2h_bytes *words, size
     const size_t count = page_characters(data, (size_t)words->size);
     page_append_clipped(text, data, (size_t)words->size, width);
     for (size_t i = count < width ? count : width; i < width + 2; i++)
-        text_append(text, " ", 1);
+        text_append_string(text, " ");
 }
 
 static struct g2h_bytes show_name_of(const struct distribution *distribution, uint32_t name)

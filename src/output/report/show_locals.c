@@ -167,10 +167,10 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     if (local->function_size > 0) {
         text_printf(&name, " (inlined ");
         text_append(&name, local->function, local->function_size);
-        text_append(&name, ")", 1);
+        text_append_string(&name, ")");
     }
     if (local->is_doubtful)
-        text_append(&name, "?", 1);
+        text_append_string(&name, "?");
     TRY_MEMORY(!name.failed);
     show->prefix = name.data;
     show->prefix_size = name.size;

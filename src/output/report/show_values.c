@@ -45,7 +45,7 @@ static void show_values_append_target(const struct show *show, const struct g2h_
         page_clipped(report_name_of(show->report, NULL, &node), SHOW_TYPE_WIDTH),
                             bytes = page_bytes(NULL, node.size);
     page_append(text, &class);
-    text_append(text, "  ", 2);
+    text_append_string(text, "  ");
     page_append(text, &bytes);
 }
 
@@ -65,7 +65,7 @@ static struct g2h_error *show_values_read_parts(struct show *show, const struct 
             continue;
         text_printf(&parts, count > 0 ? ", " : "{");
         text_append(&parts, part.path, part.path_size);
-        text_append(&parts, ": ", 2);
+        text_append_string(&parts, ": ");
         g2h_value_content(show->view, &part, &show->text, &content);
         text_append(&parts, show->text.data, show->text.size);
     }
@@ -126,7 +126,7 @@ static void show_values_append_name(struct show *show, const struct g2h_value *v
     name->size = 0;
     text_append(name, show->prefix, show->prefix_size);
     if (name->size > 0 && value->path_size > 0 && value->path[0] != '[')
-        text_append(name, ".", 1);
+        text_append_string(name, ".");
     text_append(name, value->path, value->path_size);
 }
 
