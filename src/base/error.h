@@ -4,8 +4,8 @@
  * Modules may use all of base/:
  *   error, scope        errors that callers see, TRY, and guards that free what a scope owns
  *   option_size        options of callers that know fewer of them
- *   memory, map, id_hash, number_set, bisect, ranges, sparse
- *                       growing arrays, maps, searches in sorted lists, files with holes
+ *   memory, map, id_hash, number_set, bits, bisect, ranges, sparse
+ *                       growing arrays, maps, sets, searches in sorted lists, files with holes
  *   bytes, cursor       bytes of the input with their bounds
  *   text, strings, utf8, printable, shell
  *                       text that grows, a pool of strings, characters, what terminals and shells

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "dominators/components.h"
 #include "graph/owners.h"
@@ -171,7 +172,7 @@ static struct g2h_error *regions_cut(struct regions *regions)
     }
     for (uint32_t i = 1; i < count; i++)
         if (regions->entries[i] != NOWHERE)
-            regions->is_entry[regions->first[i] / 64] |= (uint64_t)1 << (regions->first[i] % 64);
+            bits_add(regions->is_entry, regions->first[i]);
     find_tree_dominators(regions);
     return NULL;
 }

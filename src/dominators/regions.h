@@ -16,6 +16,7 @@
 #ifndef DOMINATORS_REGIONS_H
 #define DOMINATORS_REGIONS_H
 
+#include "base/bits.h"
 #include "graph/graph.h"
 
 struct regions {
@@ -46,7 +47,7 @@ static inline uint32_t regions_nodes(const struct regions *regions)
 
 static inline bool regions_is_entry(const struct regions *regions, uint32_t number)
 {
-    return (regions->is_entry[number / 64] >> (number % 64) & 1) != 0;
+    return bits_have(regions->is_entry, number);
 }
 
 /*

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "dominators/dominators.h"
@@ -87,8 +88,7 @@ static inline bool shared_entries_look_at(const struct shared_entries_finding *f
 /* Returns whether the edges of an owner's nodes are looked at. */
 static inline bool is_walked(const struct shared_entries_walk *walk, owner_number owner)
 {
-    return owner >= walk->from && owner < walk->end &&
-           (!walk->met || (walk->met[owner / 64] >> (owner % 64) & 1) != 0);
+    return owner >= walk->from && owner < walk->end && (!walk->met || bits_have(walk->met, owner));
 }
 
 /* Looks at the edges of synthetic nodes. */

@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "findings/waste_parts.h"
@@ -91,7 +92,7 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
     uint32_t object;
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
         !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
-        (arrays->has[object / 64] >> object % 64 & 1) == 0 ||
+        !bits_have(arrays->has, object) ||
         (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
         !slices_locate(findings, capacity, &slice))
         return true;

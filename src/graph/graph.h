@@ -21,6 +21,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "base/bits.h"
 #include "graph/leaked.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
@@ -106,7 +107,7 @@ static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint
 /* Returns whether an object is garbage: the roots do not reach it. */
 static inline bool graph_is_garbage(const struct g2h_graph *graph, uint32_t object)
 {
-    return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
+    return graph->live && !bits_have(graph->live, object);
 }
 
 /* Returns what an edge of graph->children or graph->roots does for its target. */

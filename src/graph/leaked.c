@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
@@ -72,11 +73,6 @@ static void leaked_finder_deinit(struct leaked_finder *finder)
     free(finder->marks);
     free(finder->waited);
     free(finder->stack.data);
-}
-
-static void set_bit(uint64_t *bits, uint32_t at)
-{
-    bits[at / 64] |= (uint64_t)1 << (at % 64);
 }
 
 static const struct g2h_goroutine *record_of(const struct leaked_finder *finder, uint32_t goroutine)
@@ -269,7 +265,7 @@ static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t obj
     uint32_t first = map_get(&finder->waits_of, object);
     const struct leaked_link link = {object, blocked, first == MAP_NONE ? NOBODY : first};
     if (first == MAP_NONE) {
-        set_bit(finder->waited, object);
+        bits_add(finder->waited, object);
         return map_put(&finder->waits_of, object, number, &first) &&
                vector_push(&finder->waits, link);
     }
@@ -303,7 +299,7 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
     if (on == 0)
         return wait_on(finder, number, sudog) ? NULL : &error_no_memory;
     const uint32_t target = heap_find(heap, on);
-    set_bit(finder->marks, sudog);
+    bits_add(finder->marks, sudog);
     if (target == NO_TARGET || (has_channel && !is_queued(finder, target, address, &object)))
         blocked->is_live = true;
     else
@@ -379,7 +375,7 @@ static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
 {
     if (is_marked(finder->marks, object))
         return true;
-    set_bit(finder->marks, object);
+    bits_add(finder->marks, object);
     return vector_push(&finder->stack, object);
 }
 
@@ -555,7 +551,7 @@ static struct g2h_error *leaked_init(struct leaked_finder *finder)
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
         const uint32_t g = heap_find(graph->heap, record_of(finder, i)->address);
         if (g != NO_TARGET)
-            set_bit(finder->marks, g);
+            bits_add(finder->marks, g);
     }
     for (uint32_t i = 0; i < finder->blocked.count; i++)
         if (finder->blocked.data[i].g != NO_TARGET)
@@ -597,7 +593,7 @@ static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct 
         const struct blocked *blocked = &finder->blocked.data[i];
         if (blocked->is_live || blocked->is_main)
             continue;
-        set_bit(ret->nodes, roots->goroutines.data[blocked->goroutine].node);
+        bits_add(ret->nodes, roots->goroutines.data[blocked->goroutine].node);
         ret->count++;
     }
     return NULL;

@@ -18,6 +18,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "base/bits.h"
 #include "roots/roots.h"
 
 struct g2h_graph;
@@ -40,7 +41,7 @@ void leaked_deinit(struct leaked *leaked);
 
 static inline bool leaked_has(const struct leaked *leaked, uint32_t synthetic)
 {
-    return leaked->nodes && (leaked->nodes[synthetic / 64] >> (synthetic % 64) & 1) != 0;
+    return leaked->nodes && bits_have(leaked->nodes, synthetic);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef GRAPH_MARK_H
 #define GRAPH_MARK_H
 
+#include "base/bits.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
 #include "heap/targets.h"
@@ -42,7 +43,7 @@ struct marker {
 
 static inline bool is_marked(const uint64_t *marks, uint32_t object)
 {
-    return (marks[object / 64] >> (object % 64) & 1) != 0;
+    return bits_have(marks, object);
 }
 
 /* Returns the first unmarked object in [from, end), or end if all are marked. It looks at 64

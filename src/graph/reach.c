@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
@@ -131,7 +132,7 @@ static struct g2h_error *hold_waited(struct reach_waiting *waiting)
     for (size_t i = 0; i < waiting->waited.count; i++) {
         const struct waited *waited = &waiting->waited.data[i];
         if (waited->goroutine == MAP_NONE) {
-            graph->tiers.waiters[waited->waiter / 64] &= ~((uint64_t)1 << (waited->waiter % 64));
+            bits_remove(graph->tiers.waiters, waited->waiter);
             waiting->is_changed = true;
         } else {
             TRY_MEMORY(names_add_label(&graph->names, "waiting on", strlen("waiting on"), &name) &&
@@ -182,7 +183,7 @@ static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *
         const struct stop *stop = &stops->list.data[i];
         if (!stop->is_of_thread || is_marked(marks, stop->object))
             continue;
-        marks[stop->object / 64] |= (uint64_t)1 << (stop->object % 64);
+        bits_add(marks, stop->object);
         TRY_MEMORY(vector_push(&ret->objects, stop->object));
     }
     return NULL;
@@ -192,7 +193,7 @@ static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *
 static void reach_open_stops(const struct mark_stack *stops, uint64_t *marks)
 {
     for (size_t i = 0; i < stops->objects.count; i++)
-        marks[stops->objects.data[i] / 64] &= ~((uint64_t)1 << (stops->objects.data[i] % 64));
+        bits_remove(marks, stops->objects.data[i]);
 }
 
 static void reach_free_objects(struct mark_stack *stack)
@@ -265,7 +266,7 @@ static void reach_find_held(const struct g2h_graph *graph, const uint64_t *marks
         const uint32_t *end, *target = object_targets(graph, object, &end);
         for (; target < end; target++)
             if (*target != NO_TARGET && *target != object)
-                held[*target / 64] |= (uint64_t)1 << (*target % 64);
+                bits_add(held, *target);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "graph/graph.h"
@@ -57,7 +58,7 @@ static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
     if (!tiers->waiters)
         tiers->waiters = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*tiers->waiters));
     if (tiers->waiters)
-        tiers->waiters[object / 64] |= (uint64_t)1 << (object % 64);
+        bits_add(tiers->waiters, object);
     return tiers->waiters != NULL;
 }
 

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "roots/roots.h"
 
 struct tiers {
@@ -42,7 +43,7 @@ static inline enum tier tiers_of(const struct tiers *tiers, uint32_t object)
 
 static inline bool tiers_waits(const uint64_t *waiters, uint32_t object)
 {
-    return waiters && (waiters[object / 64] >> (object % 64) & 1) != 0;
+    return waiters && bits_have(waiters, object);
 }
 
 /* An object as the source of pointers. */

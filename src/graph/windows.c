@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "typing/fit.h"
@@ -455,7 +456,7 @@ struct g2h_error *windows_set_bits(struct windows *windows, uint32_t objects)
     windows->has = list->count > 0 ? calloc(objects / 64 + 1, sizeof(*windows->has)) : NULL;
     TRY_MEMORY(windows->has || list->count == 0);
     for (size_t i = 0; i < list->count; i++)
-        windows->has[list->data[i].object / 64] |= (uint64_t)1 << list->data[i].object % 64;
+        bits_add(windows->has, list->data[i].object);
     return NULL;
 }
 

@@ -19,6 +19,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/bits.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "dump/reader.h"
@@ -191,7 +192,7 @@ static inline uint64_t interface_hash(uint64_t address)
 static inline bool heap_maybe_interface(const struct g2h_heap *heap, uint64_t word)
 {
     const uint64_t hash = interface_hash(word);
-    return (heap->interface_filter[hash / 64] >> hash % 64 & 1) != 0;
+    return bits_have(heap->interface_filter, hash);
 }
 
 static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object)

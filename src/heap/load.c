@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/release.h"
 #include "base/scope.h"
 #include "base/workers.h"
@@ -427,7 +428,7 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
         if (!map_put(&heap->type_of_interface, address, type, &type))
             return &error_no_memory;
         const uint64_t hash = interface_hash(address);
-        heap->interface_filter[hash / 64] |= (uint64_t)1 << hash % 64;
+        bits_add(heap->interface_filter, hash);
     }
     return NULL;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bisect.h"
 #include "base/map.h"
 #include "base/port.h"
@@ -186,7 +187,7 @@ static inline void note_outside_word(const struct targets_finding *finding, stru
                                      const struct targets_source *source, uint64_t value)
 {
     point_at_frame(finding->targets, value);
-    work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
+    bits_add(work->block->outside, source->index);
 }
 
 /* Processes those of the 64 words from base on that have a bit in words, if words are this

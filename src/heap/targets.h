@@ -13,6 +13,7 @@
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "heap/heap.h"
 
@@ -94,13 +95,13 @@ static inline bool targets_leave_heap(const struct targets *targets, uint32_t ob
 {
     const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
     const uint32_t index = object & (BLOCK_OBJECTS - 1);
-    return (outside[index / 64] >> (index % 64) & 1) != 0;
+    return bits_have(outside, index);
 }
 
 /* Returns whether an object has targets. This reads less memory than targets_of(). */
 static inline bool targets_lead(const struct targets *targets, uint32_t object)
 {
-    return (targets->leading[object / 64] >> (object % 64) & 1) != 0;
+    return bits_have(targets->leading, object);
 }
 
 /* Returns the start of an object's targets, and gets their end. */

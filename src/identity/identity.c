@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "naming/key_names.h"
@@ -141,7 +142,7 @@ static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
     for (size_t i = 0; graph->typing && i < objects; i++) {
         const uint32_t claim = graph->typing->claims[i] & CLAIM_TYPE;
         if (claim != 0 && graph->names.of_type[claim - 1].entries)
-            after->entries[i / 64] |= (uint64_t)1 << (i % 64);
+            bits_add(after->entries, i);
     }
     return NULL;
 }

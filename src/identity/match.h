@@ -2,6 +2,7 @@
 #ifndef IDENTITY_MATCH_H
 #define IDENTITY_MATCH_H
 
+#include "base/bits.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 #include "identity/identity.h"
@@ -66,11 +67,6 @@ static inline bool match_is_map(const struct matches *matches, uint32_t object)
     const struct typing *typing = matches->graph->typing;
     const uint32_t claim = typing ? typing->claims[object] & CLAIM_TYPE : 0;
     return claim != 0 && typing->types->list.data[claim - 1].role == ROLE_MAP;
-}
-
-static inline bool has_bit(const uint64_t *bits, uint32_t object)
-{
-    return (bits[object / 64] >> (object % 64) & 1) != 0;
 }
 
 /* Handles an object that is held as before: if it is undecided, it is a survivor, unless it is

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "identity/match.h"
 #include "naming/key_names.h"
@@ -44,8 +45,8 @@ struct moving {
 /* Marks an object as visited. Returns whether it was not before. */
 static bool set_seen(struct side *side, uint32_t object)
 {
-    const bool is_first = !has_bit(side->seen, object);
-    side->seen[object / 64] |= (uint64_t)1 << (object % 64);
+    const bool is_first = !bits_have(side->seen, object);
+    bits_add(side->seen, object);
     return is_first;
 }
 
@@ -254,7 +255,7 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
         return false;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i];
-        if (moving->layout && has_bit(side->of->entries, part)
+        if (moving->layout && bits_have(side->of->entries, part)
                 ? !moved_walk_entries(moving, side, part, each)
                 : !add_parts(moving, side, part))
             return false;
@@ -269,7 +270,7 @@ static bool keep_parts(struct moving *moving)
     struct matches *matches = moving->matches;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i], was = matches->partners[part];
-        if (match_is_open(match_state_of(matches, part)) && has_bit(moving->before.seen, was) &&
+        if (match_is_open(match_state_of(matches, part)) && bits_have(moving->before.seen, was) &&
             !match_held(matches, part, moving->found))
             return false;
     }

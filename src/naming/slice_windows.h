@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/bisect.h"
 #include "base/memory.h"
 
@@ -31,7 +32,7 @@ struct windows {
 
 static inline bool windows_has(const struct windows *windows, uint32_t object)
 {
-    return windows->has && (windows->has[object / 64] >> (object % 64) & 1) != 0;
+    return windows->has && bits_have(windows->has, object);
 }
 
 /* Returns the window of an object, or NULL. */

@@ -8,6 +8,7 @@
 #ifndef PROCESS_SPANS_H
 #define PROCESS_SPANS_H
 
+#include "base/bits.h"
 #include "process/runtime.h"
 
 enum { SPAN_MOST_SLOTS = 1024 };
@@ -80,7 +81,7 @@ uint64_t special_cleanup(const struct runtime *runtime);
 static inline bool span_revives(const struct span *span, const struct special *special)
 {
     const uint64_t slot = special->offset / span->elemsize;
-    return slot < span->nelems && (span->revived[slot / 64] >> (slot % 64) & 1) != 0;
+    return slot < span->nelems && bits_have(span->revived, slot);
 }
 
 /* Returns size bytes of a span from an offset on, or NULL if some are missing. */
@@ -94,7 +95,7 @@ static inline const uint8_t *span_bytes(const struct span *span, const struct me
 
 static inline bool span_is_live(const struct span *span, uint64_t slot)
 {
-    return (span->live[slot / 64] >> (slot % 64) & 1) != 0;
+    return bits_have(span->live, slot);
 }
 
 #endif

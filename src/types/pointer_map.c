@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
+
 /* ---- limits ---- */
 
 /* A type may claim to be an array of 2^60 structs. A type that exceeds these limits has no map; but
@@ -139,7 +141,7 @@ static int compare_large(const void *a, const void *b)
 /* Notes that a type gets no map of its pointers. */
 static void mark_too_large(struct pointer_maps *maps, uint32_t type)
 {
-    maps->too_large[type / 64] |= (uint64_t)1 << (type % 64);
+    bits_add(maps->too_large, type);
 }
 
 /* Measures all types. Marks those that are too large, and lists those that need more than
@@ -484,7 +486,7 @@ static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uin
 {
     const struct types *types = maps->types;
     const struct type *type = &types->list.data[number];
-    const bool is_bounded = (maps->too_large[number / 64] >> (number % 64) & 1) == 0;
+    const bool is_bounded = !bits_have(maps->too_large, number);
     struct pointer_map_maker maker = {.types = types,
                                       .known = is_bounded && type->kind != TYPE_INVALID};
     struct pointer_map *map = calloc(1, sizeof(*map));

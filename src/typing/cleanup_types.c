@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "heap/kept.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"
@@ -179,7 +180,7 @@ struct cleanup_types_gatherer {
 static void mark_pointed(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     if (object != NO_TARGET)
-        gatherer->pointed[object / 64] |= (uint64_t)1 << (object % 64);
+        bits_add(gatherer->pointed, object);
 }
 
 /* Marks the objects that a root points to. */
@@ -420,8 +421,7 @@ static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
         qsort(gatherer->boxes.data, gatherer->boxes.count, sizeof(*gatherer->boxes.data),
               compare_boxes);
     for (uint32_t object = 0; object < typing->heap->object_count; object++)
-        if ((gatherer->pointed[object / 64] >> (object % 64) & 1) == 0 &&
-            !gather_part(gatherer, object))
+        if (!bits_have(gatherer->pointed, object) && !gather_part(gatherer, object))
             return false;
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bisect.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
@@ -40,7 +41,7 @@ static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segm
     while (listed && g2h_fields_next(&fields, &field)) {
         const uint64_t at = field.offset / word;
         if (field.offset < segment->contents.size)
-            listed[at / 64] |= (uint64_t)1 << (at % 64);
+            bits_add(listed, at);
     }
     return listed;
 }
@@ -342,11 +343,6 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
     return pointer->type < typing->types->list.count;
 }
 
-static bool outside_words_is_listed(const struct area *area, uint64_t word)
-{
-    return (area->listed[word / 64] >> (word % 64) & 1) != 0;
-}
-
 /* Returns whether the words at offset that the collector scans are exactly the type's pointers. */
 static bool outside_words_fits(const struct typing *typing, const struct area *area,
                                uint64_t offset, const struct pointer_map *map)
@@ -359,7 +355,7 @@ static bool outside_words_fits(const struct typing *typing, const struct area *a
         return false;
     for (uint64_t i = 0; i < map->size / size; i++) {
         const bool wanted = next < map->word_count && map->words[next] == i * size;
-        if (outside_words_is_listed(area, first + i) != wanted)
+        if (bits_have(area->listed, first + i) != wanted)
             return false;
         next += wanted;
     }

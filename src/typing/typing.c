@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "typing/fit.h"
@@ -336,8 +337,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
     const uint32_t end = typing_task_end(accounting->typing, first);
     for (uint32_t object = first; object < end; object++) {
-        const bool lives =
-            !accounting->live || (accounting->live[object / 64] >> (object % 64) & 1) != 0;
+        const bool lives = !accounting->live || bits_have(accounting->live, object);
         const uint64_t size = heap_object_size(heap, object);
         const struct g2h_type_sum one = {1, size, lives, lives ? size : 0};
         add_sum(sum_of(accounting->typing, object, &accounting->accounts[worker]), &one);

@@ -33,6 +33,7 @@
 
 #include <go2heapsnapshot/typing.h>
 
+#include "base/bits.h"
 #include "exe/dwarf/dwarf_info.h"
 #include "exe/exe.h"
 #include "exe/go/static_words.h"
@@ -289,7 +290,7 @@ static inline bool typing_is_text(const struct typing *typing, uint32_t object)
 
 static inline bool typing_has_parts(const struct typing *typing, uint32_t object)
 {
-    return (typing->has_parts[object / 64] >> (object % 64) & 1) != 0;
+    return bits_have(typing->has_parts, object);
 }
 
 /* Returns whether an object is an OBJECT_TINY with known parts only, and no text. typing_object()

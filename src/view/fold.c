@@ -55,6 +55,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bisect.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -346,13 +347,12 @@ static bool keep_lone_ones(struct folding *folding)
         if (group >= FATE_KEPT)
             continue;
         if (folding->groups.data[group].count > 1)
-            shared[preorder / 64] |= (uint64_t)1 << (preorder % 64);
-        if ((shared[preorder / 64] >> (preorder % 64) & 1) != 0)
-            shared[idom[preorder] / 64] |= (uint64_t)1 << (idom[preorder] % 64);
+            bits_add(shared, preorder);
+        if (bits_have(shared, preorder))
+            bits_add(shared, idom[preorder]);
     }
     for (uint32_t preorder = 1; preorder < nodes; preorder++)
-        if (folding->fate[preorder] < FATE_KEPT &&
-            (shared[preorder / 64] >> (preorder % 64) & 1) == 0 &&
+        if (folding->fate[preorder] < FATE_KEPT && !bits_have(shared, preorder) &&
             folding->fate[idom[preorder]] == FATE_KEPT)
             folding->fate[preorder] = FATE_KEPT;
     free(shared);
@@ -446,7 +446,7 @@ static bool number_nodes(struct folding *folding)
         }
         fold->number_of[node] = FOLD_LEFT_OUT;
         if (fold_is_object(graph, node))
-            fold->hidden[(node - synthetics) / 64] |= (uint64_t)1 << ((node - synthetics) % 64);
+            bits_add(fold->hidden, node - synthetics);
         if (fate == FATE_LEFT_OUT)
             continue;
         good = add_member(folding, &folding->groups.data[fate], node, &folded);
@@ -572,7 +572,7 @@ static void fold_leave_out(struct fold *fold)
         const bool out = fold_leaves_out(fold, object);
         fold->number_of[synthetics + object] = out ? FOLD_LEFT_OUT : fold->kept++;
         if (out)
-            fold->hidden[object / 64] |= (uint64_t)1 << (object % 64);
+            bits_add(fold->hidden, object);
     }
     fold->nodes = fold->kept;
 }

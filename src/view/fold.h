@@ -16,6 +16,7 @@
 
 #include <go2heapsnapshot/view.h>
 
+#include "base/bits.h"
 #include "graph/graph.h"
 
 #define FOLD_LEFT_OUT UINT32_MAX
@@ -90,7 +91,7 @@ struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators
 /* Returns whether an object has no node of its own in the view. */
 static inline bool fold_hides(const struct fold *fold, uint32_t object)
 {
-    return (fold->hidden[object / 64] >> (object % 64) & 1) != 0;
+    return bits_have(fold->hidden, object);
 }
 
 /* Returns whether an object is left out as garbage. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
@@ -334,7 +335,7 @@ static struct g2h_error *find_kills(struct flow *flow)
         for (uint32_t j = 0; j < flow->width; j++)
             if (flow->next_write.data[j] <= flow->heads.data[i] ||
                 (j < INSTRUCTION_REGISTERS && next_call <= flow->heads.data[i]))
-                killed[j / 64] |= (uint64_t)1 << (j % 64);
+                bits_add(killed, j);
     }
     return NULL;
 }
@@ -349,7 +350,7 @@ static bool enter_loop(struct flow *flow, bool is_late)
         return true;
     uint32_t *state = flow->state.data;
     for (uint32_t i = 0; i < flow->width; i++) {
-        if ((killed[i / 64] >> (i % 64) & 1) == 0 || state[i] == UNKNOWN)
+        if (!bits_have(killed, i) || state[i] == UNKNOWN)
             continue;
         if (is_product(flow, state[i]))
             state[i] = PRODUCT;
