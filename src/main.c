@@ -21,6 +21,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -734,7 +735,7 @@ static struct g2h_error *main_take_snapshot(const struct options *options, struc
     _cleanup_(snapshot_cleanup) struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
     TRY_MEMORY(snapshot);
     snapshot->options = options;
-    snapshot->now = watch_now();
+    snapshot->now = clock_since_1970();
     if (options->pid != 0)
         snapshot->limit = g2h_process_limit(options->pid, &snapshot->left);
     TRY(capture(options, NULL, progress_start(), &snapshot->conversion));

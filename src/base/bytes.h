@@ -32,6 +32,12 @@ static inline bool bytes_begin(struct g2h_bytes bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
+static inline bool bytes_end(struct g2h_bytes bytes, const char *text)
+{
+    const size_t size = strlen(text);
+    return bytes.size >= size && memcmp(bytes.data + bytes.size - size, text, size) == 0;
+}
+
 /* Returns the part of a path after its last slash, or all of it if it has none. */
 static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 {

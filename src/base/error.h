@@ -17,6 +17,7 @@
  *   release, size_classes
  *                       Go's releases, and the slots and spans of its heap
  *   elf_format          the format of executables and core files
+ *   clock               the time
  *   port                functions that not every system has
  */
 #ifndef BASE_ERROR_H

@@ -34,6 +34,15 @@ typedef struct g2h_error *workers_call(void *context);
 struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_call *beside,
                                  void *context);
 
+/* Makes a number that several threads raise at least this large. */
+static inline void workers_raise(uint64_t *number, uint64_t least)
+{
+    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
+    while (now < least && !__atomic_compare_exchange_n(number, &now, least, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
 /* The bytes that a task produces. */
 struct worker_buffer {
     char *data;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/printable.h"
 #include "base/release.h"
 #include "base/scope.h"
@@ -567,12 +568,6 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
         share / 10, share % 10, share < much ? "; " : "", share < much ? why_untyped(exe) : "");
 }
 
-static bool messages_ends_in(const char *text, const char *end)
-{
-    const size_t size = strlen(text), count = strlen(end);
-    return size >= count && strcmp(text + size - count, end) == 0;
-}
-
 void message_narrowed(const struct target *target)
 {
     struct stat status;
@@ -588,7 +583,7 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)
         return;
-    if (messages_ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
+    if (bytes_end(bytes_of(path), gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
         return;
     say("go2heapsnapshot: note: %s: %s", path,
         gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"

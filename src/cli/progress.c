@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 /* --watch captures and converts at the same time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -17,16 +18,9 @@ static struct {
     bool visible;
 } line;
 
-static double progress_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
-    double time = progress_now();
+    double time = clock_seconds();
     const bool is_new = !line.phase || strcmp(line.phase, phase) != 0;
     if (is_new) {
         line.phase = phase;

@@ -8,6 +8,8 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/clock.h"
+
 /* ---- values of options ---- */
 
 /* Reads a number that may be followed by one letter, which multiplies it. */
@@ -64,23 +66,9 @@ static void catch_once(int number)
         sigaction(number, &own, NULL);
 }
 
-static double monotonic(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-int64_t watch_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 void watch_begin(uint64_t pid, uint64_t every, struct watch *ret)
 {
-    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, monotonic(), 1, 0};
+    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, clock_seconds(), 1, 0};
     catch_once(SIGINT);
     catch_once(SIGTERM);
 }
@@ -92,14 +80,14 @@ bool watch_has_ended(const struct watch *watch)
 
 bool watch_wait(struct watch *watch, const atomic_bool *is_over)
 {
-    const double every = (double)watch->every, passed = monotonic() - watch->begin;
+    const double every = (double)watch->every, passed = clock_seconds() - watch->begin;
     const uint64_t next = (uint64_t)(passed / every) + 1;
     if (next > watch->due) {
         watch->missed += next - watch->due;
         watch->due = next;
     }
     const double until = watch->begin + (double)watch->due * every;
-    for (double left; !is_stopped && !*is_over && (left = until - monotonic()) > 0;) {
+    for (double left; !is_stopped && !*is_over && (left = until - clock_seconds()) > 0;) {
         const double part = left < 0.1 ? left : 0.1;
         const struct timespec pause = {.tv_nsec = (long)(part * 1e9)};
         nanosleep(&pause, NULL);

@@ -35,7 +35,4 @@ bool watch_wait(struct watch *watch, const atomic_bool *is_over);
 /* Returns whether the process has ended, or runs another program. */
 bool watch_has_ended(const struct watch *watch);
 
-/* Returns the milliseconds since 1970. */
-int64_t watch_now(void);
-
 #endif

@@ -24,7 +24,7 @@ static struct g2h_error *class_index_each(const struct g2h_view *view, void *con
     for (uint32_t first = 0; (count = g2h_view_nodes(view, first, NODES, nodes)) > 0;
          first += (uint32_t)count)
         for (size_t i = 0; i < count; i++)
-            if (nodes[i].kind == G2H_NODE_OBJECT || nodes[i].kind == G2H_NODE_TEXT)
+            if (merged_is_object(nodes[i].kind))
                 TRY_MEMORY(take(context,
                                 nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name,
                                 first + (uint32_t)i));

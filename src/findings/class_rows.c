@@ -78,11 +78,6 @@ struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t 
     return NULL;
 }
 
-static bool is_object(const struct g2h_node *node)
-{
-    return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
-}
-
 /* Returns whether a node of the view is merged in the node line of merged, or line is MERGED_NONE:
  * any will do. */
 static bool is_in_line(const struct findings *findings, uint32_t node, uint32_t line)
@@ -116,7 +111,7 @@ uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name,
          first += (uint32_t)count)
         for (size_t i = 0; i < count; i++) {
             const uint32_t node = first + (uint32_t)i;
-            if (!is_object(&nodes[i]) ||
+            if (!merged_is_object(nodes[i].kind) ||
                 (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name ||
                 !is_in_line(findings, node, line))
                 continue;

@@ -87,6 +87,12 @@ void findings_deinit(struct findings *findings);
 
 /* ---- nodes of findings->merged ---- */
 
+/* For _cleanup_. */
+static inline void findings_destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
 static inline const struct merged_node *findings_node(const struct findings *findings,
                                                       uint32_t node)
 {

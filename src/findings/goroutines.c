@@ -120,17 +120,12 @@ static struct g2h_error *count_frames(struct goroutines_frames *frames,
     return NULL;
 }
 
-static void goroutines_destroy_edges(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
-
 /* Counts the frames by function: a recursion that does not end has most of them in one. */
 struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32_t goroutine,
                                          struct goroutine_frames *ret)
 {
     _cleanup_(goroutines_frames_deinit) struct goroutines_frames frames = {0};
-    _cleanup_(goroutines_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     *ret = (struct goroutine_frames){0};
     TRY(g2h_edges_create(findings->view, &edges));
     TRY(count_frames(&frames, findings, edges, goroutine));

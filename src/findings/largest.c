@@ -33,9 +33,8 @@ static struct g2h_error *consider(const struct findings *findings, uint32_t numb
 {
     struct g2h_node node;
     g2h_view_brief(findings->view, number, &node);
-    const bool is_object = node.kind == G2H_NODE_OBJECT || node.kind == G2H_NODE_TEXT;
-    if (!is_object || node.members > 0 || findings_is_dead(findings->view, number) ||
-        expression_hides(findings->view, number) ||
+    if (!merged_is_object(node.kind) || node.members > 0 ||
+        findings_is_dead(findings->view, number) || expression_hides(findings->view, number) ||
         !is_outermost(findings, number, &node, retained))
         return NULL;
     const uint32_t name = node.kind == G2H_NODE_TEXT ? G2H_NAME_NONE : node.name;

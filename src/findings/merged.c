@@ -263,16 +263,11 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
     return NULL;
 }
 
-static void merged_destroy_edges(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
-
 /* Reads the synthetic nodes: notes the groups that merging treats specially, and names what
  * packages and frames hold by their variables. */
 static struct g2h_error *name_all_held(struct merging *merging)
 {
-    _cleanup_(merged_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_node node;
     TRY(g2h_edges_create(merging->view, &edges));
     for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
@@ -406,11 +401,6 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
         note_example(merged, *parent, node);
     }
     return NULL;
-}
-
-static bool merged_is_object(uint32_t kind)
-{
-    return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
 }
 
 /* Returns whether an object counts as part of the map that parent is the node of. */

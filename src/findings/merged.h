@@ -68,6 +68,12 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
                               unsigned threads, struct merged *ret);
 void merged_deinit(struct merged *merged);
 
+/* Returns whether the view's nodes of a kind are objects, which have classes. */
+static inline bool merged_is_object(enum g2h_node_kind kind)
+{
+    return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
+}
+
 /* Returns the name of a node: UTF-8, not terminated. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);
 

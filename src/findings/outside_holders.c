@@ -5,6 +5,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/bytes.h"
 #include "base/bisect.h"
 #include "base/map.h"
 #include "base/scope.h"
@@ -58,11 +59,6 @@ static struct g2h_error *find_mappings(struct outside_search *search)
             TRY_MEMORY(map_put(&search->mappings, i, at, &number));
     }
     return NULL;
-}
-
-static bool outside_begins_with(const struct text *name, const char *prefix)
-{
-    return name->size >= strlen(prefix) && memcmp(name->data, prefix, strlen(prefix)) == 0;
 }
 
 /* Appends the name of a pointer without the numbers and keys of elements: chunks[3].data becomes
@@ -150,16 +146,11 @@ static struct g2h_error *outside_add(struct outside_search *search, const struct
     return NULL;
 }
 
-static void outside_destroy(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
-
 /* Goes over all edges, and counts those that lead into one of the part's mappings. */
 static struct g2h_error *outside_find_holders(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
-    _cleanup_(outside_destroy) struct g2h_edges *edges = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
     struct g2h_edge edge;
     TRY(g2h_edges_create(view, &edges));
@@ -189,11 +180,12 @@ enum outside_told { FIELDS, ELEMENTS, LISTS, TOLD };
 
 /* Classifies a holder by its name; TOLD: it is not reported, because it is the runtime's, or has no
  * name but an address. */
-static enum outside_told outside_kind_of(const struct holder *holder, const struct text *name)
+static enum outside_told outside_kind_of(const struct holder *holder, const struct text *text)
 {
-    if (name->size == 0 || outside_begins_with(name, "runtime.") || outside_begins_with(name, "0x"))
+    const struct g2h_bytes name = {(const uint8_t *)text->data, text->size};
+    if (name.size == 0 || bytes_begin(name, "runtime.") || bytes_begin(name, "0x"))
         return TOLD;
-    if (outside_begins_with(name, "syscall.mapper.") || outside_begins_with(name, "unix.mapper."))
+    if (bytes_begin(name, "syscall.mapper.") || bytes_begin(name, "unix.mapper."))
         return LISTS;
     return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }

@@ -298,8 +298,7 @@ bool path_shows(const struct g2h_view *view, uint32_t node)
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text)
 {
     const enum g2h_node_kind kind = findings_kind_of(paths->view, from);
-    if (kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT || kind == G2H_NODE_PACKAGE ||
-        kind == G2H_NODE_FRAME)
+    if (merged_is_object(kind) || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME)
         expression_append_step(paths->view, paths->edges, from, to, text);
 }
 

@@ -74,15 +74,6 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
 
 /* ---- full slices ---- */
 
-/* Raises *end to at least to, atomically: several workers may see slices of one array. */
-static void raise_end(uint64_t *end, uint64_t to)
-{
-    uint64_t now = __atomic_load_n(end, __ATOMIC_RELAXED);
-    while (now < to &&
-           !__atomic_compare_exchange_n(end, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
 /* Extends the used part of an array in the list by a full slice. */
 static bool visit_full(void *context, const struct g2h_capacity *capacity)
 {
@@ -96,7 +87,7 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
         (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
         !slices_locate(findings, capacity, &slice))
         return true;
-    raise_end(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
+    workers_raise(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
     return true;
 }
 

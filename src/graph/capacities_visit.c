@@ -114,7 +114,7 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
     const struct object_type known = typing_object(capacities->typing, object);
     const struct type *type = &capacities->typing->types->list.data[number];
     struct g2h_bytes contents = heap_contents(heap, object);
-    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
+    const uint64_t base = heap_object_base(heap, object);
     if ((known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY) || type->size == 0 ||
         contents.size < base)
         return true;

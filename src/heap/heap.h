@@ -294,6 +294,11 @@ static inline uint64_t heap_value_base(const struct g2h_heap *heap,
     return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
 }
 
+static inline uint64_t heap_object_base(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap_value_base(heap, heap_slot_class(heap, object));
+}
+
 /* A frame, for other modules. Its parts are in the input, where they were when the heap was
  * loaded. */
 struct heap_stack_frame {

@@ -50,11 +50,6 @@ static bool set_seen(struct side *side, uint32_t object)
     return is_first;
 }
 
-static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
-{
-    return heap_value_base(heap, heap_slot_class(heap, object));
-}
-
 /* Handles the previous and the present value of one word of an array or map that has moved. Returns
  * false if memory runs out. */
 static bool moved_follow_word(struct moving *moving, uint64_t was, uint64_t is)
@@ -74,7 +69,7 @@ static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is
     const struct g2h_heap *heap = moving->matches->before->heap,
                           *after = moving->matches->after->heap;
     const struct g2h_bytes copy = heap_contents(after, is);
-    const uint64_t old_base = value_base(heap, was), new_base = value_base(after, is),
+    const uint64_t old_base = heap_object_base(heap, was), new_base = heap_object_base(after, is),
                    word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value, all = 0, same = 0;
@@ -94,8 +89,8 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
     const struct g2h_bytes contents = heap_contents(moving->matches->before->heap, was);
-    const uint64_t old_base = value_base(moving->matches->before->heap, was),
-                   new_base = value_base(heap, is), word = heap->params.pointer_size;
+    const uint64_t old_base = heap_object_base(moving->matches->before->heap, was),
+                   new_base = heap_object_base(heap, is), word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value;
     if (!set_seen(&moving->before, was) || !set_seen(&moving->after, is) ||
@@ -226,8 +221,8 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
     const struct names *names = &moving->matches->graph->names;
     const struct g2h_bytes contents = heap_contents(heap, object);
     const uint64_t size = layout->size;
-    for (uint64_t at = value_base(heap, object); at <= contents.size && contents.size - at >= size;
-         at += size) {
+    for (uint64_t at = heap_object_base(heap, object);
+         at <= contents.size && contents.size - at >= size; at += size) {
         struct entry entry = {contents.data + at, 0};
         unsigned used = map_entries_used(names, layout, entry.value);
         /* A bit per used slot; the loop clears the lowest one. */

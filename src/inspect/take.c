@@ -10,16 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/scope.h"
 #include "inspect/json_write.h"
 #include "inspect/remote.h"
-
-static int64_t take_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
 
 void session_add_line(struct session *session, const char *type, const char *line)
 {
@@ -29,7 +23,7 @@ void session_add_line(struct session *session, const char *type, const char *lin
                 type);
     json_write(&session->lines, line, strlen(line));
     text_printf(&session->lines, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}\n",
-                take_now());
+                clock_since_1970());
 }
 
 /* ---- reading ---- */
@@ -156,7 +150,7 @@ struct g2h_error *session_take(struct session *session, const struct g2h_progres
     struct taken *taken = &session->taken;
     const bool is_first = before.number == 0;
     taken_forget(&before);
-    *taken = (struct taken){.number = session->count, .time = take_now()};
+    *taken = (struct taken){.number = session->count, .time = clock_since_1970()};
     struct g2h_error *error = read_heap(session, progress, taken);
     if (!error)
         error = identify(session, taken);

@@ -184,15 +184,6 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
 /* The budget for names of words in typed objects, in bytes; the size of the dump is added to it. */
 #define PATH_BYTES ((uint64_t)64 << 20)
 
-/* Raises *number to at least least; several threads do so. */
-static void names_raise_to(uint64_t *number, uint64_t least)
-{
-    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
-    while (now < least && !__atomic_compare_exchange_n(number, &now, least, true, __ATOMIC_RELAXED,
-                                                       __ATOMIC_RELAXED))
-        ;
-}
-
 /* Notes that an object's type is used, and how many words its value or array has: names are made
  * for so many. Several threads do so. */
 static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
@@ -207,8 +198,8 @@ static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
                               : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
     if (bytes > ELEMENT_OFFSET)
         bytes = ELEMENT_OFFSET;
-    names_raise_to(is_array ? &of_type->array_words : &of_type->value_words,
-                   bytes >> names->word_shift);
+    workers_raise(is_array ? &of_type->array_words : &of_type->value_words,
+                  bytes >> names->word_shift);
     if (!is_known)
         __atomic_store_n(used, 0, __ATOMIC_RELAXED);
 }

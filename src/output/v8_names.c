@@ -3,16 +3,12 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 enum { NAME_LIMIT = 1024 /* characters */ };
 
-static bool v8_names_has_prefix(const char *name, size_t size, const char *prefix)
-{
-    const size_t length = strlen(prefix);
-    return size >= length && memcmp(name, prefix, length) == 0;
-}
-
 /* Returns whether a name is V8's: that of a class that DevTools computes, or treats specially. */
-static bool is_reserved(const char *name, size_t size)
+static bool is_reserved(struct g2h_bytes name)
 {
     static const char *const reserved[] = {
         "Object",
@@ -36,19 +32,19 @@ static bool is_reserved(const char *name, size_t size)
         "(Document DOM trees)",
     };
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
-        if (size == strlen(reserved[i]) && memcmp(name, reserved[i], size) == 0)
+        if (bytes_are(name, reserved[i]))
             return true;
     return false;
 }
 
 /* Returns whether a name begins with a prefix by which DevTools recognizes V8's and Blink's own
  * nodes. */
-static bool has_reserved_prefix(const char *name, size_t size)
+static bool has_reserved_prefix(struct g2h_bytes name)
 {
     static const char *const prefixes[] = {"<",      "system / ", "Detached ",
                                            "Window", "Object(",   "(closure"};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (v8_names_has_prefix(name, size, prefixes[i]))
+        if (bytes_begin(name, prefixes[i]))
             return true;
     return false;
 }
@@ -58,14 +54,15 @@ static bool has_reserved_prefix(const char *name, size_t size)
 bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
+    const struct g2h_bytes bytes = {(const uint8_t *)name, size};
     const char *before = "", *behind = "";
-    if (v8_names_has_prefix(name, size, receives)) {
+    if (bytes_begin(bytes, receives)) {
         before = "chan (<-) ";
         name += strlen(receives);
         size -= strlen(receives);
-    } else if (has_reserved_prefix(name, size)) {
+    } else if (has_reserved_prefix(bytes)) {
         before = "Go ";
-    } else if (is_reserved(name, size)) {
+    } else if (is_reserved(bytes)) {
         behind = " (Go)";
     } else {
         return false;

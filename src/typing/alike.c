@@ -41,8 +41,8 @@ static uint32_t value_pointed_to(const struct typing *typing, const struct heap_
 {
     const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
     const uint32_t object = heap_find(typing->heap, value);
-    return object != UINT32_MAX &&
-                   value == heap_address(typing->heap, object) + object_base(typing->heap, object)
+    return object != UINT32_MAX && value == heap_address(typing->heap, object) +
+                                                heap_object_base(typing->heap, object)
                ? object
                : UINT32_MAX;
 }
@@ -84,7 +84,7 @@ static void alike_propose(const struct alike *alike, uint64_t key, uint32_t obje
         return;
     const struct reference reference = {
         .type = slot->type, .source = SOURCE_GUESS, .form = REFERENCE_VALUE};
-    typer_propose(alike->typer, object, object_base(typing->heap, object), &reference);
+    typer_propose(alike->typer, object, heap_object_base(typing->heap, object), &reference);
 }
 
 /* Visits the pointers in all frames that lead to the start of an object. A first pass records the

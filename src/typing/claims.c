@@ -122,8 +122,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
     struct typed_part part = *wanted;
     /* Parts without pointers only name the object, and there may be millions of them: see
      * keep_first_pointerless(). */
-    const bool pointerless =
-        map->known && map->field_count == 0 && part.offset != object_base(typing->heap, object);
+    const bool pointerless = map->known && map->field_count == 0 &&
+                             part.offset != heap_object_base(typing->heap, object);
     const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
     part.object = object;
     const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->parts.count;

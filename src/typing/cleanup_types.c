@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/bits.h"
 #include "heap/kept.h"
 #include "heap/pointers.h"
@@ -37,12 +38,6 @@ enum {
 
 /* ---- functions and types ---- */
 
-/* Returns whether a name begins with a prefix. */
-static bool cleanup_types_begins_with(const struct g2h_bytes *text, const char *prefix)
-{
-    return text->size >= strlen(prefix) && memcmp(text->data, prefix, strlen(prefix)) == 0;
-}
-
 /* runtime.AddCleanup is generic, so each instance has a closure function of its own. Only programs
  * that use weak pointers contain runtime.getOrAddWeakHandle: the linker drops unused functions. */
 struct g2h_error *typing_find_cleanups(struct typing *typing)
@@ -54,9 +49,9 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
         struct g2h_bytes name;
         const uint64_t entry = exe_function(typing->exe, i, &name), size = sizeof(closure) - 1;
         uint32_t first;
-        if (cleanup_types_begins_with(&name, "runtime.getOrAddWeakHandle"))
+        if (bytes_begin(name, "runtime.getOrAddWeakHandle"))
             typing->has_weak_handles = true;
-        if (cleanup_types_begins_with(&name, "runtime.AddCleanup[") && name.size > size &&
+        if (bytes_begin(name, "runtime.AddCleanup[") && name.size > size &&
             memcmp(name.data + name.size - size, closure, (size_t)size) == 0 &&
             !map_put(&typing->cleanup_by_entry, entry, 1, &first))
             return &error_no_memory;
@@ -266,7 +261,7 @@ static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, 
         return expect_box(gatherer, argument);
     if (argument != TYPE_NONE && typer_type_of(typer->typing, argument)->size > 0)
         typer_refer(typer, REFERENCE_VALUE,
-                    heap_address(typer->typing->heap, box) + object_base(typer->typing->heap, box),
+                    heap_address(typer->typing->heap, box) + heap_object_base(typer->typing->heap, box),
                     0, argument, NO_TARGET, SOURCE_CLOSURE);
     return true;
 }
@@ -320,7 +315,7 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
         const uint32_t target = heap_find(heap, value);
         if (typing->release.minor >= SINCE_BOXES)
             return target != UINT32_MAX && is_zero_from(&object->contents, word);
-        if (target != UINT32_MAX && value == heap_address(heap, target) + object_base(heap, target))
+        if (target != UINT32_MAX && value == heap_address(heap, target) + heap_object_base(heap, target))
             return true;
     }
     return false;
@@ -334,7 +329,7 @@ static bool claim_box(struct typer *typer, uint32_t object, const struct g2h_obj
 {
     const struct typing *typing = typer->typing;
     const struct type *type = typer_type_of(typing, number);
-    const uint64_t base = object_base(typing->heap, object);
+    const uint64_t base = heap_object_base(typing->heap, object);
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, number);
     if (!map) {
         typer->no_memory = true;

@@ -147,7 +147,7 @@ enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 static void drop_contained_parts(struct typing *typing, uint32_t object, struct shard *shard,
                                  uint32_t first)
 {
-    const uint64_t base = object_base(typing->heap, object);
+    const uint64_t base = heap_object_base(typing->heap, object);
     struct candidate holders[HOLDERS];
     size_t count = 0;
     if (typing->claims[object] == 0)
@@ -180,7 +180,7 @@ static void drop_contained_parts(struct typing *typing, uint32_t object, struct 
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
 {
-    const uint64_t base = object_base(typing->heap, object);
+    const uint64_t base = heap_object_base(typing->heap, object);
     uint32_t *claim = &typing->claims[object];
     if (*claim == 0)
         return;

@@ -182,7 +182,7 @@ static bool is_allocated_for(const struct typing *typing, uint32_t object, uint6
     const uint64_t slot = heap_object_size(typing->heap, object);
     uint64_t bytes;
     return !__builtin_mul_overflow(count, size, &bytes) && bytes <= slot &&
-           fits_class(typing, object_base(typing->heap, object) + bytes, slot);
+           fits_class(typing, heap_object_base(typing->heap, object) + bytes, slot);
 }
 
 /* The arguments of a thread's search for maps. */
@@ -249,7 +249,7 @@ static uint32_t map_of_directory(const struct map_finder_search *search, uint64_
     const uint32_t directory = value_at(typing, address);
     if (directory == NO_TARGET || !is_allocated_for(typing, directory, length, word))
         return TYPE_NONE;
-    const uint64_t base = object_base(heap, directory);
+    const uint64_t base = heap_object_base(heap, directory);
     const struct g2h_bytes contents = heap_contents(heap, directory);
     if (contents.size < base + word)
         return TYPE_NONE;

@@ -102,8 +102,8 @@ static inline enum map_role map_finder_role(const struct map_finder *finder,
 static inline uint32_t value_at(const struct typing *typing, uint64_t address)
 {
     const uint32_t object = heap_find(typing->heap, address);
-    return object != NO_TARGET &&
-                   address - heap_address(typing->heap, object) == object_base(typing->heap, object)
+    return object != NO_TARGET && address - heap_address(typing->heap, object) ==
+                                      heap_object_base(typing->heap, object)
                ? object
                : NO_TARGET;
 }

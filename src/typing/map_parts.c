@@ -378,7 +378,7 @@ static uint32_t chosen(const struct map_parts_choice *best, const struct map_par
 /* Returns the values that an object consists of, as far as they are in the input. */
 static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
 {
-    const uint64_t base = object_base(heap, object);
+    const uint64_t base = heap_object_base(heap, object);
     const struct g2h_bytes contents = heap_contents(heap, object);
     return contents.size > base ? (struct g2h_bytes){contents.data + base, contents.size - base}
                                 : (struct g2h_bytes){0};
@@ -406,7 +406,7 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
                                 uint64_t allocated)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const uint64_t slot = heap_object_size(heap, object), base = object_base(heap, object);
+    const uint64_t slot = heap_object_size(heap, object), base = heap_object_base(heap, object);
     const struct g2h_bytes values = values_of(heap, object);
     struct map_parts_choice best = {.part = NOTHING}, others = best;
     const struct map_part *last = NULL;

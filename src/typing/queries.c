@@ -154,7 +154,7 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
                    struct typed_location *ret)
 {
     const uint32_t claim = typing->claims[object];
-    const uint64_t base = object_base(typing->heap, object);
+    const uint64_t base = heap_object_base(typing->heap, object);
     if (claim != 0 && offset >= base) {
         *ret = (struct typed_location){.type = (claim & CLAIM_TYPE) - 1,
                                        .offset = offset - base,

@@ -138,7 +138,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     struct g2h_object record;
-    if (object_base(heap, object) != 0)
+    if (heap_object_base(heap, object) != 0)
         return;
     heap_object(heap, object, &record);
     sweep_channel(typer, object, &record.contents);

@@ -215,7 +215,7 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
     const uint64_t value = heap_word(typing->heap, frame->contents.data + offset);
     const uint32_t object = heap_find(typing->heap, value);
     if (object == UINT32_MAX || typing->claims[object] != 0 || typing_has_parts(typing, object) ||
-        value != heap_address(typing->heap, object) + object_base(typing->heap, object))
+        value != heap_address(typing->heap, object) + heap_object_base(typing->heap, object))
         return;
     const uint32_t number = map_get(&spiller->words, key);
     if (number == MAP_NONE)
@@ -225,7 +225,7 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
                                   frame->contents.data + frame->contents.size};
     if (!type.is_receiver ||
         fits_class(typing,
-                   object_base(typing->heap, object) + typer_type_of(typing, type.type)->size,
+                   heap_object_base(typing->heap, object) + typer_type_of(typing, type.type)->size,
                    heap_slot_class(typing->heap, object)->size))
         coded_refer(typer, type, frame->contents.data + offset, &extent);
 }

@@ -88,11 +88,6 @@ struct typer {
     bool no_memory;
 };
 
-static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
-{
-    return heap_value_base(heap, heap_slot_class(heap, object));
-}
-
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
 {
     return heap_slot_class(heap, object)->has_pointers;

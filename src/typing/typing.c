@@ -164,7 +164,7 @@ static bool is_unknown(const struct typing *typing, uint32_t object)
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     if ((claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT != SOURCE_GUESS)
         return false;
-    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0;
+    return object_has_pointers(typing->heap, object) && heap_object_base(typing->heap, object) == 0;
 }
 
 /* Proposes the only type that fits for each of a task's objects that is still unknown. */

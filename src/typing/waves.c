@@ -100,7 +100,7 @@ static bool withdraw_fresh_claim(struct typing *typing, uint32_t object, waiting
     if ((*claim & CLAIM_FRESH) == 0)
         return true;
     const struct typer_waiting waiting = {
-        .offset = object_base(typing->heap, object),
+        .offset = heap_object_base(typing->heap, object),
         .object = object,
         .type = ((*claim & CLAIM_TYPE) - 1) & CLAIM_TYPE,
         .source = (*claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT & 7,

@@ -95,7 +95,7 @@ bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct
     const struct object_type known = typing_object(typing, object);
     *ret = (struct g2h_location){.type = known.type,
                                  .is_array = known.form == OBJECT_ARRAY,
-                                 .base = heap_value_base(heap, heap_slot_class(heap, object)),
+                                 .base = heap_object_base(heap, object),
                                  .address = heap_address(heap, object),
                                  .bytes = heap_contents(heap, object),
                                  .object = object};

@@ -302,7 +302,7 @@ static void values_stand_behind_a_malloc_header(void **state)
         offsets[i] = 8 + 16 * i;
     add(base, 1024, NULL, 63, offsets);
     load();
-    assert_int_equal(object_base(typing.heap, 0), 8);
+    assert_int_equal(heap_object_base(typing.heap, 0), 8);
     refer_array(base, pair, 63); /* an array does not begin in front of the header's end */
     assert_int_equal(typing.claims[0], 0);
     refer_array(base + 8, pair, 63);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 bool java_names_init(struct java_names *names, const struct g2h_view *view)
 {
     *names = (struct java_names){.view = view};
@@ -41,12 +43,6 @@ bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
 
 /* ---- names of classes ---- */
 
-static bool java_names_has_prefix(const char *text, size_t size, const char *prefix)
-{
-    const size_t length = strlen(prefix);
-    return size >= length && memcmp(text, prefix, length) == 0;
-}
-
 /* Returns where the brackets at the beginning of a type end: in "[4][]main.Bid" at "main". */
 static size_t skip_brackets(const char *name, size_t size)
 {
@@ -78,14 +74,19 @@ static void append_turned(const char *name, size_t size, struct text *ret)
     text_append(ret, name, brackets);
 }
 
-static bool is_javas(const char *name, size_t size)
+static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
+{
+    return (struct g2h_bytes){(const uint8_t *)text->data + begin, text->size - begin};
+}
+
+static bool is_javas(struct g2h_bytes name)
 {
     static const char *const primitives[] = {"boolean", "char",  "float", "double",
                                              "byte",    "short", "int",   "long"};
-    if (java_names_has_prefix(name, size, "java/"))
+    if (bytes_begin(name, "java/"))
         return true;
     for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
-        if (strlen(primitives[i]) == size && memcmp(primitives[i], name, size) == 0)
+        if (bytes_are(name, primitives[i]))
             return true;
     return false;
 }
@@ -96,10 +97,8 @@ void java_class_name(const char *name, size_t size, struct text *ret)
     append_turned(name, size, ret);
     if (ret->failed)
         return;
-    const char *made = ret->data + begin;
-    const size_t length = ret->size - begin;
-    if (length == 0 || java_names_has_prefix(made, length, "java/") ||
-        (length >= 2 && memcmp(made + length - 2, "[]", 2) == 0))
+    const struct g2h_bytes made = bytes_behind(ret, begin);
+    if (made.size == 0 || bytes_begin(made, "java/") || bytes_end(made, "[]"))
         text_append_string(ret, " (Go)");
 }
 
@@ -114,7 +113,7 @@ void java_array_name(const char *name, size_t size, struct text *ret)
     text_append_string(ret, "[L");
     const size_t begin = ret->size;
     append_turned(name, size, ret);
-    if (!ret->failed && is_javas(ret->data + begin, ret->size - begin))
+    if (!ret->failed && is_javas(bytes_behind(ret, begin)))
         text_append_string(ret, " (Go)");
     text_append_string(ret, ";");
 }

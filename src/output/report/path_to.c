@@ -18,11 +18,6 @@ struct path_to_path {
     node_vector nodes;
 };
 
-static bool path_to_is_object(const struct g2h_node *node)
-{
-    return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
-}
-
 /* Adds a row for a node. If has_edge is set, edge is its first column, and the node's class the
  * second; otherwise the class is the first. */
 static void path_to_put_row(const struct report *report, struct table *table, uint32_t number,
@@ -33,7 +28,7 @@ static void path_to_put_row(const struct report *report, struct table *table, ui
     const struct page_field none = page_words(NULL, ""),
                             what = page_clipped(report_name_of(report, "class", &node), 48),
                             bytes =
-                                path_to_is_object(&node) ? page_bytes("bytes", node.size) : none,
+                                merged_is_object(node.kind) ? page_bytes("bytes", node.size) : none,
                             retained = page_bytes(
                                 "retained",
                                 g2h_dominators_retained_size(report->findings->dominators, number)),

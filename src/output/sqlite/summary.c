@@ -15,7 +15,8 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "findings/merged.h"
+#include "findings/findings.h"
+#include "findings/ranking.h"
 #include "output/sqlite/summary_tables.h"
 
 /* The most rows, not counting those of "(others)". */
@@ -27,12 +28,6 @@ struct summary_class {
     uint32_t node; /* one of the class's nodes */
     struct summary_sums held, garbage;
 };
-
-struct summary_ranked {
-    uint64_t weight;
-    uint32_t node;
-};
-typedef VECTOR(struct summary_ranked) ranking;
 
 struct summary {
     const struct g2h_view *view;
@@ -70,15 +65,6 @@ static uint32_t find_kind(const struct summary *summary, enum g2h_node_kind kind
         if (is_kind(summary, i, kind))
             return i;
     return MERGED_NONE;
-}
-
-/* Compares two ranks: the heaviest come first. */
-static int compare_ranks(const void *a, const void *b)
-{
-    const struct summary_ranked *one = a, *other = b;
-    if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
 }
 
 static void summary_add_sums(struct summary_sums *to, const struct summary_sums *sums)
@@ -156,13 +142,13 @@ struct tree_row {
 static struct g2h_error *choose_rows(const struct summary *summary, struct tree_row *rows)
 {
     const size_t count = summary->merged.nodes.count;
-    _cleanup_free_ struct summary_ranked *order = malloc((count + 1) * sizeof(*order));
-    TRY_MEMORY(order);
+    _cleanup_(ranking_deinit) ranking order = {0};
     for (uint32_t i = 0; i < count; i++)
-        order[i] = (struct summary_ranked){summary_node_of(summary, i)->retained, i};
-    qsort(order, count, sizeof(*order), compare_ranks);
+        TRY_MEMORY(
+            vector_push(&order, ((struct ranked){summary_node_of(summary, i)->retained, i})));
+    ranking_sort(&order);
     for (size_t i = 0; i < count && i < MOST_TREE_ROWS; i++)
-        rows[order[i].node].is_kept = true;
+        rows[order.data[i].node].is_kept = true;
     for (size_t i = count; i-- > 0;) {
         const struct merged_node *node = summary_node_of(summary, (uint32_t)i);
         rows[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
@@ -259,17 +245,12 @@ static uint64_t count_goroutines(const struct summary *summary, uint32_t place,
     return count;
 }
 
-static void summary_destroy_edges(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
-
 /* Finds the go statement that started a goroutine: "go statement in main.run main.go:17"; empty if
  * it is not known. */
 static struct g2h_error *find_site(const struct summary *summary, uint32_t goroutine,
                                    struct summary_text *ret)
 {
-    _cleanup_(summary_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
     struct g2h_node node;
     *ret = (struct summary_text){"", 0};
@@ -309,9 +290,9 @@ static struct g2h_error *summary_add_goroutines(struct summary *summary, ranking
     for (uint32_t i = summary_node_of(summary, group)->child; i != MERGED_NONE;
          i = summary_node_of(summary, i)->sibling)
         if (is_of_goroutines(summary, i))
-            TRY_MEMORY(vector_push(
-                places, ((struct summary_ranked){summary_node_of(summary, i)->retained, i})));
-    vector_sort(places, compare_ranks);
+            TRY_MEMORY(
+                vector_push(places, ((struct ranked){summary_node_of(summary, i)->retained, i})));
+    ranking_sort(places);
     for (size_t i = 0; i < places->count && i < MOST_GOROUTINES; i++)
         TRY(add_goroutines_in(summary, places->data[i].node, &rest));
     if (rest.count == 0 && rest.retained == 0)
@@ -396,14 +377,9 @@ static struct g2h_error *add_labels(struct summary *summary)
 
 /* ---- the whole summary ---- */
 
-static void free_ranking(ranking *places)
-{
-    free(places->data);
-}
-
 static struct g2h_error *summary_add_all(struct summary *summary)
 {
-    _cleanup_(free_ranking) ranking places = {0};
+    _cleanup_(ranking_deinit) ranking places = {0};
     TRY(add_dump(summary));
     TRY(add_labels(summary));
     TRY(summary_add_classes(summary));

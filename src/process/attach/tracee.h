@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
 
@@ -18,9 +19,7 @@ struct tracee {
 /* Returns the seconds since an unspecified moment. */
 static inline double attach_clock(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return clock_seconds();
 }
 
 #endif
