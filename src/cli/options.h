@@ -7,10 +7,9 @@
  *   target, outputs     output files, which appear once they are complete
  *   messages, progress, terminal, pager, signals
  *                       output for users, and how they stop it
- *   series, origin      several dumps; the executable and the dump that belong together
- *   watch, keep, beside
- *                       when --watch checks a process, what ends it, which dumps stay, the thread
- *                       that converts them
+ *   conversion, series  the steps from a dump to a view; the outputs of several dumps
+ *   watch, keep         --watch, and the dumps that it keeps
+ *   devtools            --inspect
  *   at_death, child, guard
  *                       what --at-death waits for and writes; the command that it starts; the
  *                       process that does so beside --watch

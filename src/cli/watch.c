@@ -1,14 +1,21 @@
 /* watch; see watch.h. */
 #include "cli/watch.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
-#include <go2heapsnapshot/process.h>
+#include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "base/clock.h"
+#include "base/scope.h"
+#include "cli/messages.h"
+#include "cli/progress.h"
 
 /* ---- values of options ---- */
 
@@ -49,6 +56,15 @@ bool watch_parse_size(const char *text, uint64_t *ret_bytes)
 
 /* ---- moments ---- */
 
+/* When snapshots of a process are taken. */
+struct moments {
+    uint64_t pid, every; /* pid: 0: a command is run; every: seconds */
+    uint64_t image;      /* g2h_process_image() when it began */
+    double begin;        /* of clock_seconds() */
+    uint64_t due;        /* moments that have come so far */
+    uint64_t missed;     /* those at which no snapshot was taken */
+};
+
 static volatile sig_atomic_t is_stopped;
 
 /* The next signal of this kind ends the program as usual. */
@@ -66,34 +82,457 @@ static void catch_once(int number)
         sigaction(number, &own, NULL);
 }
 
-void watch_begin(uint64_t pid, uint64_t every, struct watch *ret)
+/* Begins to watch a process every so often, in seconds. From now on SIGINT and SIGTERM do not end
+ * the program, the first time, but moments_wait() returns false. Signals that the caller ignores
+ * stay ignored. */
+static void moments_begin(uint64_t pid, uint64_t every, struct moments *ret)
 {
-    *ret = (struct watch){pid, every, pid != 0 ? g2h_process_image(pid) : 0, clock_seconds(), 1, 0};
+    *ret =
+        (struct moments){pid, every, pid != 0 ? g2h_process_image(pid) : 0, clock_seconds(), 1, 0};
     catch_once(SIGINT);
     catch_once(SIGTERM);
 }
 
-bool watch_has_ended(const struct watch *watch)
+/* Returns whether the process has ended, or runs another program. */
+static bool moments_have_ended(const struct moments *moments)
 {
-    return watch->pid != 0 && g2h_process_image(watch->pid) != watch->image;
+    return moments->pid != 0 && g2h_process_image(moments->pid) != moments->image;
 }
 
-bool watch_wait(struct watch *watch, const atomic_bool *is_over)
+/* Waits for the next moment; those that have passed since the last one count as missed. Returns
+ * false at once if the process ends or runs another program, if a signal came, or if *is_over,
+ * which another thread may set. */
+static bool moments_wait(struct moments *moments, const atomic_bool *is_over)
 {
-    const double every = (double)watch->every, passed = clock_seconds() - watch->begin;
+    const double every = (double)moments->every, passed = clock_seconds() - moments->begin;
     const uint64_t next = (uint64_t)(passed / every) + 1;
-    if (next > watch->due) {
-        watch->missed += next - watch->due;
-        watch->due = next;
+    if (next > moments->due) {
+        moments->missed += next - moments->due;
+        moments->due = next;
     }
-    const double until = watch->begin + (double)watch->due * every;
+    const double until = moments->begin + (double)moments->due * every;
     for (double left; !is_stopped && !*is_over && (left = until - clock_seconds()) > 0;) {
         const double part = left < 0.1 ? left : 0.1;
         const struct timespec pause = {.tv_nsec = (long)(part * 1e9)};
         nanosleep(&pause, NULL);
-        if (watch_has_ended(watch))
+        if (moments_have_ended(moments))
             return false;
     }
-    watch->due++;
+    moments->due++;
     return !is_stopped && !*is_over;
+}
+
+/* ---- a second thread ---- */
+
+/* Processes an item and frees it. */
+typedef void beside_work(void *context, void *item);
+
+/* A thread that processes one item after the other, in parallel with the caller's. At most one item
+ * waits while another one is processed, so that memory is bounded. */
+struct beside {
+    beside_work *work;
+    void *context;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    void *waiting; /* NULL: none */
+    bool is_busy;  /* an item is being processed */
+    bool is_over;  /* no more items will come */
+};
+
+/* Removes and returns the item that waits, or waits for one. Returns NULL if no more will come. */
+static void *beside_next(struct beside *beside)
+{
+    pthread_mutex_lock(&beside->lock);
+    beside->is_busy = false;
+    pthread_cond_broadcast(&beside->changed);
+    while (!beside->waiting && !beside->is_over)
+        pthread_cond_wait(&beside->changed, &beside->lock);
+    void *item = beside->waiting;
+    beside->waiting = NULL;
+    beside->is_busy = item != NULL;
+    pthread_mutex_unlock(&beside->lock);
+    return item;
+}
+
+static void *beside_run(void *argument)
+{
+    struct beside *beside = argument;
+    for (void *item; (item = beside_next(beside));)
+        beside->work(beside->context, item);
+    return NULL;
+}
+
+/* Blocks the signals that processes send; the thread inherits that. */
+static void beside_block_signals(sigset_t *ret_before)
+{
+    sigset_t signals;
+    sigfillset(&signals);
+    sigdelset(&signals, SIGBUS);
+    sigdelset(&signals, SIGSEGV);
+    pthread_sigmask(SIG_BLOCK, &signals, ret_before);
+}
+
+/* Starts the thread, in which signals are blocked. Returns 0 or an error number; after 0 the caller
+ * calls beside_end(). */
+static int beside_begin(beside_work *work, void *context, struct beside *ret)
+{
+    sigset_t before;
+    *ret = (struct beside){.work = work, .context = context};
+    pthread_mutex_init(&ret->lock, NULL);
+    pthread_cond_init(&ret->changed, NULL);
+    beside_block_signals(&before);
+    const int error = pthread_create(&ret->thread, NULL, beside_run, ret);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        pthread_cond_destroy(&ret->changed);
+        pthread_mutex_destroy(&ret->lock);
+    }
+    return error;
+}
+
+static bool beside_has_room(struct beside *beside)
+{
+    pthread_mutex_lock(&beside->lock);
+    const bool has_room = !beside->waiting;
+    pthread_mutex_unlock(&beside->lock);
+    return has_room;
+}
+
+/* Returns whether no item waits or is being processed. */
+static bool beside_is_idle(struct beside *beside)
+{
+    pthread_mutex_lock(&beside->lock);
+    const bool is_idle = !beside->waiting && !beside->is_busy;
+    pthread_mutex_unlock(&beside->lock);
+    return is_idle;
+}
+
+static void beside_give(struct beside *beside, void *item)
+{
+    pthread_mutex_lock(&beside->lock);
+    assert(!beside->waiting);
+    beside->waiting = item;
+    pthread_cond_broadcast(&beside->changed);
+    pthread_mutex_unlock(&beside->lock);
+}
+
+/* Waits until all items have been processed. */
+static void beside_wait(struct beside *beside)
+{
+    pthread_mutex_lock(&beside->lock);
+    while (beside->waiting || beside->is_busy)
+        pthread_cond_wait(&beside->changed, &beside->lock);
+    pthread_mutex_unlock(&beside->lock);
+}
+
+static void beside_end(struct beside *beside)
+{
+    beside_wait(beside);
+    pthread_mutex_lock(&beside->lock);
+    beside->is_over = true;
+    pthread_cond_broadcast(&beside->changed);
+    pthread_mutex_unlock(&beside->lock);
+    pthread_join(beside->thread, NULL);
+    pthread_cond_destroy(&beside->changed);
+    pthread_mutex_destroy(&beside->lock);
+}
+
+/* ---- snapshots ---- */
+
+enum { MOST_FAILED = 3 /* in a row */ };
+
+/* A watched process. Its snapshots are converted in another thread than they are taken in. */
+struct watching {
+    const struct options *options;
+    struct options quiet; /* the same, of all snapshots but the first */
+    struct series *series;
+    const struct g2h_output_options *output_options;
+    struct outcome *outcome;
+    struct moments moments;
+    struct beside beside;
+    uint64_t taken;      /* snapshots that were passed on */
+    uint64_t said;       /* missed moments that have been reported */
+    atomic_ullong done;  /* snapshots that were converted */
+    atomic_uint failed;  /* that failed since the last one that did not */
+    atomic_bool is_over; /* the snapshots so far end the watch */
+    pthread_mutex_t lock;
+    struct g2h_error *error; /* that ends the watch, under the lock; NULL: none */
+};
+
+/* A snapshot that waits for its conversion. */
+struct snapshot {
+    const struct options *options;
+    struct pipeline conversion;
+    int64_t now;
+    uint64_t limit, left; /* of memory */
+};
+
+/* Returns the source of a snapshot of a watched process. */
+static const char *snapshot_name(const struct options *options, const struct pipeline *conversion)
+{
+    return options->command ? options->command : conversion->origin.input->name;
+}
+
+/* Forgets every second heap of a page with trends if there are as many as a page can have. */
+static void thin_out(struct series *series)
+{
+    enum { MOST_TRENDS = 200 };
+    size_t kept = 0;
+    if (series->bases.count < MOST_TRENDS)
+        return;
+    for (size_t i = 0; i < series->bases.count; i++)
+        if (i % 2 == 0) {
+            series->times.data[kept] = series->times.data[i];
+            series->bases.data[kept++] = series->bases.data[i];
+        } else {
+            g2h_base_destroy(series->bases.data[i]);
+        }
+    series->bases.count = series->times.count = kept;
+}
+
+/* Reports the last snapshot of a watched process: as JSON in the output, else on standard error. */
+static struct g2h_error *write_last(const struct options *options, const struct g2h_trend *trend,
+                                    const struct g2h_output_options *output_options,
+                                    const struct pipeline *conversion)
+{
+    struct g2h_output_options to = *output_options;
+    if (!options->json) {
+        to.fd = STDERR_FILENO;
+        to.name = "standard error";
+        to.gzip = false;
+    }
+    progress_clear();
+    return g2h_write_trend_last(trend, options->pid != 0 ? conversion->origin.account.stopped : -1,
+                                &to);
+}
+
+/* Replaces the page of a watch by its current state, and keeps the heap's names and numbers for the
+ * next one. */
+static struct g2h_error *write_page(const struct options *options, struct series *series,
+                                    const struct g2h_output_options *output_options,
+                                    const struct pipeline *conversion, int64_t time)
+{
+    struct g2h_html_options html = {.size = sizeof(html)};
+    struct g2h_output_options to = *output_options;
+    struct g2h_report_options report = *output_options->report;
+    struct g2h_base *base;
+    TRY_MEMORY(series_set_html(series, time, &html));
+    if (series->bases.count > 0)
+        report.base = series->bases.data[0];
+    to.html = &html;
+    to.report = &report;
+    to.source = snapshot_name(options, conversion);
+    to.program = options->exe;
+    to.memory = &conversion->origin.memory;
+    if (ftruncate(to.fd, 0) != 0 || lseek(to.fd, 0, SEEK_SET) != 0)
+        return error_system(errno, "%s", to.name);
+    TRY(g2h_write(options->format, conversion->view, &to));
+    TRY_MEMORY(vector_grow(&series->bases, 1));
+    TRY(g2h_base_create(conversion->view, to.source, options->threads, &base));
+    series->bases.data[series->bases.count++] = base;
+    series->times.count++; /* series_set_html() has put it there */
+    thin_out(series);
+    return NULL;
+}
+
+static void snapshot_destroy(struct snapshot *snapshot)
+{
+    pipeline_deinit(&snapshot->conversion);
+    free(snapshot);
+}
+
+static void snapshot_cleanup(struct snapshot **snapshot)
+{
+    if (*snapshot)
+        snapshot_destroy(*snapshot);
+}
+
+/* Takes a snapshot of a watched process. */
+static struct g2h_error *watch_take_snapshot(const struct options *options, struct snapshot **ret)
+{
+    _cleanup_(snapshot_cleanup) struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    TRY_MEMORY(snapshot);
+    snapshot->options = options;
+    snapshot->now = clock_since_1970();
+    if (options->pid != 0)
+        snapshot->limit = g2h_process_limit(options->pid, &snapshot->left);
+    TRY(conversion_capture(options, NULL, progress_start(), &snapshot->conversion));
+    *ret = take_pointer(snapshot);
+    return NULL;
+}
+
+/* Converts a snapshot: only its numbers and names are kept, unless the user wants the first and the
+ * last dump. */
+static struct g2h_error *add_snapshot(const struct watching *watching, struct snapshot *snapshot)
+{
+    static const struct outputs none = {.name = "standard output"};
+    const struct options *options = snapshot->options;
+    struct series *series = watching->series;
+    const struct conversion_context context = {&none, NULL};
+    const struct pipeline_options steps = conversion_options(options, series, &context);
+    struct pipeline *conversion = &snapshot->conversion;
+    TRY(keep_dump(&series->keep, conversion->origin.input));
+    TRY(pipeline_load(conversion, options->threads, NULL));
+    if (!options->is_quiet)
+        message_warnings(conversion->origin.input, conversion->heap);
+    TRY(conversion_match(options, &steps, conversion));
+    TRY(conversion_build(options, series, &steps, conversion));
+    if (series->base_files.count == 0)
+        TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->origin.input)));
+    TRY(g2h_trend_add(series->trend, conversion->view, snapshot_name(options, conversion),
+                      snapshot->now, options->threads));
+    g2h_trend_set_limit(series->trend, snapshot->limit, snapshot->left);
+    watching->outcome->complete = watching->outcome->complete && conversion_is_whole(conversion);
+    TRY(write_last(options, series->trend, watching->output_options, conversion));
+    return options_show_trends(options)
+               ? write_page(options, series, watching->output_options, conversion, snapshot->now)
+               : NULL;
+}
+
+/* Returns whether a watched process has grown by the bytes of --until-growth. */
+static bool has_grown(const struct options *options, const struct g2h_trend *trend)
+{
+    return options->until_growth > 0 && g2h_trend_growth(trend) >= (int64_t)options->until_growth;
+}
+
+/* Ends the watch with an error. Takes over the error. */
+static void end_watch(struct watching *watching, struct g2h_error *error)
+{
+    pthread_mutex_lock(&watching->lock);
+    if (watching->error)
+        g2h_error_destroy(error);
+    else
+        watching->error = error;
+    pthread_mutex_unlock(&watching->lock);
+    watching->is_over = true;
+}
+
+/*
+ * Records that a snapshot failed. It is left out, because the process may be short of memory at
+ * this moment; but the first one must not fail, nor several in a row. Takes over the error.
+ */
+static void note_failed(struct watching *watching, struct g2h_error *error, bool is_first,
+                        bool counts)
+{
+    if (is_first || error->code == G2H_ERROR_MEMORY) {
+        end_watch(watching, error);
+        return;
+    }
+    message_error(error);
+    g2h_error_destroy(error);
+    if (counts && ++watching->failed >= MOST_FAILED)
+        watching->is_over = true;
+}
+
+/* Converts a snapshot, in parallel with the thread that takes them. If it comes after the end of
+ * the watch, only the dump is kept, unless the watch was to end with the one before. */
+static void convert_snapshot(void *context, void *item)
+{
+    struct watching *watching = context;
+    struct snapshot *snapshot = item;
+    const bool is_late = watching->is_over;
+    struct g2h_error *error = NULL;
+    if (!is_late)
+        error = add_snapshot(watching, snapshot);
+    else if (!has_grown(watching->options, watching->series->trend))
+        error = keep_dump(&watching->series->keep, snapshot->conversion.origin.input);
+    if (error) {
+        note_failed(watching, error, watching->done == 0, true);
+    } else if (!is_late) {
+        watching->failed = 0;
+        watching->done++;
+        if (has_grown(watching->options, watching->series->trend))
+            watching->is_over = true;
+    }
+    snapshot_destroy(snapshot);
+}
+
+/* Takes the snapshot of this moment. Returns false if the process has ended. */
+static bool take_next(struct watching *watching)
+{
+    const bool is_alone = beside_is_idle(&watching->beside);
+    struct snapshot *snapshot;
+    struct g2h_error *error =
+        watch_take_snapshot(watching->taken > 0 ? &watching->quiet : watching->options, &snapshot);
+    if (!error) {
+        watching->taken++;
+        beside_give(&watching->beside, snapshot);
+        return true;
+    }
+    if (watching->taken > 0 && moments_have_ended(&watching->moments)) {
+        g2h_error_destroy(error);
+        return false;
+    }
+    note_failed(watching, error, watching->taken == 0, is_alone);
+    return true;
+}
+
+/* Returns whether there are as many snapshots as --count asks for. Those that are not converted yet
+ * may fail: waits for them if all are needed. */
+static bool has_all(struct watching *watching)
+{
+    const uint64_t count = watching->options->count;
+    if (count == 0 || watching->taken < count)
+        return false;
+    beside_wait(&watching->beside);
+    return watching->done >= count;
+}
+
+/* Reports which moments were missed. */
+static void say_missed(struct watching *watching)
+{
+    const uint64_t missed = watching->moments.missed, now = missed - watching->said;
+    if (now > 0)
+        say("go2heapsnapshot: note: %llu snapshot%s missed (%llu so far): those before took longer "
+            "than %llu s",
+            (unsigned long long)now, now == 1 ? "" : "s", (unsigned long long)missed,
+            (unsigned long long)watching->options->watch);
+    watching->said = missed;
+}
+
+/* Takes snapshots of a process until there are enough, or a signal comes, or the process ends. A
+ * snapshot is missed if another one is still waiting to be converted. */
+static void take_snapshots(struct watching *watching)
+{
+    do {
+        say_missed(watching);
+        if (!beside_has_room(&watching->beside)) {
+            watching->moments.missed++;
+            say_missed(watching);
+        } else if (!take_next(watching)) {
+            return;
+        }
+    } while (!watching->is_over && !has_all(watching) &&
+             moments_wait(&watching->moments, &watching->is_over));
+}
+
+struct g2h_error *watch_process(const struct options *options, struct series *series,
+                                const struct g2h_output_options *output_options,
+                                struct outcome *outcome)
+{
+    struct watching watching = {.options = options,
+                                .quiet = *options,
+                                .series = series,
+                                .output_options = output_options,
+                                .outcome = outcome,
+                                .lock = PTHREAD_MUTEX_INITIALIZER};
+    watching.quiet.is_quiet = true;
+    moments_begin(options->pid, options->watch, &watching.moments);
+    const int number = beside_begin(convert_snapshot, &watching, &watching.beside);
+    if (number != 0)
+        return error_system(number, "cannot start a thread");
+    take_snapshots(&watching);
+    beside_end(&watching.beside);
+    if (watching.error)
+        return watching.error;
+    if (watching.failed >= MOST_FAILED) {
+        say("go2heapsnapshot: %d snapshots in a row have failed, which ends the watch",
+            MOST_FAILED);
+        outcome->is_failed = true;
+    }
+    if (moments_have_ended(&watching.moments))
+        say("go2heapsnapshot: note: process %llu has ended, or runs another program",
+            (unsigned long long)options->pid);
+    return NULL;
 }
