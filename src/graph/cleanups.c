@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
@@ -32,13 +33,11 @@ struct cleanups_gatherer {
 static void cleanups_append_type(struct cleanups_gatherer *gatherer, uint32_t type)
 {
     const struct types *types = gatherer->typing->types;
-    const char func[] = "func ";
-    size_t size, skip = sizeof(func) - 1;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
-    if (types->list.data[type].role != ROLE_CLOSURE || size < skip || memcmp(name, func, skip) != 0)
-        skip = 0;
-    text_append_name(&gatherer->builder.text, gatherer->builder.names, (const uint8_t *)name + skip,
-                     size - skip, NAME_LIMIT / 2);
+    const struct g2h_bytes name = types_name(types, type);
+    const bool is_func = types->list.data[type].role == ROLE_CLOSURE && bytes_begin(name, "func ");
+    const size_t skip = is_func ? strlen("func ") : 0;
+    text_append_name(&gatherer->builder.text, gatherer->builder.names, name.data + skip,
+                     name.size - skip, NAME_LIMIT / 2);
 }
 
 /* Appends the name of the node that holds a part. */
@@ -128,9 +127,8 @@ static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum clea
 /* Returns whether a closure's type is one that the compiler makes for a go or defer statement. */
 static bool is_wrapper(const struct types *types, uint32_t type)
 {
-    size_t size;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
-    return memmem(name, size, ".gowrap", 7) || memmem(name, size, ".deferwrap", 10);
+    const struct g2h_bytes name = types_name(types, type);
+    return bytes_contain(name, ".gowrap") || bytes_contain(name, ".deferwrap");
 }
 
 /* Holds the functions that cleanups call, as far as they are closures. There cannot be more of them

@@ -82,13 +82,11 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
 {
     const struct typing *typing = builder->typing;
     uint64_t offset;
-    size_t size;
     const struct dwarf_global *global = typing ? typing_global(typing, address, &offset) : NULL;
     if (!global)
         return false;
-    const char *text = string_pool_text(&typing->types->names, global->name, &size);
     const struct g2h_bytes variable =
-        split_name((struct g2h_bytes){(const uint8_t *)text, size}, ret_package);
+        split_name(types_text(typing->types, global->name), ret_package);
     builder_append(builder, &variable);
     builder_append_path(builder, global->type, offset);
     return true;
@@ -288,15 +286,14 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
 void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
 {
     const struct types *types = builder->typing->types;
-    size_t size;
-    const char *name = string_pool_text(&types->names, local->name, &size);
-    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    const struct g2h_bytes name = types_text(types, local->name);
+    text_append_utf8(&builder->text, name.data, name.size, NAME_LIMIT / 4);
     builder_append_path(builder, local->type, offset);
     if (local->function == UINT32_MAX)
         return;
     text_printf(&builder->text, " (inlined ");
-    name = string_pool_text(&types->names, local->function, &size);
-    text_append_name(&builder->text, builder->names, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    const struct g2h_bytes function = types_text(types, local->function);
+    text_append_name(&builder->text, builder->names, function.data, function.size, NAME_LIMIT / 4);
     text_printf(&builder->text, ")");
 }
 

@@ -33,8 +33,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
 {
     struct builder *builder = remarks->builder;
     const struct types *types = builder->typing->types;
-    size_t size;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    const struct g2h_bytes name = types_name(types, type);
     *ret = map_get(&remarks->part_by_name, types->list.data[type].name);
     if (*ret != MAP_NONE)
         return true;
@@ -42,9 +41,10 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
         !builder_add_group(builder, builder->root, "(parts)", G2H_NODE_PARTS, &remarks->parts))
         return false;
     builder->text.size = 0;
-    text_append_name(&builder->text, builder->names, (const uint8_t *)name, size, NAME_LIMIT);
+    text_append_name(&builder->text, builder->names, name.data, name.size, NAME_LIMIT);
     return builder_add_member(builder, remarks->parts, (uint32_t)remarks->part_by_name.count + 1,
-                              G2H_NODE_PART, id_hash_text(name, size), ret) &&
+                              G2H_NODE_PART, id_hash_text((const char *)name.data, name.size),
+                              ret) &&
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
 }
 

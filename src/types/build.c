@@ -443,17 +443,15 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
 {
     if (name == UINT32_MAX)
         return TYPE_NONE;
-    size_t size;
-    const char *text = string_pool_text(&runtime->types->names, name, &size);
-    return type_builder_add(runtime,
-                            &(struct type){.name = name,
-                                           .is_generic = memmem(text, size, "go.shape.", 9) != NULL,
-                                           .kind = TYPE_STRUCT,
-                                           .role = (uint8_t)role,
-                                           .pointer_bytes = UINT64_MAX,
-                                           .elem = elem,
-                                           .key = TYPE_NONE,
-                                           .header = TYPE_NONE});
+    const bool is_generic = bytes_contain(types_text(runtime->types, name), "go.shape.");
+    return type_builder_add(runtime, &(struct type){.name = name,
+                                                    .is_generic = is_generic,
+                                                    .kind = TYPE_STRUCT,
+                                                    .role = (uint8_t)role,
+                                                    .pointer_bytes = UINT64_MAX,
+                                                    .elem = elem,
+                                                    .key = TYPE_NONE,
+                                                    .header = TYPE_NONE});
 }
 
 /* Places the members that the release has one after the other, each aligned, as the Go compiler

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/bisect.h"
 
 /* The most empty fields in a row that are skipped: only damaged executables have more. */
@@ -112,9 +113,7 @@ const struct type_field *types_field(const struct types *types, uint32_t number,
     const struct type *type = &types->list.data[number];
     for (uint32_t i = 0; i < type->field_count; i++) {
         const struct type_field *field = &types->fields.data[type->first_field + i];
-        size_t size;
-        const char *text = string_pool_text(&types->names, field->name, &size);
-        if (size == strlen(name) && memcmp(text, name, size) == 0)
+        if (bytes_are(types_text(types, field->name), name))
             return field;
     }
     return NULL;
@@ -194,12 +193,11 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
             offset %= types->list.data[number].size;
         } else if (type->kind == TYPE_STRUCT) {
             const struct type_field *field = types_field_at(types, type, offset);
-            size_t length;
             if (!field)
                 break;
-            const char *name = string_pool_text(&types->names, field->name, &length);
+            const struct g2h_bytes name = types_text(types, field->name);
             added = snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",
-                             length < left ? (int)length : (int)left, name);
+                             name.size < left ? (int)name.size : (int)left, name.data);
             number = field->type;
             offset -= field->offset;
         } else {

@@ -42,17 +42,15 @@ enum {
  * that use weak pointers contain runtime.getOrAddWeakHandle: the linker drops unused functions. */
 struct g2h_error *typing_find_cleanups(struct typing *typing)
 {
-    static const char closure[] = ".func1";
     const uint64_t functions =
         typing->release.minor < SINCE_HANDLES ? 0 : exe_function_count(typing->exe);
     for (uint64_t i = 0; i < functions; i++) {
         struct g2h_bytes name;
-        const uint64_t entry = exe_function(typing->exe, i, &name), size = sizeof(closure) - 1;
+        const uint64_t entry = exe_function(typing->exe, i, &name);
         uint32_t first;
         if (bytes_begin(name, "runtime.getOrAddWeakHandle"))
             typing->has_weak_handles = true;
-        if (bytes_begin(name, "runtime.AddCleanup[") && name.size > size &&
-            memcmp(name.data + name.size - size, closure, (size_t)size) == 0 &&
+        if (bytes_begin(name, "runtime.AddCleanup[") && bytes_end(name, ".func1") &&
             !map_put(&typing->cleanup_by_entry, entry, 1, &first))
             return &error_no_memory;
     }
@@ -64,13 +62,13 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
 static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
                          size_t *ret_size)
 {
-    size_t size;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
-    if (types->list.data[type].kind != TYPE_FUNC || size < sizeof("func()") ||
-        memcmp(name, "func(", 5) != 0 || name[size - 1] != ')')
+    const struct g2h_bytes name = types_name(types, type);
+    const size_t before = strlen("func(");
+    if (types->list.data[type].kind != TYPE_FUNC || name.size < sizeof("func()") ||
+        !bytes_begin(name, "func(") || !bytes_end(name, ")"))
         return false;
-    *ret_text = name + 5;
-    *ret_size = size - 6;
+    *ret_text = (const char *)name.data + before;
+    *ret_size = name.size - before - 1;
     return true;
 }
 

@@ -126,9 +126,8 @@ static uint32_t captured_value_type(const struct types *types,
                                     const struct dwarf_captured *captured)
 {
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
-    size_t size;
-    const char *name = string_pool_text(&types->names, captured->name, &size);
-    if (size < 2 || name[0] != '&' || captured->type >= types->list.count ||
+    const struct g2h_bytes name = types_text(types, captured->name);
+    if (name.size < 2 || name.data[0] != '&' || captured->type >= types->list.count ||
         types->list.data[captured->type].kind != TYPE_POINTER)
         return TYPE_NONE;
     const uint32_t value = types->list.data[captured->type].elem;
@@ -254,9 +253,9 @@ static bool find_layouts(struct closures_maker *maker)
  * variable. */
 static bool is_numbered_name(const struct types *types, uint32_t name)
 {
-    size_t size;
-    const char *text = string_pool_text(&types->names, name, &size);
-    return size >= 2 && text[0] == 'X' && strspn(text + 1, "0123456789") >= size - 1;
+    const struct g2h_bytes text = types_text(types, name);
+    return text.size >= 2 && text.data[0] == 'X' &&
+           strspn((const char *)text.data + 1, "0123456789") >= text.size - 1;
 }
 
 /* Returns whether two types are the same. One type may have two numbers with the same name, one
@@ -278,11 +277,9 @@ static bool field_may_be_variable(const struct types *types, const struct type_f
         return false;
     if (variable->name == field->name || is_numbered_name(types, field->name))
         return true;
-    size_t size, field_size;
-    const char *text = string_pool_text(&types->names, variable->name, &size),
-               *field_text = string_pool_text(&types->names, field->name, &field_size);
-    return size == field_size + 1 && text[0] == '&' &&
-           memcmp(text + 1, field_text, field_size) == 0;
+    const struct g2h_bytes name = types_text(types, variable->name);
+    return bytes_begin(name, "&") && bytes_same((struct g2h_bytes){name.data + 1, name.size - 1},
+                                                types_text(types, field->name));
 }
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a

@@ -24,12 +24,9 @@ struct candidate {
 /* Compares the names of two types as strings. */
 static int compare_names(const struct types *types, uint32_t one, uint32_t other)
 {
-    size_t size, other_size;
-    const char *name = string_pool_text(&types->names, types->list.data[one].name, &size),
-               *other_name =
-                   string_pool_text(&types->names, types->list.data[other].name, &other_size);
-    int order = memcmp(name, other_name, size < other_size ? size : other_size);
-    return order != 0 ? order : size < other_size ? -1 : size > other_size;
+    const struct g2h_bytes a = types_name(types, one), b = types_name(types, other);
+    const int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
+    return order != 0 ? order : a.size < b.size ? -1 : a.size > b.size;
 }
 
 /* Returns how many types of the same size are nested in a type: struct{conn} is deeper than

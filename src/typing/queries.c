@@ -82,12 +82,10 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
                        struct g2h_bytes *ret)
 {
     const uint32_t name = scopes_inlined(typing->scopes, match_call_pc(frame));
-    size_t size;
     if (name == UINT32_MAX)
         return false;
-    ret->data = (const uint8_t *)string_pool_text(&typing->types->names, name, &size);
-    ret->size = size;
-    return size > 0;
+    *ret = types_text(typing->types, name);
+    return ret->size > 0;
 }
 
 /* An array of bytes does not show what the bytes mean; a string does. So does a string in a 16-byte

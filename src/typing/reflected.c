@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/redaction.h"
 #include "base/scope.h"
@@ -108,10 +109,8 @@ static void append_text(struct text *name, const char *text)
 static void reflected_append_type(const struct reflected_reader *reader, struct text *name,
                                   uint32_t type)
 {
-    size_t size;
-    const char *text =
-        string_pool_text(&reader->types->names, reader->types->list.data[type].name, &size);
-    reflected_append(name, text, size);
+    const struct g2h_bytes text = types_name(reader->types, type);
+    reflected_append(name, (const char *)text.data, text.size);
 }
 
 /* ---- descriptors ---- */
@@ -152,11 +151,10 @@ static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *c
     if (direction < RECEIVE || direction > (RECEIVE | SEND))
         return false;
     append_text(name, direction == RECEIVE ? "<-chan " : direction == SEND ? "chan<- " : "chan ");
-    size_t size;
-    const char *elem =
-        string_pool_text(&reader->types->names, reader->types->list.data[type->elem].name, &size);
+    const struct g2h_bytes elem = types_name(reader->types, type->elem);
     /* "chan <-chan T" would read as a channel to which chan T is sent. */
-    const bool ambiguous = direction == (RECEIVE | SEND) && size > 2 && memcmp(elem, "<-", 2) == 0;
+    const bool ambiguous =
+        direction == (RECEIVE | SEND) && elem.size > 2 && bytes_begin(elem, "<-");
     append_text(name, ambiguous ? "(" : "");
     reflected_append_type(reader, name, type->elem);
     append_text(name, ambiguous ? ")" : "");

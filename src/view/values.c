@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "view/locations.h"
 #include "view/view.h"
 #include "naming/symbols.h"
@@ -149,17 +150,16 @@ static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset
     }
     const struct type_field *field =
         &types->fields.data[types->list.data[level->type].first_field + level->next++];
-    size_t size;
-    const char *name = string_pool_text(&types->names, field->name, &size);
+    const struct g2h_bytes name = types_text(types, field->name);
     *ret_offset = level->offset + field->offset;
-    if (values->as_seen && size == 1 && *name == 'v' &&
+    if (values->as_seen && bytes_are(name, "v") &&
         values_begins_with(types, level->type, "sync/atomic.")) {
         values->atomic = level->type;
         return field->type;
     }
     if (values->path.size > 0)
         text_append_string(&values->path, ".");
-    text_append_utf8(&values->path, (const uint8_t *)name, size, NAME_LIMIT);
+    text_append_utf8(&values->path, name.data, name.size, NAME_LIMIT);
     return field->type;
 }
 
