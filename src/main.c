@@ -33,11 +33,11 @@
 
 /* ---- one dump ---- */
 
-/* Completes the output, which shows the dump and the base. */
+/* Completes the output, which shows the dump, unless that is NULL, and the bases. */
 static struct g2h_error *complete(struct outputs *outputs, const struct series *series,
-                                  const struct pipeline *conversion)
+                                  const struct g2h_input *dump)
 {
-    const struct target_read read = {.dump = g2h_input_status(conversion->origin.input),
+    const struct target_read read = {.dump = dump ? g2h_input_status(dump) : NULL,
                                      .bases = series->base_files.data,
                                      .base_count = series->base_files.count};
     return outputs_complete(outputs, &read);
@@ -51,7 +51,7 @@ static struct g2h_error *write_dump(const struct options *options,
 {
     TRY(g2h_write_dump(conversion->origin.input, output_options));
     TRY(g2h_input_check(conversion->origin.input));
-    TRY(complete(outputs, series, conversion));
+    TRY(complete(outputs, series, conversion->origin.input));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     progress_clear();
@@ -152,7 +152,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
         return answer_questions(options, series, conversion, &settings.output);
     TRY(write_view(options, conversion->view, &settings.output));
     TRY(conversion_check_inputs(series, conversion));
-    TRY(complete(outputs, series, conversion));
+    TRY(complete(outputs, series, conversion->origin.input));
     message_converted(options, series, outputs, conversion, &settings);
     return NULL;
 }
@@ -287,9 +287,7 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
         output_options.gzip = false;
     }
     TRY(g2h_write_trend(series->trend, &output_options, &outcome->steady));
-    const struct target_read read = {.bases = series->base_files.data,
-                                     .base_count = series->base_files.count};
-    return outputs_complete(outputs, &read);
+    return complete(outputs, series, NULL);
 }
 
 /* Does the same in the file of the command line. */

@@ -56,11 +56,6 @@ struct keys_search {
 
 /* ---- where maps are ---- */
 
-static bool is_map(const struct findings *findings, uint32_t node)
-{
-    return merged_form(&findings->merged, node) == G2H_FORM_MAP;
-}
-
 /* Finds the nodes of merged that have to be walked: maps in or below the item that retain enough to
  * be reported, and the nodes above these. */
 static struct g2h_error *keys_find_maps(struct keys_search *keys, bool *ret)
@@ -72,7 +67,8 @@ static struct g2h_error *keys_find_maps(struct keys_search *keys, bool *ret)
     TRY_MEMORY(keys->leads);
     for (size_t i = count; i-- > keys->item;) { /* children come after their parents */
         const struct merged_node *node = findings_node(findings, (uint32_t)i);
-        keys->leads[i] |= node->retained > least && is_map(findings, (uint32_t)i);
+        keys->leads[i] |=
+            node->retained > least && merged_form(&findings->merged, (uint32_t)i) == G2H_FORM_MAP;
         if (i != keys->item && keys->leads[i] && node->parent != MERGED_NONE)
             keys->leads[node->parent] = true;
     }

@@ -236,12 +236,6 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-static struct g2h_error *read_all_nodes(struct merging *merging, unsigned threads)
-{
-    const uint32_t nodes = g2h_view_node_count(merging->view);
-    return workers_run(threads, nodes / TASK_NODES + 1, read_nodes, merging);
-}
-
 /* Records, for each node that only the given node holds, the name of the edge that leads there. Of
  * several edges the last one counts: in frames the last ones are those of variables that have
  * names. */
@@ -620,7 +614,8 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     TRY_MEMORY(merging.by_number && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(&merging));
-    TRY(read_all_nodes(&merging, threads > 0 ? threads : workers_available()));
+    TRY(workers_run(threads > 0 ? threads : workers_available(),
+                    g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
     TRY(keep_nodes(&merging));

@@ -149,12 +149,6 @@ static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
 
 /* ---- ids ---- */
 
-static struct g2h_error *too_many_ids(const struct g2h_heap *heap)
-{
-    return error_create(G2H_ERROR_LIMIT, "%s: the series has more than 2^31 objects",
-                        heap->input->name);
-}
-
 /* Assigns each survivor its previous id, and each other object the next one. */
 static struct g2h_error *assign_ids(struct g2h_identity *identity, const struct matches *matches,
                                     const struct identified *after)
@@ -169,7 +163,8 @@ static struct g2h_error *assign_ids(struct g2h_identity *identity, const struct 
             continue;
         }
         if (identity->next > LAST_ID)
-            return too_many_ids(after->heap);
+            return error_create(G2H_ERROR_LIMIT, "%s: the series has more than 2^31 objects",
+                                after->heap->input->name);
         after->ids[i] = (uint32_t)identity->next;
         identity->next += 2;
     }

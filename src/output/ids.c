@@ -289,18 +289,12 @@ static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
                                                                    : 0;
 }
 
-/* Returns the key to hash for a node's id. */
-static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
-{
-    return key * 16 + (kind - G2H_NODE_GOROUTINE);
-}
-
 /* Ids that are taken are avoided by hashing again, with another attempt. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     if (ids->series)
         return g2h_identity_node(ids->series, kind, key, ret);
-    const uint64_t hashed = synthetic_key(kind, key);
+    const uint64_t hashed = key * 16 + (kind - G2H_NODE_GOROUTINE);
     uint64_t id = certain_id(kind, key);
     uint32_t value;
     if (id == 0)

@@ -50,11 +50,6 @@ static bool is_at(const struct process *process, const struct g2h_exe *exe, uint
            table == exe_pclntab(exe)->address + slide;
 }
 
-static struct g2h_bytes loaded_name_of(const struct g2h_exe *exe)
-{
-    return bytes_base_name(bytes_of(g2h_exe_path(exe)));
-}
-
 /* The entry point of the process shows it for the program itself. A library is where the file is
  * mapped from its start on: best where its moduledata is, too. */
 bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret)
@@ -77,7 +72,8 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         if (file->offset != 0)
             continue;
         /* Two builds may have all at the same addresses, as a stripped one and one that is not. */
-        const bool has_name = bytes_same(bytes_base_name(file->path), loaded_name_of(exe));
+        const bool has_name =
+            bytes_same(bytes_base_name(file->path), bytes_base_name(bytes_of(g2h_exe_path(exe))));
         const unsigned good = (is_at(process, exe, slide) ? 2u : 0u) + (has_name ? 1u : 0u);
         if (good <= best)
             continue;

@@ -434,19 +434,13 @@ static bool list_chain_of_2013(const struct builder *builder, const struct map *
     return true;
 }
 
-/* Returns whether the dump has the format of 2013, the first one. */
-static bool is_of_2013(const struct g2h_heap *heap)
-{
-    return strcmp(g2h_heap_format(heap), "2013") == 0;
-}
-
 /* Lists all goroutines with the data that is needed before they get nodes, and the frames of all of
  * them; then finds the goroutines' places. */
 static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
                                               goroutine_vector *ret, frame_vector *ret_frames)
 {
     const struct g2h_heap *heap = builder->heap;
-    const bool is_2013 = is_of_2013(heap);
+    const bool is_2013 = strcmp(g2h_heap_format(heap), "2013") == 0;
     _cleanup_(map_deinit) struct map by_sp = {0};
     _cleanup_free_ bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
     uint32_t frame;

@@ -259,7 +259,8 @@ static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, 
         return expect_box(gatherer, argument);
     if (argument != TYPE_NONE && typer_type_of(typer->typing, argument)->size > 0)
         typer_refer(typer, REFERENCE_VALUE,
-                    heap_address(typer->typing->heap, box) + heap_object_base(typer->typing->heap, box),
+                    heap_address(typer->typing->heap, box) +
+                        heap_object_base(typer->typing->heap, box),
                     0, argument, NO_TARGET, SOURCE_CLOSURE);
     return true;
 }
@@ -313,7 +314,8 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
         const uint32_t target = heap_find(heap, value);
         if (typing->release.minor >= SINCE_BOXES)
             return target != UINT32_MAX && is_zero_from(&object->contents, word);
-        if (target != UINT32_MAX && value == heap_address(heap, target) + heap_object_base(heap, target))
+        if (target != UINT32_MAX &&
+            value == heap_address(heap, target) + heap_object_base(heap, target))
             return true;
     }
     return false;

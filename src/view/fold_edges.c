@@ -9,19 +9,8 @@
 
 enum { AHEAD = 16 };
 
-/* How many folded nodes' edges one task counts, and how many such tasks there are. */
+/* How many folded nodes' edges one task counts. */
 enum { FOLDED_PER_TASK = 1 << 12 };
-static inline size_t fold_tasks(const struct fold *fold)
-{
-    return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
-}
-
-/* Limits the number of threads, because each has a table seen of its own. */
-static inline unsigned fold_threads(unsigned threads)
-{
-    return threads < 8 ? threads : 8;
-}
-
 /* How a node of the view is entered from its dominator: not yet, by one folded node that belongs to
  * it (entered then has that node), or well: by the dominator itself or by several such nodes. */
 #define ENTERED_NOT  UINT32_MAX
@@ -207,7 +196,7 @@ struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators
     struct counting counting = {.fold = fold, .dominators = dominators};
     struct g2h_error *error = &error_no_memory;
     bool good;
-    const unsigned threads = fold_threads(graph->threads);
+    const unsigned threads = graph->threads < 8 ? graph->threads : 8; /* each needs a table seen */
     counting.seen = calloc(threads, sizeof(*counting.seen));
     counting.entered = block_alloc((size_t)fold->nodes + 1, sizeof(*counting.entered));
     fold->edge_counts = zeroed_alloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
@@ -218,7 +207,9 @@ struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators
     }
     if (good) {
         memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
-        const size_t tasks = 1 + graph->targets->block_count + fold_tasks(fold);
+        const size_t of_folded =
+                         ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK,
+                     tasks = 1 + graph->targets->block_count + of_folded;
         error = workers_run(threads, tasks, fold_edges_count, &counting);
     }
     if (!error && !add_extras(&counting))

@@ -56,13 +56,6 @@ static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
     return NULL;
 }
 
-/* Returns whether a name is that of a closure: "main.f.func1", "main.f.func1.2", but neither
- * "main.f" nor other handwritten names. */
-static bool is_closure_name(struct g2h_bytes name)
-{
-    return bytes_contain(name, ".func");
-}
-
 /* Reads the captured variables of the closure whose function begins at entry: they have
  * DW_AT_go_closure_offset. While no variable of the executable has had it, reads all variables of a
  * closure's function instead, into maybe_captured. *ret_behind is die.behind of the last child. */
@@ -74,7 +67,8 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
     struct die die;
     if (!die_child(dies, function, &die))
         return NULL;
-    const bool is_closure = is_closure_name(die_name(dies, function));
+    /* main.f.func1 and main.f.func1.2 are closures; main.f and other handwritten names are not. */
+    const bool is_closure = bytes_contain(die_name(dies, function), ".func");
     do {
         struct dwarf_captured captured = {.entry = entry};
         struct die_attribute attribute;
