@@ -11,12 +11,12 @@ import {fileURLToPath} from 'node:url';
 
 /** By measure: the most that is allowed, and what it means. */
 const budget = {
-  codeLines: [87100, 'lines of src/ that are neither empty nor comments'],
+  codeLines: [87000, 'lines of src/ that are neither empty nor comments'],
   sharedNames: [1, 'percent of functions whose name is in more than one file'],
   sharedFiles: [0, 'names of files of src/ that are there more than once'],
   calledOnce: [67, 'percent of static functions that are named once outside of their definition'],
   functionsPerFile: [15, 'functions of a .c file, on average'],
-  smallHeaders: [69, 'headers of less than 60 lines that one file includes'],
+  smallHeaders: [68, 'headers of less than 60 lines that one file includes'],
 };
 
 /** Reads all .c and .h files of src/: a Map from path to text. */
