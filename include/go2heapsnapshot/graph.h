@@ -84,7 +84,8 @@ enum g2h_capacity_kind {
     G2H_CAPACITY_SLICE,  /* a slice: counts elements */
     G2H_CAPACITY_MAP,    /* a map: counts entries; the objects that contain them are of kind
                             G2H_CAPACITY_SLOTS */
-    G2H_CAPACITY_SLOTS,  /* an object with slots for the entries of maps */
+    G2H_CAPACITY_SLOTS,  /* an object with slots for the entries of maps, if the dump has the whole
+                            object: otherwise, it is not known how many are in use */
     G2H_CAPACITY_STRING, /* a string: counts bytes, all of which are in use */
 };
 

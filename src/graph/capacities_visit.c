@@ -56,8 +56,9 @@ static bool visit_slices(const struct capacities_visitor *visitor, const struct 
     return true;
 }
 
-/* Visits a map's buckets or groups. The number of a table's groups is a power of two; the bytes
- * after them, which are the rest of the heap slot, would look like a full group. */
+/* Visits a map's buckets or groups, unless the dump lacks a part of them: in how many slots there
+ * are entries is not known then. The number of a table's groups is a power of two; the bytes after
+ * them, which are the rest of the heap slot, would look like a full group. */
 static bool capacities_visit_slots(const struct capacities_visitor *visitor, uint32_t type,
                                    const struct g2h_bytes *contents, uint64_t count)
 {
@@ -66,7 +67,8 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLOTS,
                                     .declaration = visitor->capacities->map_of_type[type],
                                     .object = visitor->object};
-    if (!entries)
+    const struct slot_class *slot_class = heap_slot_class(graph->heap, visitor->object);
+    if (!entries || slot_class->stored < slot_class->size)
         return true;
     /* Clears the lowest bit until a power of two is left. */
     while (entries->is_swiss && (count & (count - 1)) != 0)

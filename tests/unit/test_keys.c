@@ -5,6 +5,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
+#include "graph/capacities.h"
 #include "naming/key_names.h"
 #include "types/runtime_types.h"
 
@@ -314,6 +315,47 @@ static void slots_in_use(void **state)
     }
 }
 
+static bool note_capacity(void *context, const struct g2h_capacity *capacity)
+{
+    *(struct g2h_capacity *)context = *capacity;
+    return true;
+}
+
+/* Of the groups of a map that the dump has only a part of, it is not known how many slots are in
+ * use. */
+static void slots_of_shortened_groups(void **state)
+{
+    (void)state;
+    begin("go1.27", 8, false);
+    struct map_entries *entries = entries_of("go1.27", word, word);
+    struct map_entries *of_type[64] = {NULL};
+    struct runs none[64] = {{0, 0}};
+    uint32_t group = 0, of_map[64], claim, no_text = 0;
+    assert_true(types.list.count <= sizeof(of_map) / sizeof(*of_map));
+    while (types.list.data[group].role != ROLE_MAP_GROUP)
+        of_map[group++] = UINT32_MAX;
+    of_type[group] = entries;
+    of_map[group] = 0;
+    claim = (group + 1) | CLAIM_ARRAY | CLAIM_EXACT;
+    typing.claims = &claim;
+    typing.texts = &no_text;
+    const struct g2h_graph graph = {.heap = typing.heap, .names = names};
+    const struct g2h_capacities capacities = {.graph = &graph,
+                                              .typing = &typing,
+                                              .of_type = none,
+                                              .map_of_type = of_map,
+                                              .entries = of_type};
+    struct g2h_capacity found = {.all = 0};
+    assert_true(g2h_capacities_of_objects(&capacities, 0, 1, note_capacity, &found));
+    assert_int_equal(found.kind, G2H_CAPACITY_SLOTS);
+    assert_int_equal(found.all, 4 * SLOTS);
+    found.all = 0;
+    dump.heap->slot_classes.list.data[0].stored = SIZE - 8;
+    assert_true(g2h_capacities_of_objects(&capacities, 0, 1, note_capacity, &found));
+    assert_int_equal(found.all, 0);
+    end(entries);
+}
+
 /* A type with that role but without its fields has no entries, nor has a type that is no map's. */
 static void types_that_are_none(void **state)
 {
@@ -340,6 +382,7 @@ int main(void)
         cmocka_unit_test(ways_into_elems_and_keys),
         cmocka_unit_test(redacted_strings),
         cmocka_unit_test(slots_in_use),
+        cmocka_unit_test(slots_of_shortened_groups),
         cmocka_unit_test(types_that_are_none),
     };
     return cmocka_run_group_tests(keys_tests, NULL, NULL);
