@@ -29,12 +29,13 @@
 
 /* ---- candidates ---- */
 
-/* Returns whether an object has the same bytes as its partner had. */
+/* Returns whether an object has the same bytes as its partner had, which has the same size: of
+ * those that both dumps have, because one may lack a part that is in the other. */
 static bool has_equal_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const struct g2h_bytes is = heap_contents(matches->after->heap, object),
                            was = heap_contents(matches->before->heap, partner);
-    return is.size == was.size && memcmp(is.data, was.data, (size_t)is.size) == 0;
+    return memcmp(is.data, was.data, (size_t)(is.size < was.size ? is.size : was.size)) == 0;
 }
 
 /* Returns whether an object points to any object. */

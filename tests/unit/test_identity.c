@@ -4,6 +4,8 @@
  */
 #include "dump_builder.h"
 
+#include "heap/heap.h"
+
 #define BASE  0xc000000000
 #define STACK 0xc030000000
 #define BSS   0x500000
@@ -345,6 +347,32 @@ static void the_same_are_known(void **state)
     }
 }
 
+/* If one of two dumps lacks a part of an object, the part that both have is compared. */
+static void a_part_is_enough(void **state)
+{
+    for (uint64_t i = 0; i < 4; i++) {
+        const unsigned shortened = i % 2;
+        const bool is_changed = i / 2 == 1;
+        uint32_t ids[2];
+        end(state);
+        start(state);
+        for (unsigned after = 0; after < 2; after++) {
+            struct dump *dump = next();
+            plain_object(dump, AT(0), SLOT, is_changed && after);
+            dump_object(dump, AT(1), SLOT, 2, (const uint64_t[]){after ? AT(0) : 0, AT(2)});
+            dump_object(dump, AT(2), SLOT, WORDS(AT(2)));
+            dump_bss(dump, BSS, WORDS(AT(1)));
+            struct g2h_graph *graph = dump_graph(dump, 2);
+            const uint32_t class = heap_slot_class_number(dump->heap, object_at(dump, AT(0)));
+            if (after == shortened)
+                dump->heap->slot_classes.list.data[class].stored = 8;
+            assert_no_error(g2h_identity_add(identity, graph));
+            ids[after] = id_of(AT(0));
+        }
+        assert_int_equal(ids[0] == ids[1], !is_changed);
+    }
+}
+
 /* ---- many objects ---- */
 
 /* Writes a heap in which half of all objects have changed; the ids must be the same for any number
@@ -524,6 +552,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_are_a_sequence, start, end),
         cmocka_unit_test_setup_teardown(a_gap_makes_it_new, start, end),
         cmocka_unit_test_setup_teardown(the_same_are_known, start, end),
+        cmocka_unit_test_setup_teardown(a_part_is_enough, start, end),
         cmocka_unit_test_setup_teardown(threads_make_no_difference, start, end),
         cmocka_unit_test_setup_teardown(pauses_are_those_of_one_process, start, end),
         cmocka_unit_test_setup_teardown(old_pauses_are_gone, start, end),
