@@ -6,16 +6,22 @@
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Sets *ret_data to the object's contents and returns how many of these bytes make up its
- * string. */
+uint64_t names_text_size(const struct names *names, uint32_t object)
+{
+    const uint32_t extent = names->typing->texts[object];
+    const uint64_t size = heap_object_size(names->heap, object),
+                   end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
+    return end < size ? end : size;
+}
+
+/* Sets *ret_data to the object's contents and returns how many bytes of its string the dump has. */
 static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
                                       const uint8_t **ret_data)
 {
-    const uint32_t extent = names->typing->texts[number];
     const struct g2h_bytes contents = heap_contents(names->heap, number);
+    const uint64_t size = names_text_size(names, number);
     *ret_data = contents.data;
-    const uint64_t end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
-    return end < contents.size ? end : contents.size;
+    return size < contents.size ? size : contents.size;
 }
 
 /* Appends a string, or a part of a block, redacted if strings are. */
@@ -49,12 +55,6 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
         begin = at;
         any = true;
     }
-}
-
-uint64_t names_text_size(const struct names *names, uint32_t object)
-{
-    const uint8_t *data;
-    return text_names_read_bytes(names, object, &data);
 }
 
 void names_append_text(const struct names *names, uint32_t object, struct text *text)

@@ -13,7 +13,7 @@
 void names_append_text(const struct names *names, uint32_t object, struct text *text);
 
 /* Returns how many bytes of such an object its strings take, from the object's start to the end of
- * the last one, without any limit. */
+ * the last one, without any limit, also if the dump has not all of them. */
 uint64_t names_text_size(const struct names *names, uint32_t object);
 
 /* Returns whether such an object has several strings. */

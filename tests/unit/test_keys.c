@@ -7,6 +7,7 @@
 
 #include "graph/capacities.h"
 #include "naming/key_names.h"
+#include "naming/texts.h"
 #include "types/runtime_types.h"
 
 enum { SIZE = 1040 };
@@ -356,6 +357,21 @@ static void slots_of_shortened_groups(void **state)
     end(entries);
 }
 
+/* A shortened string is as long as its program's, but only a part of it can be shown. */
+static void shortened_string(void **state)
+{
+    (void)state;
+    uint32_t extent = 70;
+    begin("go1.27", 8, false);
+    typing.texts = &extent;
+    dump.heap->slot_classes.list.data[0].stored = 5;
+    assert_int_equal(names_text_size(&names, 0), extent);
+    names_append_text(&names, 0, &text);
+    assert_int_equal(text.size, 5);
+    assert_memory_equal(text.data, "alice", 5);
+    end(NULL);
+}
+
 /* A type with that role but without its fields has no entries, nor has a type that is no map's. */
 static void types_that_are_none(void **state)
 {
@@ -383,6 +399,7 @@ int main(void)
         cmocka_unit_test(redacted_strings),
         cmocka_unit_test(slots_in_use),
         cmocka_unit_test(slots_of_shortened_groups),
+        cmocka_unit_test(shortened_string),
         cmocka_unit_test(types_that_are_none),
     };
     return cmocka_run_group_tests(keys_tests, NULL, NULL);
