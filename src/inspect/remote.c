@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/entries.h"
 #include "inspect/json_write.h"
 
 enum {
@@ -124,20 +125,6 @@ static bool location_of_node(const struct taken *taken, uint32_t number, struct 
     return node.object != UINT32_MAX && g2h_location_of_object(taken->made.view, node.object, ret);
 }
 
-/* Gets the number of entries of a map, which its header has. */
-static bool map_length(struct taken *taken, const struct g2h_location *map, uint64_t *ret)
-{
-    struct g2h_value value;
-    g2h_values_begin_at(taken->inner, map);
-    while (g2h_values_next(taken->inner, &value)) {
-        const bool is_used = value.path_size == 4 && memcmp(value.path, "used", 4) == 0,
-                   is_count = value.path_size == 5 && memcmp(value.path, "count", 5) == 0;
-        if (is_used || is_count)
-            return g2h_value_order(taken->made.view, &value, ret);
-    }
-    return false;
-}
-
 static void place_of_node(const struct taken *taken, uint32_t node, struct remote_place *ret)
 {
     struct g2h_location location;
@@ -216,7 +203,8 @@ bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *r
         return true;
     }
     return location_of_node(taken, remote->node, &location) &&
-           g2h_location_is_map(taken->made.view, &location) && map_length(taken, &location, ret);
+           g2h_location_is_map(taken->made.view, &location) &&
+           entries_length(taken->made.view, taken->inner, &location, ret);
 }
 
 /* ---- nodes ---- */

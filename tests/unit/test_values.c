@@ -3,13 +3,16 @@
  * goroutines, of the sample's server; samples/leakserver/main.go says what there is.
  */
 #include "dump_builder.h"
+#include "type_builder.h"
 
 #include <math.h>
 
 #include <go2heapsnapshot/values.h>
 
 #include "../conversion.h"
+#include "findings/entries.h"
 #include "heap/heap.h"
+#include "view/view.h"
 
 static struct g2h_input *input;
 static struct g2h_heap *heap;
@@ -234,6 +237,34 @@ static void complex_numbers_are_as_go_has_them(void **state)
     conversion_deinit(&made);
 }
 
+/* The header of a map has its length: an int until Go 1.23, a uint64 since. */
+static void maps_have_their_length(void **state)
+{
+    static const uint8_t header[16] = {[8] = 0x90, 0x5f, 1}; /* 90,000, as a dump of amd64 has it */
+    static const char *const names[] = {"count", "used"};
+    static const enum type_kind kinds[] = {TYPE_INT, TYPE_UINT64};
+    struct conversion made = make_view(false, 0);
+    struct types *types = not_const(made.view->graph->typing->types);
+    const size_t count = types->list.count;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const uint32_t number = type_add(types, "number", kinds[i], 8, TYPE_NONE);
+        const struct g2h_location map = {.type = type_struct(types, "header", sizeof(header)),
+                                         .bytes = {header, sizeof(header)},
+                                         .object = UINT32_MAX};
+        struct g2h_values *values;
+        uint64_t length;
+        type_field(types, "seed", number, 0);
+        type_field(types, names[i], number, 8);
+        assert_no_error(g2h_values_create(made.view, &values));
+        assert_true(entries_length(made.view, values, &map, &length));
+        assert_int_equal(length, 90000);
+        g2h_values_destroy(values);
+    }
+    types->list.count = count;
+    conversion_deinit(&made);
+}
+
 /* Expects the name of a goroutine's node to begin with its number and state, and the names of its
  * frames' nodes with their functions. */
 static void check_goroutines(const struct g2h_view *view)
@@ -292,6 +323,7 @@ int main(void)
         cmocka_unit_test(places_have_what_people_see),
         cmocka_unit_test(values_lie_in_their_objects),
         cmocka_unit_test(complex_numbers_are_as_go_has_them),
+        cmocka_unit_test(maps_have_their_length),
         cmocka_unit_test(goroutines_are_their_nodes),
     };
     return cmocka_run_group_tests(tests, start, end);

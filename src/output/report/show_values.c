@@ -211,15 +211,21 @@ static struct g2h_error *put_entries(struct show *show, const struct g2h_locatio
     _cleanup_(table_deinit) struct table table;
     struct entries entries;
     TRY(entries_find(show->view, map, &entries));
-    if (!g2h_view_is_redacted(show->view))
-        PAGE_PUT(page, entries.count == 1 ? "  % entry\n" : "  % entries\n",
-                 page_count("entry_count", entries.count));
+    uint64_t all;
+    if (!entries_length(show->view, show->values, map, &all) || all < entries.count)
+        all = entries.count;
+    if (!g2h_view_is_redacted(show->view)) {
+        PAGE_PUT(page, all == 1 ? "  % entry" : "  % entries", page_count("entry_count", all));
+        if (all > entries.count)
+            PAGE_PUT(page, "; % of them in the dump", page_count("entries_in_dump", entries.count));
+        page_say(page, "\n");
+    }
     table_init(&table, page, "entries", columns, 4, ENTRIES_FIRST);
     for (size_t i = 0; i < entries.shown; i++)
         TRY(put_entry(show, &table, &entries.first[i]));
     TRY(table_end(&table));
-    if (entries.count > entries.shown && !g2h_view_is_redacted(show->view))
-        PAGE_PUT(page, "  % more\n", page_count(NULL, entries.count - entries.shown));
+    if (all > entries.shown && !g2h_view_is_redacted(show->view))
+        PAGE_PUT(page, "  % more\n", page_count(NULL, all - entries.shown));
     return NULL;
 }
 
