@@ -165,7 +165,8 @@ static bool take_max_nodes(struct options *options, const char *text)
 static bool take_largest_array(struct options *options, const char *text)
 {
     return (watch_parse_size(text, &options->largest_array) && options->largest_array >= 1024) ||
-           USAGE_REFUSE("--largest-array takes a size from 1K such as 64K or 1M, not '%s'", text);
+           USAGE_REFUSE("--largest-array takes a size of 1K or more, such as 64K or 1M, not '%s'",
+                        text);
 }
 
 static bool take_names(struct options *options, const char *text)

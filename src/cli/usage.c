@@ -68,7 +68,7 @@ static const char more_help[] =
     "      --max-nodes=N   fold objects that retain least: N nodes (500K, 2M) stay\n"
     "\n"
     "For some formats:\n"
-    "      --largest-array=N dump, hprof: N bytes (1M) of longer byte slices, strings\n"
+    "      --largest-array=N dump, hprof: at most N bytes (1M) of an array, string\n"
     "      --numbers[=CLASS] snapshots: the values of numbers, of all or CLASS,...\n"
     "      --path-to=WHAT  report: the path to an object (0xc000c0de, main.byID[42]),\n"
     "                      or to the objects of a class (main.Session)\n"

@@ -110,7 +110,7 @@ if grep -q '^ *sqlite ' help.expected; then
 	said "--summary with --max-nodes" 2 "go2heapsnapshot: --summary is small whatever is folded: it does not go with --max-nodes" "$hint"
 	for size in 0 1023 64X -1; do
 		run go2heapsnapshot --format dump --largest-array $size good.dump
-		said "--largest-array $size" 2 "go2heapsnapshot: --largest-array takes a size from 1K such as 64K or 1M, not '$size'" "$hint"
+		said "--largest-array $size" 2 "go2heapsnapshot: --largest-array takes a size of 1K or more, such as 64K or 1M, not '$size'" "$hint"
 	done
 	run go2heapsnapshot --format report --largest-array 1K good.dump
 	said "--largest-array with a report" 2 "go2heapsnapshot: --largest-array goes with --format hprof or dump, not with report" "$hint"
