@@ -358,8 +358,9 @@ static struct g2h_error *number_unreached(struct dominators_search *search, stru
     return NULL;
 }
 
-/* Numbers the nodes of a region by a depth-first search from its entry. If numbers are left, the
- * entry does not reach all nodes: is_misfit then makes number_all() join the regions. */
+/* Numbers the nodes of a region by a depth-first search from its entry, which has the region's
+ * first number already, by number_regions(). If numbers are left, the entry does not reach all
+ * nodes: is_misfit then makes number_all() join the regions. */
 static struct g2h_error *number_region(struct dominators_search *search, struct walker *walker,
                                        uint32_t region)
 {

@@ -157,8 +157,9 @@ static struct g2h_error *sharers_find_all(struct sharers *sharers)
     return sharers_spread(sharers, &edges);
 }
 
-/* Chooses how many words each set has: enough for all groups, but no more than SETS_MEMORY
- * allows. */
+/* Chooses how many words each set has: enough for a bit per group, but no more than SETS_MEMORY
+ * allows or MOST_WORDS, and at least LEAST_WORDS. If there are fewer bits than groups, the smallest
+ * groups share the last one (give_bits()). Then finds the sets of all entries. */
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
                                const struct shared_entries *entries)
 {

@@ -30,6 +30,7 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name)
            (g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0;
 }
 
+/* Only the root and strings have no name in the view: a string's own text is its name there. */
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size)
 {

@@ -270,7 +270,9 @@ static bool has_pointers_in(const struct windows_finder *finder, uint32_t object
 }
 
 /* Returns whether a window leaves something out: elements before it, which changes their indices;
- * elements after it that are not nil; or memory beyond a capacity that was cut. */
+ * elements after it that are not nil; or memory beyond a capacity that was cut. Reads the whole
+ * rest of the array: the first pass asks only if that is SHORT, the end of the search asks for all.
+ * window->size is that of one element. */
 static bool leaves_out(const struct windows_finder *finder, const struct slice_window *window)
 {
     const struct g2h_heap *heap = finder->graph->heap;

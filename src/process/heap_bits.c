@@ -39,7 +39,8 @@ void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap
     type->period = size / WORD;
 }
 
-/* Returns a type, from a small cache: consecutive objects mostly have the same one. */
+/* Returns the type at an address, which is not 0, from a small cache: consecutive objects mostly
+ * have the same one. A type that cannot be read has no bits, words or period; it is cached, too. */
 static const struct heap_bits_type *heap_bits_find_type(struct heap_bits *bits, uint64_t address)
 {
     struct heap_bits_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];

@@ -572,8 +572,10 @@ static struct g2h_error *put_segments(struct records *records)
     return workers_run_ordered(1, 1, produce_segments, NULL, consume_segments, records);
 }
 
-/* Writes all records. Those that follow the objects are prepared first, because writing the objects
- * returns their memory. */
+/* Writes all records. Those that are made from objects and follow them are prepared first, because
+ * writing the objects returns their memory; segments are not in the heap, and memstats are counted
+ * meanwhile. What WriteHeapDump's records have no place for, such as the causes of kept objects
+ * and, after EOF, where other readers stop, facts (dump/dump_facts.h), comes last. */
 static struct g2h_error *put_all(struct records *records)
 {
     _cleanup_(behind_deinit) struct behind behind = {0};

@@ -232,8 +232,10 @@ static bool expect_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
     return true;
 }
 
-/* Follows a closure from before 1.26 to its argument and its function. The closure's own type does
- * not determine the argument's, since all types of arguments with the same GC shape share it. */
+/* Follows a closure from before 1.26 to its argument and its function. Its words are the code, the
+ * function (in 1.25 the address of a word with it: AddCleanup's parameter is captured by
+ * reference), and the argument. The closure's own type does not determine the argument's, since all
+ * types of arguments with the same GC shape share it. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {
     const struct typing *typing = typer->typing;

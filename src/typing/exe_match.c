@@ -348,7 +348,8 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     TRY(match_constants(exe, heap, &process));
     process.witnesses = witnesses;
     process.witness_count = find_witnesses(exe, heap, &process, witnesses);
-    /* Other dumps are not typed, so the variables of their frames are not needed. */
+    /* Before 1.5 objects have other lists of pointers, and are not typed by the executable: the
+     * variables of their frames are not needed. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
         TRY(match_find_pcs(heap, &pcs));
     process.pcs = pcs.list.data;

@@ -76,7 +76,8 @@ bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t si
     if (string_pool_find(&view->graph->names.strings, text, size, ret))
         return true;
     const bool is_own = string_pool_find(&view->own, text, size, ret);
-    *ret += is_own ? graph_names(view) : 0;
+    if (is_own)
+        *ret += graph_names(view); /* the view's own names follow the graph's */
     return is_own;
 }
 

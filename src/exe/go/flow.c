@@ -623,8 +623,11 @@ static bool store_interface(struct flow *flow, uint32_t index)
     return true;
 }
 
-/* Handles a store: to a slot, to data or bss, or through a pointer. Returns false if memory runs
- * out or there are too many values. */
+/* Handles a store: to a slot, to data or bss, or through a pointer. A store says three things: two
+ * words side by side may be an interface; memory that a known value points to now holds the stored
+ * one (base 0: the pointer's value is not known, and add_store() ignores it); and a slot has a new
+ * value. A store to none of the frame's slots may still write some of them, through an index: these
+ * are not known any more. Returns false if memory runs out or there are too many values. */
 static bool flow_store(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];

@@ -222,6 +222,7 @@ static void dying_file_open(uint64_t thread, struct dying_file *ret)
     ret->descriptor = ret->path ? open(procfs_path(thread, "exe").text, O_RDONLY | O_CLOEXEC) : -1;
 }
 
+/* Closes what dying_file_open() opened, if anything. */
 static void dying_file_close(struct dying_file *file)
 {
     if (file->descriptor >= 0)
