@@ -219,16 +219,23 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     return lost;
 }
 
-/* Adds to an error that the copy is truncated, which may be the reason for it. Takes over the
- * error. */
-static struct g2h_error *explain_cut(struct g2h_error *error,
+/* Adds to an error that the copy is truncated, which may be the reason for it; if the kernel took
+ * memory away before it was copied, that is the reason. Takes over the error. */
+static struct g2h_error *explain_cut(struct g2h_error *error, const struct process_copy *copy,
                                      const struct g2h_process_account *account)
 {
     if (!error || account->file_missing == 0 || error->code == G2H_ERROR_MEMORY)
         return error;
-    struct g2h_error *better = error_create(
-        error->code, "%s; the copy is cut: of %llu bytes %llu or more are missing", error->message,
-        (unsigned long long)account->file_size, (unsigned long long)account->file_missing);
+    struct g2h_error *better =
+        copy->loss.is_late || copy->loss.lost > 0
+            ? error_create(G2H_ERROR_DAMAGED,
+                           "%s: the kernel took memory of the process before it could be copied, "
+                           "and too little is left to read its heap",
+                           copy->process.name)
+            : error_create(error->code,
+                           "%s; the copy is cut: of %llu bytes %llu or more are missing",
+                           error->message, (unsigned long long)account->file_size,
+                           (unsigned long long)account->file_missing);
     g2h_error_destroy(error);
     return better;
 }
@@ -247,5 +254,5 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
     copy->process.name = copy->account.name;
     return explain_cut(read_process(&copy->process, &copy->source, exe, options, &copy->ending,
                                     ret_account, ret_memory, ret),
-                       ret_account);
+                       copy, ret_account);
 }

@@ -93,12 +93,18 @@ killed() {
 	result $? "$release, --at-death=8M: the leak is the first suspect all the same" "$build/report"
 }
 
+# took_memory: succeeds when the kernel has taken the memory of a process that it has killed.
+took_memory() {
+	[ "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status")" -lt 4000 ]
+}
+
 out_of_memory() {
 	name="$release, out of memory"
 	[ -n "${MEMORY_GROUP-}" ] && group=${MEMORY_GROUP-}/go2heapsnapshot-death.$$
 	if [ -z "$group" ] || ! mkdir "$group" 2>/dev/null; then
 		group=
-		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect, and the head says how it died" "$name: a dump at 60 %, and one of the end" \
+		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect, and the head says how it died" \
+			"$name, and the box runs when the kernel has taken the memory: status 1, and why" "$name: a dump at 60 %, and one of the end" \
 			"$name: the first dump's first suspect is the leak as well" "$release, a full disk: said once, and a dump once there is room"
 		return
 	fi
@@ -112,6 +118,14 @@ out_of_memory() {
 	result $? "$name: status $status, and who killed it" "$build/log"
 	suspects "$out/app.dump.gz" && sed -n 3p "$build/report" | grep -q '^  killed by the OOM killer at 2.*, limit 101 MB$'
 	result $? "$name: the leak is the first suspect, and the head says how it died" "$build/report"
+	starts leak 8000
+	arms ''
+	kill -STOP $box
+	await took_memory
+	kill -CONT $box
+	ended
+	[ "$status" -eq 1 ] && [ -z "$(ls "$out")" ] && grep -q 'the kernel took memory of the process before it could be copied' "$build/log"
+	result $? "$name, and the box runs when the kernel has taken the memory: status $status, and why" "$build/log"
 	starts leak 8000
 	arms =60% "$out"
 	ended

@@ -153,8 +153,6 @@ void death_reserve_deinit(struct death_reserve *reserve)
     reserve->touched = 0;
 }
 
-/* ---- the order of copying ---- */
-
 /* The pages that are copied together, one list after the other. */
 enum { OUTSIDE, FIRST_OF_HEAP, SLOW = FIRST_OF_HEAP + DEATH_RANKS, ZEROS, LISTS };
 
@@ -166,7 +164,45 @@ struct dying {
     struct death_parts parts; /* ascending */
     uint64_t left;            /* bytes that may still be copied */
     uint64_t expected;        /* bytes that the process had before */
+    bool is_late;             /* as in struct death_loss */
 };
+
+/* ---- whether it is too late ---- */
+
+/* Returns whether a page that the process has never written to can still be read. As soon as the
+ * kernel begins to reclaim pages it refuses that, because such a page may also be one that it has
+ * reclaimed (MMF_UNSTABLE, check_stable_address_space() in mm/). */
+static bool can_read_new_page(const struct dying *dying)
+{
+    const struct attach_run *largest = NULL;
+    uint8_t byte;
+    for (size_t i = 0; i < dying->all.runs.count; i++) {
+        const struct attach_run *run = &dying->all.runs.data[i];
+        if (run->kind == ATTACH_ZERO && (!largest || run->size > largest->size))
+            largest = run;
+    }
+    if (!largest)
+        return true;
+    const int memory =
+        open(procfs_path((uint64_t)dying->watch->thread, "mem").text, O_RDONLY | O_CLOEXEC);
+    const bool can = memory >= 0 && pread(memory, &byte, sizeof(byte),
+                                          (off_t)(largest->address + largest->size - 1)) == 1;
+    if (memory >= 0)
+        close(memory);
+    return can;
+}
+
+/* Returns whether the kernel had begun to reclaim the process's pages before they were listed: some
+ * of them then look as if they had never been written to. Without a page that was never written to,
+ * only the number of pages that the process had tells, which is known to within a few hundred. */
+static bool is_late(const struct dying *dying)
+{
+    enum { PART = 16 };
+    const uint64_t found = dying->all.resident;
+    return found + found / PART + FEW < dying->expected || !can_read_new_page(dying);
+}
+
+/* ---- the order of copying ---- */
 
 /* Adds pages to a list. Returns false if memory runs out. */
 static bool add_run(struct attach_pages *list, uint64_t address, uint64_t size,
@@ -231,14 +267,15 @@ static void dying_file_close(struct dying_file *file)
 }
 
 /* Reads pages that the process has not written to from the executable. *ret_size is how many bytes:
- * 0 if they are of another file. Returns false if memory runs out. */
+ * 0 if they are of another file, or if pages that it has written to may look like these because the
+ * kernel has reclaimed them. Returns false if memory runs out. */
 static bool read_clean(struct dying *dying, const struct dying_file *file, struct range pages,
                        struct process *ret, struct attach_account *account, uint64_t *ret_size)
 {
     const struct attach_run run = {pages.begin, pages.end - pages.begin, ATTACH_WRITTEN};
     const struct mapped_file *mapped = mapped_at(&ret->files, pages.begin);
     *ret_size = 0;
-    if (file->descriptor < 0 || !mapped || run.size > dying->left ||
+    if (dying->is_late || file->descriptor < 0 || !mapped || run.size > dying->left ||
         run.size > mapped->size - (pages.begin - mapped->address) ||
         !bytes_same(mapped->path, bytes_of(file->path)))
         return true;
@@ -393,15 +430,6 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
 
 /* ---- lost pages ---- */
 
-/* Returns whether fewer pages were found than the process had: the kernel has begun to reclaim them
- * before. The number of pages it had is known to within a few hundred. */
-static bool is_late(const struct dying *dying)
-{
-    enum { PART = 16 };
-    const uint64_t found = dying->all.resident;
-    return found + found / PART + FEW < dying->expected;
-}
-
 /* Returns how many of the bytes of a run are missing in the copy. */
 static uint64_t missing_of(const struct attach_run *run, const struct memory *memory)
 {
@@ -443,15 +471,16 @@ static int copy_lists(struct dying *dying, struct process *ret, struct attach_ac
     return error;
 }
 
-/* Counts the bytes missing in the copy. Only if the kernel reclaimed nothing are missing pages
- * known to be zeros, and added as such. Returns 0 or an errno value. */
+/* Counts the bytes missing in the copy, and adds the pages that were never written to as zeros:
+ * which ones these are is known if the kernel had not begun to reclaim pages when they were listed,
+ * whatever it has reclaimed since. Returns 0 or an errno value. */
 static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
                      struct death_loss *loss)
 {
     const uint64_t missing = count_missing(&dying->all, &ret->memory);
-    loss->is_late = is_late(dying);
+    loss->is_late = dying->is_late;
     loss->lost = missing > loss->limited ? missing - loss->limited : 0;
-    if (loss->is_late || loss->lost > 0)
+    if (loss->is_late)
         return 0;
     return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
 }
@@ -464,6 +493,7 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
     int error = attach_pages_find_apart(thread, &dying->all);
     if (error != 0)
         return error;
+    dying->is_late = is_late(dying);
     if (!make_space(&dying->all, dying->reserve))
         return ENOMEM;
     ret->maps = take_pointer(dying->all.maps);
