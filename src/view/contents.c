@@ -68,32 +68,48 @@ static bool is_printable(const uint8_t *data, uint64_t size)
     return true;
 }
 
-/* Formats bytes as a string if they are all printable, else in hexadecimal. */
-static void format_bytes(const struct formatting *out, const uint8_t *data, uint64_t size)
+/* Formats bytes as a string if they are all printable, else in hexadecimal. whole is how many there
+ * are, size how many of them the dump has. */
+static void format_bytes(const struct formatting *out, const uint8_t *data, uint64_t size,
+                         uint64_t whole)
 {
     const uint64_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
     if (is_printable(data, shown)) {
-        format_quoted(out, data, shown, size);
+        format_quoted(out, data, shown, whole);
         return;
     }
     text_append_string(out->text, "0x");
     for (uint64_t i = 0; i < shown && i < HEX_BYTES; i++)
         text_printf(out->text, "%02x", data[i]);
-    if (size > HEX_BYTES)
+    if (whole > HEX_BYTES)
         text_append_string(out->text, "…");
 }
 
-/* Formats length bytes at an address, as a string or as bytes. */
+/* Returns whether length bytes at an address are inside the object of memory, even if the dump does
+ * not have them all. */
+static bool is_in_object(const struct formatting *out, const struct view_memory *memory,
+                         uint64_t address, uint64_t length)
+{
+    const struct g2h_heap *heap = out->view->graph->heap;
+    return memory->object != UINT32_MAX && length <= heap_address(heap, memory->object) +
+                                                         heap_object_size(heap, memory->object) -
+                                                         address;
+}
+
+/* Formats length bytes at an address, as a string or as bytes; of a shortened object, those that
+ * the dump has. */
 static void format_memory(const struct formatting *out, uint64_t address, uint64_t length,
                           bool is_string)
 {
     struct view_memory memory = {.bytes = {(const uint8_t *)"", 0}};
-    if (length > 0 && (!view_memory_at(out->view, address, &memory) || memory.bytes.size < length))
+    const bool is_there = length == 0 || view_memory_at(out->view, address, &memory);
+    const uint64_t size = memory.bytes.size < length ? memory.bytes.size : length;
+    if (!is_there || (size < length && !is_in_object(out, &memory, address, length)))
         text_printf(out->text, "(not in the dump)");
     else if (is_string)
-        format_quoted(out, memory.bytes.data, length, length);
+        format_quoted(out, memory.bytes.data, size, length);
     else
-        format_bytes(out, memory.bytes.data, length);
+        format_bytes(out, memory.bytes.data, size, length);
 }
 
 /* Formats a slice as "len 3 cap 4", and one of bytes also by its contents. */
@@ -312,7 +328,7 @@ static void format_value(const struct formatting *out, const struct g2h_value *v
     case G2H_VALUE_BYTES:
         content->has_length = true;
         content->length = content->capacity = value->size;
-        format_bytes(out, value->data, value->size);
+        format_bytes(out, value->data, value->size, value->size);
         break;
     case G2H_VALUE_OTHER:
         break;

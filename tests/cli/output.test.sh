@@ -246,6 +246,15 @@ run go2heapsnapshot --exe app --format hprof app.dump
 wrote "--largest-array 1K: the Java heap dump of the shortened dump" short.hprof
 run go2heapsnapshot --exe app -v 1K.dump
 check "--largest-array 1K: -v counts them" grep -q '^  shortened arrays  *[1-9]' err
+# A buffer of 4 KB, of which 200 characters are shown.
+go2heapsnapshot --exe app --format csv -o nodes 1K.dump 2>/dev/null
+reader=$(printf '0x%x' "$(awk -F, '$2 == "bufio.Reader" { print $8; exit }' nodes/nodes.csv)")
+cp whole.dump app.dump
+go2heapsnapshot --exe app --show "$reader" app.dump >whole.out 2>/dev/null
+cp 1K.dump app.dump
+run go2heapsnapshot --exe app --show "$reader" app.dump
+wrote "--largest-array 1K: --show of $reader shows the beginning of its buffer" whole.out
+check "--show of $reader: there is a buffer" grep -q '^  buf .*len 4096 cap 4096' out
 for options in '1K 2K.dump 1K.dump' '4K 2K.dump 2K.dump'; do
 	read -r size from to <<<"$options"
 	run go2heapsnapshot --format dump --largest-array "$size" -z -j 3 "$from"
