@@ -30,7 +30,8 @@ bool expression_hides(const struct g2h_view *view, uint32_t node);
 size_t expression_without_line(const char *name, size_t size);
 
 /* Appends what a pointer of a variable is called: main.cache.items, or items  (local of main.serve
- * main.go:12). Appends nothing if no variable has it. Errors: G2H_ERROR_MEMORY. */
+ * main.go:12), to an empty text. Appends nothing if no variable has it. Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text);
 

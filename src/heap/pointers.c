@@ -61,8 +61,9 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
     ret->walk = WALK_WORDS;
 }
 
-/* Objects of Go before 1.4 have a type whose fields are walked, element by element of an array or
- * of a channel's buffer; those of unknown type count as words. */
+/* Objects of Go before 1.4 have a type record whose fields are walked, element by element of an
+ * array or of a channel's buffer. Conservative ones count as words; others without a type record
+ * have no pointers, because the runtime scans them by their type alone. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret)
 {

@@ -46,7 +46,9 @@ static inline void note_edge(const struct counting *counting, uint32_t source, u
         ;
 }
 
-/* Counts an edge of a kept or folded node. Returns 1 if the view has the edge, else 0. */
+/* Counts an edge from source, a node of the view, to target, a node of the graph. Returns 1 if the
+ * view has the edge, else 0: the members of a folded node may have many edges to one target, and
+ * seen, by target, remembers the source for which it was counted last. */
 static inline uint32_t count_edge(const struct counting *counting, uint32_t *seen, uint32_t source,
                                   uint32_t target, bool is_weak)
 {

@@ -411,6 +411,9 @@ static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t
     return NULL;
 }
 
+/* Visits the nodes before the objects, groups of threads first, and then the folded nodes, some of
+ * which are roots; these come after the objects. An array has an element for each edge, also for
+ * several to one folded node: hence g2h_edges_repeat(). */
 static struct g2h_error *hprof_roots_make(struct hprof_roots_making *making)
 {
     const struct file *file = making->file;

@@ -234,7 +234,7 @@ size_t page_characters(const char *data, size_t size);
  * no limit. */
 void page_append_clipped(struct text *text, const char *data, size_t size, size_t most);
 
-/* Does the same, but a page for a terminal has the ellipsis in the middle. */
+/* Does the same for most > 0, but a page for a terminal has the ellipsis in the middle. */
 void page_append_cell(struct page *page, const char *data, size_t size, size_t most);
 
 /* Cuts the lines so far that are wider than the page, if it is for a terminal: their longest words
