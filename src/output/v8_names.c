@@ -7,7 +7,8 @@
 
 enum { NAME_LIMIT = 1024 /* characters */ };
 
-/* Returns whether a name is V8's: that of a class that DevTools computes, or treats specially. */
+/* Returns whether a name is V8's: that of a class that DevTools computes, or treats specially.
+ * Nearly all names differ in their lengths, so these are compared here. */
 static bool is_reserved(struct g2h_bytes name)
 {
     static const char *const reserved[] = {
@@ -32,7 +33,8 @@ static bool is_reserved(struct g2h_bytes name)
         "(Document DOM trees)",
     };
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
-        if (bytes_are(name, reserved[i]))
+        if (name.size == strlen(reserved[i]) &&
+            memcmp(name.data, reserved[i], (size_t)name.size) == 0)
             return true;
     return false;
 }
