@@ -21,6 +21,7 @@ bool at_death_is_directory(const char *path)
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/scope.h"
 #include "cli/child.h"
@@ -269,9 +270,9 @@ static void say_unwanted(const struct at_death *at)
 static bool goes_on(const struct at_death *at, pid_t but)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    const double start = attach_clock();
+    const double start = clock_seconds();
     while (!death_is_alive(at->box.pid, but)) {
-        if (attach_clock() - start > PATIENCE_IN_EXEC || kill((pid_t)at->box.pid, 0) != 0)
+        if (clock_seconds() - start > PATIENCE_IN_EXEC || kill((pid_t)at->box.pid, 0) != 0)
             return false;
         nanosleep(&pause, NULL);
     }
@@ -282,9 +283,9 @@ static bool goes_on(const struct at_death *at, pid_t but)
 static void seize_another(struct at_death *at)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    const double start = attach_clock();
+    const double start = clock_seconds();
     int error;
-    while ((error = death_seize(&at->box.watch)) != 0 && attach_clock() - start < PATIENCE &&
+    while ((error = death_seize(&at->box.watch)) != 0 && clock_seconds() - start < PATIENCE &&
            goes_on(at, 0))
         nanosleep(&pause, NULL);
     if (error == 0 || at->child.id != 0)
@@ -311,7 +312,7 @@ static void meet_end(struct at_death *at)
     if (!was_alone && watch->status != 0)
         say_unwanted(at);
     if (!was_killed && (was_alone || watch->status == 0) && goes_on(at, thread)) {
-        at->changed = was_alone ? at->changed : attach_clock(); /* perhaps by execve() */
+        at->changed = was_alone ? at->changed : clock_seconds(); /* perhaps by execve() */
         seize_another(at);
     } else {
         at_death_end(at);
@@ -329,7 +330,7 @@ static void note_writer(struct at_death *at, int status)
     const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
     note_status(at, exit_status);
     if (exit_status == EXIT_FAILED)
-        at->next_before = attach_clock() + BETWEEN_FAILED;
+        at->next_before = clock_seconds() + BETWEEN_FAILED;
 }
 
 /* Seizes another thread after the seized one has ended without a stop, as a kernel may have it. */
@@ -356,7 +357,7 @@ static void note(struct at_death *at, pid_t id, int status)
         else if (watch->thread == 0 && id != at->child.id && !at->is_over)
             follow_lost(at);
         if (watch->was_exec)
-            at->changed = attach_clock();
+            at->changed = clock_seconds();
         watch->was_exec = false;
     }
     if (has_ended && id == at->child.id) {
@@ -504,7 +505,7 @@ static void copy_before(struct at_death *at, uint64_t limit)
     if (at->is_full && !was_full)
         say_full(at, &room);
     const bool is_copied = !at->is_full && copy_living(at, remark);
-    at->next_before = attach_clock() + (is_copied ? BETWEEN : BETWEEN_FAILED);
+    at->next_before = clock_seconds() + (is_copied ? BETWEEN : BETWEEN_FAILED);
 }
 
 /* Copies the process when the user asks for it by SIGUSR1. */
@@ -531,7 +532,7 @@ static void look_at_limit(struct at_death *at)
     const uint64_t percent = limit >= 100 && left < limit ? (limit - left) / (limit / 100) : 0;
     at->is_near = percent >= CLOSE;
     if (percent >= at->options->at_death_percent && at->writer == 0 &&
-        attach_clock() >= at->next_before)
+        clock_seconds() >= at->next_before)
         copy_before(at, limit);
 }
 
@@ -539,7 +540,7 @@ static void look_at_limit(struct at_death *at)
 static void look(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
-    at->looked = attach_clock();
+    at->looked = clock_seconds();
     if (watch->thread == 0)
         return;
     death_prefer_second(watch);
@@ -564,7 +565,7 @@ static void watch_process(struct at_death *at)
     const bool has_part = at->options->at_death_percent > 0;
     while (!at->is_over) {
         await(at, has_part && at->is_near ? LOOK_CLOSE : LOOK);
-        if (!at->is_over && attach_clock() - at->looked >= LOOK)
+        if (!at->is_over && clock_seconds() - at->looked >= LOOK)
             look(at);
         if (!at->is_over && at->is_asked && at->box.is_ready && at->box.watch.thread != 0)
             copy_asked(at);

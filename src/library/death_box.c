@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "process/attach/copied.h"
@@ -70,7 +71,7 @@ static struct g2h_error *get_memory(struct death_box *box)
 {
     uint64_t left;
     box->resident = death_box_resident_of(box->pid, NULL);
-    box->tried = attach_clock();
+    box->tried = clock_seconds();
     box->reserve.enough = g2h_process_limit(box->pid, &left);
     const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
     const uint64_t small = SMALL_BLOCKS + box->resident / SMALL_PART;
@@ -131,7 +132,7 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
                is_short = resident + resident / LEAST_LEFT > reserve->touched &&
                           reserve->touched < reserve->most &&
                           (reserve->enough == 0 || reserve->touched < reserve->enough);
-    return is_short && (was_disturbed || may_help || attach_clock() - box->tried > RETRY);
+    return is_short && (was_disturbed || may_help || clock_seconds() - box->tried > RETRY);
 }
 
 struct g2h_error *death_box_keep_up(struct death_box *box)

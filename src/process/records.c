@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "base/sparse.h"
@@ -46,11 +47,6 @@ bool records_put_name(struct records *records, struct g2h_bytes name)
                                                   : put_number(&records->buffer, 0);
 }
 
-static struct g2h_bytes records_text_of(const char *text)
-{
-    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 /* ---- params ---- */
 
 static const char *name_of_machine(uint16_t machine)
@@ -84,11 +80,10 @@ static struct g2h_error *put_params(struct records *records)
     find_bounds(runtime, &start, &end);
     if (runtime->cpus != 0)
         memory_read(runtime->memory, runtime->cpus, 4, &cpus);
-    TRY_MEMORY(
-        PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
-        put_bytes(&records->buffer, records_text_of(name_of_machine(runtime->process->machine))) &&
-        put_bytes(&records->buffer, records_text_of(runtime->version)) &&
-        put_number(&records->buffer, cpus));
+    TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
+               put_bytes(&records->buffer, bytes_of(name_of_machine(runtime->process->machine))) &&
+               put_bytes(&records->buffer, bytes_of(runtime->version)) &&
+               put_number(&records->buffer, cpus));
     return NULL;
 }
 
@@ -299,18 +294,18 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
     const struct runtime *runtime = records->runtime;
     struct worker_buffer *buffer = &records->buffer;
     struct runtime_code code;
-    struct g2h_bytes file = records_text_of("?");
+    struct g2h_bytes file = bytes_of("?");
     uint32_t line = 0;
     char text[24];
     if (!runtime_function(runtime, pc, &code)) {
         snprintf(text, sizeof(text), "(0x%llx)", (unsigned long long)pc);
-        return put_bytes(buffer, records_text_of(text)) && put_bytes(buffer, file) &&
+        return put_bytes(buffer, bytes_of(text)) && put_bytes(buffer, file) &&
                put_number(buffer, 0);
     }
     pc -= !is_first && pc > runtime_function_entry(code);
     if (!pclntab_line(code.module->pclntab, code.index, pc - code.module->minpc, left, &file,
                       &line)) {
-        file = records_text_of("?");
+        file = bytes_of("?");
         line = 0;
     }
     return records_put_name(records, runtime_function_name(code)) &&
@@ -516,7 +511,7 @@ static bool has_long_object(const struct runtime *runtime)
 /* Writes the mark that the contents in this dump are whole, if it matters; see WHOLE_CONTENTS. */
 static struct g2h_error *put_whole(struct records *records)
 {
-    const struct g2h_bytes text = records_text_of(WHOLE_CONTENTS);
+    const struct g2h_bytes text = bytes_of(WHOLE_CONTENTS);
     if (has_long_object(records->runtime))
         TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_OTHERROOT) &&
                    put_bytes(&records->buffer, text) && put_number(&records->buffer, 0));

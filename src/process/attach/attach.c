@@ -17,6 +17,7 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/clock.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/collapse.h"
@@ -142,7 +143,7 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_copied copied;
-    const double start = attach_clock();
+    const double start = clock_seconds();
     int error = attach_pages_find(pid, &pages);
     if (error == 0)
         error = copied_note_resident(&pages, ret);
@@ -160,7 +161,7 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
     account->bytes = copied.bytes;
     account->reads = copied.reads;
     account->unreadable = copied.unreadable;
-    account->copy_seconds = attach_clock() - start;
+    account->copy_seconds = clock_seconds() - start;
     return 0;
 }
 
@@ -285,11 +286,11 @@ static int stop_and_copy(uint64_t pid, const struct attach_options *options, boo
                          struct held *held, struct attach_space *space, struct process *ret,
                          struct attach_account *account)
 {
-    const double start = attach_clock();
+    const double start = clock_seconds();
     int error;
     for (;;) {
         const bool is_last = !held->forks || !attach_fork_await(&held->fork) ||
-                             attach_clock() - start > PATIENCE_TO_FORK;
+                             clock_seconds() - start > PATIENCE_TO_FORK;
         error = stop_once(pid, options, is_last, is_window, held, space, ret, account);
         if (error != 0 || is_last || held->fork.child != 0 || !held->fork.may_come)
             break;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/available.h"
@@ -522,7 +523,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
                           .left = reserve->most,
                           .expected = expected};
     struct process_thread thread;
-    const double start = attach_clock();
+    const double start = clock_seconds();
     *ret = (struct process){.name = account->name};
     *loss = (struct death_loss){0};
     ret->is_dead = true;
@@ -530,7 +531,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
     if (error == 0 && death_registers(watch, &thread) && !vector_push(&ret->threads, thread))
         error = ENOMEM;
     account->threads = (unsigned)ret->threads.count;
-    account->copy_seconds = account->stopped_seconds = attach_clock() - start;
+    account->copy_seconds = account->stopped_seconds = clock_seconds() - start;
     if (error == 0)
         copied_hand_over(&reserve->space, ret);
     attach_pages_deinit(&dying.all);

@@ -18,6 +18,7 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "base/clock.h"
 #include "base/scope.h"
 #include "process/attach/available.h"
 #include "process/attach/filters.h"
@@ -202,9 +203,9 @@ static void pause_briefly(void)
 
 bool attach_fork_await(const struct attach_fork *fork)
 {
-    const double start = attach_clock();
+    const double start = clock_seconds();
     while (find_sleeper(fork) == 0) {
-        if (attach_clock() - start > PATIENCE_TO_FORK)
+        if (clock_seconds() - start > PATIENCE_TO_FORK)
             return false;
         pause_briefly();
     }
@@ -376,8 +377,8 @@ static long reap_once(const struct attach_fork *fork, uint64_t child)
  * runs another program meanwhile has other code. */
 static bool reap(const struct attach_fork *fork, uint64_t child)
 {
-    const double start = attach_clock();
-    while (attach_clock() - start < PATIENCE_TO_REAP) {
+    const double start = clock_seconds();
+    while (clock_seconds() - start < PATIENCE_TO_REAP) {
         const long result = reap_once(fork, child);
         if (result == (long)child || result == -ECHILD || kill((pid_t)fork->pid, 0) != 0)
             return true;

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"
@@ -28,8 +29,8 @@
  * whoever needs it. */
 int inject_await(pid_t id)
 {
-    const double start = attach_clock();
-    for (long pause = 20000; attach_clock() - start < PATIENCE;) {
+    const double start = clock_seconds();
+    for (long pause = 20000; clock_seconds() - start < PATIENCE;) {
         siginfo_t info = {0};
         const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
         if (waitid(P_PID, (id_t)id, &info, flags) != 0)

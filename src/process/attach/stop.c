@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/elf_format.h"
 #include "base/map.h"
 #include "base/scope.h"
@@ -164,9 +165,9 @@ static void give_up_stuck(struct attach_tracer *tracer)
 /* Waits until all threads have stopped. Returns 0 or ETIMEDOUT. */
 static int await_stops(struct attach_tracer *tracer)
 {
-    const double start = attach_clock();
+    const double start = clock_seconds();
     for (long pause = 10000; check_running_threads(tracer) > 0;) {
-        const double waited = attach_clock() - start;
+        const double waited = clock_seconds() - start;
         if (waited > PATIENCE)
             return ETIMEDOUT;
         if (waited > PATIENCE_IN_KERNEL)
@@ -309,7 +310,7 @@ static void *trace(void *argument)
 {
     struct attach_tracer *tracer = argument;
     attach_urgent_confine();
-    const double start = attach_clock();
+    const double start = clock_seconds();
     tracer->error = stop_all(tracer);
     if (tracer->error == 0)
         tracer->error = read_all_registers(tracer);
@@ -320,7 +321,7 @@ static void *trace(void *argument)
     if (is_good)
         stop_await(tracer, &tracer->may_go);
     stop_let_go(tracer);
-    tracer->stop->seconds = attach_clock() - start;
+    tracer->stop->seconds = clock_seconds() - start;
     stop_set(tracer, &tracer->has_gone);
     if (is_good)
         keep_child(tracer);

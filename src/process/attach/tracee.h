@@ -1,11 +1,9 @@
-/* tracee: a thread of another process that ptrace(2) was requested to stop, and the time. */
+/* tracee: a thread of another process that ptrace(2) was requested to stop. */
 #ifndef PROCESS_ATTACH_TRACEE_H
 #define PROCESS_ATTACH_TRACEE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
-
-#include "base/clock.h"
 
 enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
 
@@ -15,11 +13,4 @@ struct tracee {
     int signal;         /* the signal at which it stopped, which is still to be delivered */
     bool is_group_stop; /* a signal such as SIGSTOP has stopped the process before */
 };
-
-/* Returns the seconds since an unspecified moment. */
-static inline double attach_clock(void)
-{
-    return clock_seconds();
-}
-
 #endif
