@@ -33,6 +33,9 @@ enum { MARGIN = 4 /* a quarter */ };
 /* This many bytes may be counted late (percpu counters of the kernel). */
 #define FEW (4ull << 20)
 
+/* No process that Go's runtime has started has less memory. */
+#define LEAST_OF_GO (1ull << 20)
+
 /* Memory that is left to other processes. */
 #define SPARE (64ull << 20)
 
@@ -165,14 +168,16 @@ struct dying {
     struct death_parts parts; /* ascending */
     uint64_t left;            /* bytes that may still be copied */
     uint64_t expected;        /* bytes that the process had before */
-    bool is_late;             /* as in struct death_loss */
+    bool is_late;             /* as in struct death_loss: far fewer pages than expected */
+    bool is_doubtful;         /* it may be late: see can_read_new_page() */
 };
 
 /* ---- whether it is too late ---- */
 
 /* Returns whether a page that the process has never written to can still be read. As soon as the
  * kernel begins to reclaim pages it refuses that, because such a page may also be one that it has
- * reclaimed (MMF_UNSTABLE, check_stable_address_space() in mm/). */
+ * reclaimed (MMF_UNSTABLE, check_stable_address_space() in mm/). A kernel that has no page of zeros
+ * also refuses it if the process's group is full. */
 static bool can_read_new_page(const struct dying *dying)
 {
     const struct attach_run *largest = NULL;
@@ -194,13 +199,13 @@ static bool can_read_new_page(const struct dying *dying)
 }
 
 /* Returns whether the kernel had begun to reclaim the process's pages before they were listed: some
- * of them then look as if they had never been written to. Without a page that was never written to,
- * only the number of pages that the process had tells, which is known to within a few hundred. */
+ * of them then look as if they had never been written to. Here the number of pages that the process
+ * had tells, which is known to within a few hundred; for the rest see note_loss(). */
 static bool is_late(const struct dying *dying)
 {
     enum { PART = 16 };
     const uint64_t found = dying->all.resident;
-    return found + found / PART + FEW < dying->expected || !can_read_new_page(dying);
+    return found + found / PART + FEW < dying->expected;
 }
 
 /* ---- the order of copying ---- */
@@ -276,8 +281,8 @@ static bool read_clean(struct dying *dying, const struct dying_file *file, struc
     const struct attach_run run = {pages.begin, pages.end - pages.begin, ATTACH_WRITTEN};
     const struct mapped_file *mapped = mapped_at(&ret->files, pages.begin);
     *ret_size = 0;
-    if (dying->is_late || file->descriptor < 0 || !mapped || run.size > dying->left ||
-        run.size > mapped->size - (pages.begin - mapped->address) ||
+    if (dying->is_late || dying->is_doubtful || file->descriptor < 0 || !mapped ||
+        run.size > dying->left || run.size > mapped->size - (pages.begin - mapped->address) ||
         !bytes_same(mapped->path, bytes_of(file->path)))
         return true;
     uint8_t *const to = attach_space_at(&dying->reserve->space, &run);
@@ -474,13 +479,15 @@ static int copy_lists(struct dying *dying, struct process *ret, struct attach_ac
 
 /* Counts the bytes missing in the copy, and adds the pages that were never written to as zeros:
  * which ones these are is known if the kernel had not begun to reclaim pages when they were listed,
- * whatever it has reclaimed since. Returns 0 or an errno value. */
+ * whatever it has reclaimed since. If that is in doubt, no page must be lost: once the kernel has
+ * begun, it takes all of them within a fraction of a second. Returns 0 or an errno value. */
 static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
                      struct death_loss *loss)
 {
     const uint64_t missing = count_missing(&dying->all, &ret->memory);
-    loss->is_late = dying->is_late;
     loss->lost = missing > loss->limited ? missing - loss->limited : 0;
+    loss->is_late = dying->is_late ||
+                    (dying->is_doubtful && (loss->lost > 0 || dying->all.resident < LEAST_OF_GO));
     if (loss->is_late)
         return 0;
     return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
@@ -495,6 +502,7 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
     if (error != 0)
         return error;
     dying->is_late = is_late(dying);
+    dying->is_doubtful = !can_read_new_page(dying);
     if (!make_space(&dying->all, dying->reserve))
         return ENOMEM;
     ret->maps = take_pointer(dying->all.maps);
