@@ -68,7 +68,8 @@ struct g2h_suspect {
     double share;         /* share of the heap without garbage, at most 1 */
     uint32_t example;     /* a node of the view: a goroutine, or the object that retains most, among
                              the objects of the largest holder if there is one */
-    bool is_container; /* held_by and example are of the map, slice or list that has the objects */
+    bool
+        is_container; /* held_by and example are of the sync.Map or the list that has the objects */
 };
 
 /* Does the same as g2h_findings_classes() and g2h_findings_class() for suspects. */

@@ -283,6 +283,10 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
     warn_count(input, account->overlapping, "left out: overlapping the next object");
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
+    if (account->shortened_arrays > 0)
+        say("go2heapsnapshot: note: %s: %" PRIu64 " arrays were shortened by --largest-array; free "
+            "slots of maps in them are not counted",
+            input->name, account->shortened_arrays);
 }
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
@@ -324,7 +328,7 @@ static void account_objects(const struct g2h_heap *heap)
     line("their size", account->phantom_bytes, "bytes", "");
     line("left out as damaged", account->misplaced + account->overlapping, "", "");
     if (account->shortened_arrays > 0)
-        line("shortened arrays", account->shortened_arrays, "", "--largest-array did that");
+        line("shortened arrays", account->shortened_arrays, "", "by --largest-array");
     if (account->short_objects > account->shortened_arrays)
         line("not wholly in the file", account->short_objects - account->shortened_arrays, "",
              "Go writes at most 2 GiB of each");
