@@ -1,6 +1,7 @@
 /* map; see map.h. */
 #include "base/map.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -79,7 +80,9 @@ bool map_reserve(struct map *map, size_t keys)
 
 void map_set(struct map *map, uint64_t key, uint32_t value)
 {
-    map_find(map->entries, map->mask, key)->value = value;
+    struct map_entry *entry = map_find(map->entries, map->mask, key);
+    assert(entry->value != MAP_NONE && value != MAP_NONE);
+    entry->value = value;
 }
 
 bool map_copy(struct map *map, const struct map *other)

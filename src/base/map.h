@@ -113,7 +113,8 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 /* Makes space for this many keys in an empty map. Returns false if memory runs out. */
 bool map_reserve(struct map *map, size_t keys);
 
-/* Changes the value of a key that has one. */
+/* Changes the value of a key that has one. value must not be MAP_NONE: a key cannot be removed, for
+ * searches for others go past it. */
 void map_set(struct map *map, uint64_t key, uint32_t value);
 
 void map_deinit(struct map *map);

@@ -257,10 +257,12 @@ struct growth_class growth_class_before(const struct g2h_base *base, const char 
 
 /* ---- the same nodes ---- */
 
+#define ALL_TAKEN (MAP_NONE - 1)
+
 /* Nodes of the base by their loose keys: those that no node has the names of. */
 struct leftovers {
-    struct map first; /* loose key → number of the first node */
-    uint32_t *next;   /* by number: of the next node with this key, or MAP_NONE */
+    struct map first; /* loose key → number of the first node that is left, or ALL_TAKEN */
+    uint32_t *next;   /* by number: of the next node with this key, or ALL_TAKEN */
 };
 
 static void leftovers_deinit(struct leftovers *leftovers)
@@ -278,10 +280,10 @@ static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool 
     for (uint32_t i = (uint32_t)base->nodes.count; i-- > 0;) {
         const uint64_t key = base->nodes.data[i].loose;
         uint32_t known;
-        ret->next[i] = map_get(&ret->first, key);
         if (is_matched[i])
             continue;
         TRY_MEMORY(map_put(&ret->first, key, i, &known));
+        ret->next[i] = known == i ? ALL_TAKEN : known;
         map_set(&ret->first, key, i);
     }
     return NULL;
@@ -291,8 +293,9 @@ static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool 
 static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
 {
     const uint32_t number = map_get(&leftovers->first, key);
-    if (number != MAP_NONE)
-        map_set(&leftovers->first, key, leftovers->next[number]);
+    if (number == MAP_NONE || number == ALL_TAKEN)
+        return MAP_NONE;
+    map_set(&leftovers->first, key, leftovers->next[number]);
     return number;
 }
 
