@@ -39,25 +39,25 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
-/* Returns the hash of a name. In the name of a node that is not a class, words that are numbers do
- * not count, because "main and 20 goroutines" may become "main and 80 goroutines". */
+/* Returns the hash of a name without the words that are numbers, unless it is a class's: "main and
+ * 20 goroutines" may become "main and 80 goroutines". */
 static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     char named[1024];
     const char *word;
     size_t count = 0, at = 0, length;
     if (kind == MERGED_CLASS || size > sizeof(named))
-        return map_hash_text(name, size);
+        return map_hash_pair(map_hash_text(name, size), kind);
     while (merged_next_word(name, size, &at, &word, &length)) {
         memcpy(named + count, word, length);
         count += length;
     }
-    return map_hash_text(named, count) + (uint64_t)kind + 1;
+    return map_hash_pair(map_hash_text(named, count), kind);
 }
 
 /* The keys of each node, hashes of all names from the root to it. A collision of two keys is too
- * unlikely to happen. loose: without the states of goroutines and the lines of frames, which differ
- * in the next dump. */
+ * unlikely to happen. loose: without numbers, the states of goroutines and the lines of frames,
+ * which differ in the next dump. */
 struct growth_keys {
     uint64_t *exact, *loose;
 };
@@ -68,19 +68,19 @@ static void growth_keys_deinit(struct growth_keys *keys)
     free(keys->loose);
 }
 
-/* Returns the hash of a name without the state of goroutines, or the line of a frame; exact is the
- * hash of the whole name. */
-static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind, uint64_t exact)
+/* Returns the hash of a name without numbers, and without the state of goroutines or the line of a
+ * frame. */
+static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     static const char goroutine[] = "goroutine";
     if (kind != MERGED_SYNTHETIC)
-        return exact;
+        return growth_hash_of(name, size, kind);
     const bool is_goroutine =
         size >= sizeof(goroutine) && memcmp(name, goroutine, sizeof(goroutine) - 1) == 0;
     const char *close = is_goroutine ? memchr(name, ']', size) : NULL;
     const size_t without_line = close ? size : expression_without_line(name, size);
     if (!close)
-        return without_line == size ? exact : growth_hash_of(name, without_line, kind);
+        return growth_hash_of(name, without_line, kind);
     return map_hash_pair(growth_hash_of(close, (size_t)(name + size - close), kind),
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
@@ -97,8 +97,8 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
         const bool is_root = node->parent == MERGED_NONE;
         size_t size;
         const char *name = merged_name(merged, i, &size);
-        const uint64_t exact = growth_hash_of(name, size, node->kind),
-                       loose = loose_hash_of(name, size, node->kind, exact);
+        const uint64_t exact = map_hash_pair(map_hash_text(name, size), node->kind),
+                       loose = loose_hash_of(name, size, node->kind);
         ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
         ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
     }
@@ -300,7 +300,7 @@ static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
 }
 
 /* Finds, for each node of merged, its node in the base, or MERGED_NONE: the one with the same names
- * or else, each once, those whose names differ only in states and lines. */
+ * or else, each once, those whose names differ only in numbers, states and lines. */
 static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
                                uint32_t *before)
 {

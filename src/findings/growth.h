@@ -2,9 +2,9 @@
  * growth: by how much each node of a merged tree has grown since another heap, the base.
  *
  * Two nodes are considered the same if all names on their paths from the root are the same, or else
- * all but the states of goroutines and the lines of frames: so heaps of two builds of a program, or
- * of two machines, can be compared as well as two heaps of one process. Garbage is not compared:
- * its amount depends on when the last collection was.
+ * all but numbers, the states of goroutines and the lines of frames: so heaps of two builds of a
+ * program, or of two machines, can be compared as well as two heaps of one process. Garbage is not
+ * compared: its amount depends on when the last collection was.
  */
 #ifndef FINDINGS_GROWTH_H
 #define FINDINGS_GROWTH_H

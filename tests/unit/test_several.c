@@ -1,9 +1,13 @@
 /* Covers graph/owners and dominators/several, sharers, sharing, components: what
  * groups of roots hold alone and together, compared with the objects that cannot be reached without
- * them; shapes that are deep. */
+ * them; shapes that are deep. And findings/growth: how much more groups hold together than in the
+ * base. */
 #include "snapshot.h"
 
+#include <go2heapsnapshot/output.h>
+
 #include "dominators/shared_entries.h"
+#include "findings/findings.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
@@ -387,6 +391,69 @@ static void very_many_groups(void **state)
     dump_deinit(&dump);
 }
 
+/* ---- growth ---- */
+
+/* A heap in which the first two of three goroutines hold a list together, and all of them another
+ * one; the lists have that many objects. */
+static void put_lists(struct dump *dump, unsigned of_two, unsigned of_three)
+{
+    const unsigned all = of_two + of_three;
+    dump_start_modern(dump, "go1.19.8");
+    for (unsigned i = 0; i < all; i++)
+        dump_object(dump, AT(i), 64, WORDS(i + 1 == of_two || i + 1 == all ? 0 : AT(i + 1)));
+    for (unsigned i = 1; i <= 3; i++) {
+        char function[] = "main.f0";
+        function[6] = (char)('0' + i);
+        dump_goroutine(dump, i, 0x700000 + i, STACK + i * 4096);
+        dump_frame(dump, function, STACK + i * 4096, 0,
+                   WORDS(i < 3 && of_two > 0 ? AT(0) : 0, of_three > 0 ? AT(of_two) : 0), 2);
+    }
+    dump_eof(dump);
+}
+
+/* Expects by how many objects a group of goroutines holds more than in the base. */
+static void expect_held(const struct findings *findings, const char *name, int64_t grown)
+{
+    uint32_t found = MERGED_NONE;
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        size_t size;
+        const char *is = merged_name(&findings->merged, i, &size);
+        if (size == strlen(name) && memcmp(is, name, size) == 0)
+            found = i;
+    }
+    assert_int_not_equal(found, MERGED_NONE);
+    assert_int_equal(findings->growth.data[found].retained, grown * 64);
+    assert_int_not_equal(findings->growth.data[found].before, MERGED_NONE);
+}
+
+/* The names of two groups differ only in a number: each is compared with itself. If there is no
+ * other, a group whose number has changed is the same. */
+static void growth_of_groups(void **state)
+{
+    static const struct {
+        unsigned of_two, of_three, of_two_now, of_three_now;
+        int64_t two, three;
+    } cases[] = {{10, 20, 10, 20, 0, 0}, {10, 20, 15, 90, 5, 70}, {10, 0, 0, 30, 0, 20}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct dump before, now;
+        struct g2h_base *base;
+        put_lists(&before, cases[i].of_two, cases[i].of_three);
+        put_lists(&now, cases[i].of_two_now, cases[i].of_three_now);
+        assert_no_error(g2h_base_create(dump_view(&before, 1, NULL), "before", 1, &base));
+        struct findings findings = {.view = dump_view(&now, 1, NULL), .base = base, .threads = 1};
+        assert_no_error(findings_begin(&findings, false));
+        assert_no_error(findings_merge(&findings));
+        if (cases[i].of_two_now > 0)
+            expect_held(&findings, "2 goroutines", cases[i].two);
+        expect_held(&findings, "3 goroutines", cases[i].three);
+        findings_deinit(&findings);
+        g2h_base_destroy(base);
+        dump_deinit(&now);
+        dump_deinit(&before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +462,7 @@ int main(void)
         cmocka_unit_test(more_shared_entries_than_are_linked),
         cmocka_unit_test(many_groups),
         cmocka_unit_test(very_many_groups),
+        cmocka_unit_test(growth_of_groups),
     };
     return UNIT_RUN(tests);
 }
