@@ -25,35 +25,38 @@ static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fa
     return is_zeros || cursor_skip(cursor, ret->bytes.size);
 }
 
-/* Reads how the process ended. Returns false, and changes nothing, if it is invalid. */
-static bool heap_facts_read_ending(struct cursor *cursor, struct g2h_ending *ret)
+/* Reads how the process ended; what cannot be changes nothing. Returns false if it is cut. */
+static bool heap_facts_read_ending(struct cursor *cursor, struct facts *ret)
 {
     const uint64_t year_10000 = 253402300800;
     uint64_t seconds, status, flags, resident, peak, limit;
     if (!cursor_uvarint(cursor, &seconds) || !cursor_uvarint(cursor, &status) ||
         !cursor_uvarint(cursor, &flags) || !cursor_uvarint(cursor, &resident) ||
-        !cursor_uvarint(cursor, &peak) || !cursor_uvarint(cursor, &limit) ||
-        seconds >= year_10000 || status > UINT16_MAX)
+        !cursor_uvarint(cursor, &peak) || !cursor_uvarint(cursor, &limit))
         return false;
-    *ret = (struct g2h_ending){.seconds = (int64_t)seconds,
-                               .status = (unsigned)status,
-                               .by_oom = (flags & FACT_BY_OOM) != 0,
-                               .by_group = (flags & FACT_BY_GROUP) != 0,
-                               .resident = resident,
-                               .peak = peak,
-                               .limit = limit};
+    if (seconds >= year_10000 || status > UINT16_MAX)
+        return true;
+    ret->has_ending = true;
+    ret->ending = (struct g2h_ending){.seconds = (int64_t)seconds,
+                                      .status = (unsigned)status,
+                                      .by_oom = (flags & FACT_BY_OOM) != 0,
+                                      .by_group = (flags & FACT_BY_GROUP) != 0,
+                                      .resident = resident,
+                                      .peak = peak,
+                                      .limit = limit};
     return true;
 }
 
 /* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
- * their sizes are not known. */
+ * their sizes are not known; FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size)
 {
     const size_t text = sizeof(FACTS_TEXT) - 1;
     struct cursor cursor = {data, data + size};
-    uint64_t fact;
+    uint64_t fact = FACT_STACK_OBJECTS; /* the last one that was read */
     *ret_size = 0;
+    ret->is_cut = size > 0 && size < text && memcmp(data, FACTS_TEXT, (size_t)size) == 0;
     if (size < text || memcmp(data, FACTS_TEXT, text) != 0)
         return NULL;
     cursor.at += text;
@@ -74,11 +77,11 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
                  heap_facts_read_data(&cursor, fact == FACT_ZEROS, &part))
             TRY_MEMORY(vector_push(&ret->data, part));
-        else if (fact == FACT_ENDING && heap_facts_read_ending(&cursor, &ret->ending))
-            ret->has_ending = true;
-        else
+        else if (fact != FACT_ENDING || !heap_facts_read_ending(&cursor, ret))
             break;
     }
+    ret->is_cut = fact != FACT_END && fact <= FACT_LAST;
+    ret->is_partial |= fact > FACT_LAST;
     vector_sort(&ret->data, compare_data);
     ranges_sort(&ret->untouched);
     *ret_size = (uint64_t)(cursor.at - data);

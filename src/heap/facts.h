@@ -24,7 +24,9 @@ struct fact_data {
 
 struct facts {
     bool has_stack_objects; /* words that are in no list of a frame are dead */
-    bool is_partial;        /* stacks, spans, objects or pointers of the process are missing */
+    bool is_partial;        /* stacks, spans, objects or pointers of the process are missing, or
+                               may be: an unknown fact hides those after it */
+    bool is_cut;            /* the last facts are missing, or one is damaged */
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */

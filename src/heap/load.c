@@ -361,11 +361,19 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 /* Reads the data after the EOF record. */
 static struct g2h_error *read_after_eof(struct g2h_heap *heap)
 {
-    const uint64_t end = heap->account.bytes_read, left = heap->input->size - end;
+    const struct g2h_input *input = heap->input;
+    const uint64_t end = heap->account.bytes_read, left = input->size - end;
     uint64_t size;
-    TRY(facts_read(heap->input->data + end, left, &heap->facts, &size));
+    TRY(facts_read(input->data + end, left, &heap->facts, &size));
     heap->account.bytes_read += size;
-    heap->account.bytes_behind = left - size;
+    if (heap->facts.is_cut)
+        heap->damage = error_create(G2H_ERROR_DAMAGED,
+                                    "%s: byte %llu%s: the facts after the EOF record are cut or "
+                                    "damaged",
+                                    input->name, (unsigned long long)heap->account.bytes_read,
+                                    input->unpacked ? " of the unpacked dump" : "");
+    else
+        heap->account.bytes_behind = left - size;
     return NULL;
 }
 
