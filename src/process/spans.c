@@ -119,15 +119,20 @@ static bool has_live_slot(const struct span *span)
     return false;
 }
 
-/* Counts all specials that are read, since a damaged chain may be circular. */
+/* Counts all specials that are read, since a damaged chain may be circular; and those that are
+ * missing, because a root may be among those after them. Several threads count. */
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next)
 {
     ret->address = address;
-    if (address == 0 || !runtime_peek(runtime, address, LAYOUT_SPECIAL_OFFSET, &ret->offset) ||
-        !runtime_peek(runtime, address, LAYOUT_SPECIAL_KIND, &ret->kind) ||
-        !runtime_peek(runtime, address, LAYOUT_SPECIAL_NEXT, ret_next))
+    if (address == 0)
         return false;
+    if (!runtime_peek(runtime, address, LAYOUT_SPECIAL_OFFSET, &ret->offset) ||
+        !runtime_peek(runtime, address, LAYOUT_SPECIAL_KIND, &ret->kind) ||
+        !runtime_peek(runtime, address, LAYOUT_SPECIAL_NEXT, ret_next)) {
+        __atomic_fetch_add(&runtime->missing, 1, __ATOMIC_RELAXED);
+        return false;
+    }
     return __atomic_fetch_add(&runtime->specials, 1, __ATOMIC_RELAXED) < runtime->specials_most;
 }
 

@@ -1,4 +1,5 @@
-/* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go). */
+/* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go); and
+ * specials that are missing. */
 #include "unit.h"
 
 #include "base/bytes.h"
@@ -104,12 +105,37 @@ static void being_swept(void **state)
     }
 }
 
+/* A chain of specials whose next one is not in memory ends there, and that is counted. */
+static void missing_special(void **state)
+{
+    (void)state;
+    static struct process_memory process;
+    enum { SPECIAL = 0x2100 };
+    const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
+    struct special special;
+    uint64_t next = SPECIAL;
+    make(&process, &mspan, 0xff, 0xff);
+    process.runtime.specials_most = 8;
+    const uint64_t missing = SPAN + sizeof(process.bytes);
+    put(&process, SPECIAL + runtime_offset(&process.runtime, LAYOUT_SPECIAL_NEXT), &missing,
+        sizeof(missing));
+    assert_true(special_read(&process.runtime, next, &special, &next));
+    assert_int_equal(next, missing);
+    assert_int_equal(process.runtime.missing, 0);
+    assert_false(special_read(&process.runtime, next, &special, &next));
+    assert_int_equal(process.runtime.missing, 1);
+    assert_false(special_read(&process.runtime, 0, &special, &next));
+    assert_int_equal(process.runtime.missing, 1);
+    memory_deinit(&process.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(swept),
         cmocka_unit_test(not_swept_yet),
         cmocka_unit_test(being_swept),
+        cmocka_unit_test(missing_special),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
