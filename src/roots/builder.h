@@ -57,7 +57,7 @@ struct builder {
     uint8_t *frame_pointed;            /* by frame: whether something points into its contents */
     VECTOR(struct function) functions; /* ascending by entry, after all frames have been read */
     struct map function_by_entry;
-    struct map goroutine_by_g; /* address of a g → goid; UINT32_MAX - 1 for a larger goid */
+    struct map goroutine_by_g; /* address of a g → index in heap->goroutines */
     struct map creation_sites; /* pc → node */
     struct map threads;        /* address of an m → node */
     struct map frame_names;    /* hash of function and pc → string */

@@ -182,9 +182,11 @@ static bool node_above(struct deferred *deferred, const struct g2h_defer *record
 /* Appends which goroutine has deferred a call, if that is in the dump. */
 static void append_goroutine(struct builder *builder, uint64_t g)
 {
-    uint32_t goid = map_get(&builder->goroutine_by_g, g);
-    if (goid != MAP_NONE)
-        text_printf(&builder->text, " in goroutine %u", goid);
+    const uint32_t number = map_get(&builder->goroutine_by_g, g);
+    if (number == MAP_NONE)
+        return;
+    text_append_string(&builder->text, " in goroutine ");
+    text_append_number(&builder->text, builder->heap->goroutines.data[number].record.goid);
 }
 
 /* Adds the record of a range-over-func loop, which leads to a list of calls, as a node of its

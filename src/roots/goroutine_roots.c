@@ -410,9 +410,7 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
         TRY_MEMORY(builder_label_of(builder, "thread", &name) &&
                    builder_add_edge(builder, node_synthetic(root->node), EDGE_INTERNAL, name,
                                     node_synthetic(thread)));
-    TRY_MEMORY(map_put(&builder->goroutine_by_g, record->address,
-                       (uint32_t)(record->goid < UINT32_MAX ? record->goid : UINT32_MAX - 1),
-                       &thread));
+    TRY_MEMORY(map_put(&builder->goroutine_by_g, record->address, root->goroutine, &thread));
     return NULL;
 }
 

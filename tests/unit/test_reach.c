@@ -488,6 +488,26 @@ static void every_root_holds(void **state)
     dump_deinit(&dump);
 }
 
+/* A program that has run for long has goroutines whose numbers do not fit into 32 bits. */
+static void deferred_call_of_large_goroutine(void **state)
+{
+    (void)state;
+    const uint64_t goid = 5000000000, g = AT(0);
+    struct dump dump;
+    struct snapshot snapshot;
+    struct g2h_record record = {.kind = G2H_RECORD_DEFER};
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, g, 64, NO_WORDS);
+    dump_goroutine(&dump, goid, g, 0xc010000000);
+    record.defer = (struct g2h_defer){.address = AT(1), .g = g, .funcval = AT(2), .code = 0x1234};
+    dump_record(&dump, &record, NULL, 0);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_true(snapshot_has(&snapshot, "defer pc 0x1234 in goroutine 5000000000"));
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
 /* In the format of 2013, roots come one by one, and frames are found by their caller's sp. */
 static void roots_of_2013(void **state)
 {
@@ -529,7 +549,8 @@ int main(void)
         cmocka_unit_test(long_chain),       cmocka_unit_test(garbage_for_any_threads),
         cmocka_unit_test(finalizers),       cmocka_unit_test(finalizers_in_a_row),
         cmocka_unit_test(stack_objects),    cmocka_unit_test(stack_objects_in_a_row),
-        cmocka_unit_test(every_root_holds), cmocka_unit_test(roots_of_2013),
+        cmocka_unit_test(every_root_holds), cmocka_unit_test(deferred_call_of_large_goroutine),
+        cmocka_unit_test(roots_of_2013),
     };
     return UNIT_RUN(reach);
 }
