@@ -296,11 +296,13 @@ struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
     struct runtime *runtime = records->runtime;
     struct runtime_slice allgs;
     uint64_t left = longest_chain(runtime);
-    if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
-        return NULL;
+    if (!runtime_slice_at(runtime, runtime->allgs, &allgs)) {
+        runtime->missing++;
+        allgs.count = 0;
+    }
     for (uint64_t i = 0; i < allgs.count; i++) {
         uint64_t g = 0;
-        if (!memory_read(runtime->memory, allgs.data + WORD * i, WORD, &g))
+        if (!runtime_word(runtime, allgs.data + WORD * i, &g))
             break;
         if (g != 0)
             TRY(put_goroutine_records(goroutines, g, &left));

@@ -1,9 +1,10 @@
 /* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go); and
- * specials that are missing. */
+ * specials and goroutines that are missing. */
 #include "unit.h"
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
+#include "process/records.h"
 #include "process/spans.h"
 
 enum { SWEEPGEN = 100, SLOTS = 8, SIZE = 1024, SPAN = 0x1000, START = 0x10000 };
@@ -24,7 +25,7 @@ static void put(struct process_memory *process, uint64_t address, const void *da
     memcpy(process->bytes + (address - SPAN), data, size); /* on machines that are little endian */
 }
 
-static void put_field(struct process_memory *process, enum layout_field field, uint64_t value)
+static void set_field(struct process_memory *process, enum layout_field field, uint64_t value)
 {
     const struct layout_member place = process->runtime.layout.members[field];
     for (unsigned i = 0; i < place.size && i < 8; i++)
@@ -42,17 +43,17 @@ static void make(struct process_memory *process, const struct mspan *mspan, uint
         layout_of_release(bytes_of("go1.26.1"), false, EM_X86_64, &process->runtime.layout));
     assert_true(memory_add(&process->memory, SPAN, sizeof(process->bytes), process->bytes));
     memory_sort(&process->memory);
-    put_field(process, LAYOUT_MSPAN_START_ADDR, START);
-    put_field(process, LAYOUT_MSPAN_NPAGES, 1);
-    put_field(process, LAYOUT_MSPAN_ELEMSIZE, SIZE);
-    put_field(process, LAYOUT_MSPAN_NELEMS, SLOTS);
-    put_field(process, LAYOUT_MSPAN_STATE, 1);
-    put_field(process, LAYOUT_MSPAN_SPANCLASS, 2 << 1);
-    put_field(process, LAYOUT_MSPAN_FREEINDEX, mspan->freeindex);
-    put_field(process, LAYOUT_MSPAN_ALLOC_COUNT, mspan->alloc_count);
-    put_field(process, LAYOUT_MSPAN_ALLOC_BITS, mspan->alloc_bits);
-    put_field(process, LAYOUT_MSPAN_GCMARK_BITS, mspan->mark_bits);
-    put_field(process, LAYOUT_MSPAN_SWEEPGEN, mspan->sweepgen);
+    set_field(process, LAYOUT_MSPAN_START_ADDR, START);
+    set_field(process, LAYOUT_MSPAN_NPAGES, 1);
+    set_field(process, LAYOUT_MSPAN_ELEMSIZE, SIZE);
+    set_field(process, LAYOUT_MSPAN_NELEMS, SLOTS);
+    set_field(process, LAYOUT_MSPAN_STATE, 1);
+    set_field(process, LAYOUT_MSPAN_SPANCLASS, 2 << 1);
+    set_field(process, LAYOUT_MSPAN_FREEINDEX, mspan->freeindex);
+    set_field(process, LAYOUT_MSPAN_ALLOC_COUNT, mspan->alloc_count);
+    set_field(process, LAYOUT_MSPAN_ALLOC_BITS, mspan->alloc_bits);
+    set_field(process, LAYOUT_MSPAN_GCMARK_BITS, mspan->mark_bits);
+    set_field(process, LAYOUT_MSPAN_SWEEPGEN, mspan->sweepgen);
     put(process, ALLOCATED, &allocated, 1);
     put(process, MARKED, &marked, 1);
 }
@@ -129,6 +130,44 @@ static void missing_special(void **state)
     memory_deinit(&process.memory);
 }
 
+/* Returns how many missing words are counted when the goroutines of allgs are written. */
+static uint64_t missing_of_allgs(struct process_memory *process, uint64_t allgs)
+{
+    struct process threadless = {0};
+    struct records records = {.runtime = &process->runtime};
+    struct release release = {0};
+    struct goroutines *goroutines = NULL;
+    process->runtime.process = &threadless;
+    process->runtime.allgs = allgs;
+    process->runtime.missing = 0;
+    assert_null(records_begin_goroutines(&records, &release, &goroutines));
+    const uint64_t before = process->runtime.missing;
+    assert_null(records_put_goroutines(goroutines));
+    records_end_goroutines(goroutines);
+    worker_buffer_deinit(&records.buffer);
+    return process->runtime.missing - before;
+}
+
+/* Goroutines hold objects: none are left out without a count, be it their slice that is missing,
+ * its array, or the end of that. */
+static void missing_goroutines(void **state)
+{
+    (void)state;
+    static struct process_memory process;
+    enum { SLICE = 0x2100, END = SPAN + sizeof(process.bytes) };
+    const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
+    const uint64_t none[] = {0, 0, 0}, far[] = {END + 64, 2, 2}, cut[] = {END - 16, 3, 3};
+    make(&process, &mspan, 0xff, 0xff);
+    put(&process, SLICE, none, sizeof(none));
+    assert_int_equal(missing_of_allgs(&process, SLICE), 0);
+    assert_int_equal(missing_of_allgs(&process, END), 1);
+    put(&process, SLICE, far, sizeof(far));
+    assert_int_equal(missing_of_allgs(&process, SLICE), 1);
+    put(&process, SLICE, cut, sizeof(cut));
+    assert_int_equal(missing_of_allgs(&process, SLICE), 1);
+    memory_deinit(&process.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +175,7 @@ int main(void)
         cmocka_unit_test(not_swept_yet),
         cmocka_unit_test(being_swept),
         cmocka_unit_test(missing_special),
+        cmocka_unit_test(missing_goroutines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
