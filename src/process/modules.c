@@ -165,7 +165,7 @@ struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
     modules_mark(runtime, runtime->text, modules);
     for (int i = 0; i < MOST && runtime_next_module(runtime, &address, &segments); i++) {
         struct g2h_module *module = modules_mark(runtime, segments.data, modules);
-        if (!module)
+        if (!module || segments.is_refused)
             continue;
         module->is_plugin = true;
         TRY(add_plugin(runtime, process, address, module));

@@ -544,9 +544,10 @@ static struct g2h_error *produce_segments(void *context, size_t task, unsigned w
 {
     enum { MOST = 1000 };
     struct records *records = context;
-    const struct runtime *runtime = records->runtime;
+    struct runtime *runtime = records->runtime;
     const struct runtime_segments first = {runtime->data, runtime->edata,     runtime->bss,
-                                           runtime->ebss, runtime->data_mask, runtime->bss_mask};
+                                           runtime->ebss, runtime->data_mask, runtime->bss_mask,
+                                           false};
     struct runtime_segments other;
     uint64_t module = 0;
     (void)task, (void)worker;

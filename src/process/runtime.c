@@ -237,25 +237,40 @@ bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
     return false;
 }
 
-bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
-                         struct runtime_segments *ret)
+/* Finds the segments of a module. A plugin that was built with another version of a package, or is
+ * loaded already, is refused by the runtime, which makes no masks for it: they have no bits.
+ * Returns false if something is missing or invalid. */
+static bool find_segments(const struct runtime *runtime, uint64_t module,
+                          struct runtime_segments *ret)
 {
-    const uint64_t first = exe_moduledata(runtime->exe) + runtime->slide;
-    *ret = (struct runtime_segments){0};
-    if (!runtime_peek(runtime, *module == 0 ? first : *module, LAYOUT_MODULEDATA_NEXT, module) ||
-        *module == 0)
+    const uint64_t mask = module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK);
+    uint64_t bits;
+    if (!runtime_peek(runtime, module, LAYOUT_MODULEDATA_DATA, &ret->data) ||
+        !runtime_peek(runtime, module, LAYOUT_MODULEDATA_EDATA, &ret->edata) ||
+        !runtime_peek(runtime, module, LAYOUT_MODULEDATA_BSS, &ret->bss) ||
+        !runtime_peek(runtime, module, LAYOUT_MODULEDATA_EBSS, &ret->ebss) ||
+        !memory_read(runtime->memory, mask + 8, 8, &bits) || ret->data > ret->edata ||
+        ret->bss > ret->ebss)
         return false;
-    return runtime_peek(runtime, *module, LAYOUT_MODULEDATA_DATA, &ret->data) &&
-           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_EDATA, &ret->edata) &&
-           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_BSS, &ret->bss) &&
-           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_EBSS, &ret->ebss) &&
-           ret->data <= ret->edata && ret->bss <= ret->ebss &&
-           runtime_read_mask(runtime,
-                             *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
-                             ret->edata - ret->data, &ret->data_mask) &&
-           runtime_read_mask(runtime,
-                             *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
+    ret->is_refused = bits == 0;
+    if (ret->is_refused) {
+        ret->edata = ret->data;
+        ret->ebss = ret->bss;
+    }
+    return runtime_read_mask(runtime, mask, ret->edata - ret->data, &ret->data_mask) &&
+           runtime_read_mask(runtime, module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
                              ret->ebss - ret->bss, &ret->bss_mask);
+}
+
+bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runtime_segments *ret)
+{
+    *ret = (struct runtime_segments){0};
+    if (*module == 0)
+        *module = exe_moduledata(runtime->exe) + runtime->slide;
+    *module = runtime_field(runtime, *module, LAYOUT_MODULEDATA_NEXT);
+    const bool is_last = *module == 0, is_found = !is_last && find_segments(runtime, *module, ret);
+    runtime->missing += !is_last && !is_found;
+    return is_found;
 }
 
 /* Finds the moduledata of the process, whose first word is the address of the pclntab there:

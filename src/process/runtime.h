@@ -149,6 +149,8 @@ bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct ru
 struct runtime_segments {
     uint64_t data, edata, bss, ebss;
     struct runtime_mask data_mask, bss_mask;
+    bool is_refused; /* a plugin that the runtime does not use: the segments are empty, as the
+                        collector does not see them */
 };
 
 /* A part of the first module's data, which is consecutive here as well. */
@@ -167,11 +169,10 @@ bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
 
 /*
  * Finds the next module after the first one, and its segments: these modules are plugins and shared
- * libraries. *module is 0 before the first call. Returns false if there is no next module, or it is
- * invalid.
+ * libraries. *module is 0 before the first call. Returns false if there is no next module; or if it
+ * is missing or invalid, which is counted.
  */
-bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
-                         struct runtime_segments *ret);
+bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runtime_segments *ret);
 
 /* A walk over the arenas of the heap. */
 struct runtime_arenas {

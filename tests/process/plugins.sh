@@ -1,6 +1,6 @@
 #!/bin/sh
-# Objects that only the variables of a plugin hold are found from outside. WriteHeapDump writes only the program's own
-# variables. TAP on standard output.
+# Objects that only the variables of a plugin hold are found from outside, also if the runtime refused another plugin before.
+# WriteHeapDump writes only the program's own variables. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -19,12 +19,13 @@ plugins() {
 	fi
 	if ! (cd "$here/plugins" && CGO_ENABLED=1 "$goroot/bin/go" build -buildmode=plugin -o "$at/holds.so" ./holds &&
 		CGO_ENABLED=1 "$goroot/bin/go" build -buildmode=plugin -ldflags='-s -w' -o "$at/stripped.so" ./holds &&
+		CGO_ENABLED=1 "$goroot/bin/go" build -buildmode=plugin -tags newer -o "$at/refused.so" ./refused &&
 		CGO_ENABLED=1 "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
 		echo "not ok - $name: builds"
 		tell "$at/log"
 		return
 	fi
-	"$at/app" "$at/holds.so" "$at/app.dump" >"$at/app.log" 2>&1 &
+	"$at/app" "$at/holds.so" "$at/app.dump" "$at/refused.so" >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
 		kill -0 "$pid" 2>/dev/null || break
@@ -35,6 +36,8 @@ plugins() {
 	complete 'from outside' outside
 	grep -q "the plugin $at/holds.so have names with --exe" "$at/outside.log"
 	result $? "$name: says how its types get names" "$at/outside.log"
+	! grep -q "refused\.so" "$at/outside.log"
+	result $? "$name: says nothing of a plugin that the runtime refused" "$at/outside.log"
 	for file in holds stripped; do
 		"$g2h" --format report --exe "$at/$file.so" --pid "$pid" >"$at/report" 2>"$at/report.log"
 		cat "$at/report" >>"$at/report.log"

@@ -1,5 +1,5 @@
 /* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go); and
- * specials and goroutines that are missing. */
+ * specials, goroutines and modules that are missing. */
 #include "unit.h"
 
 #include "base/bytes.h"
@@ -168,6 +168,51 @@ static void missing_goroutines(void **state)
     memory_deinit(&process.memory);
 }
 
+/* Sets a field of the module at an address. */
+static void set_module(struct process_memory *process, uint64_t module, enum layout_field field,
+                       unsigned behind, uint64_t value)
+{
+    put(process, module + runtime_offset(&process->runtime, field) + behind, &value, 8);
+}
+
+/* The list of modules goes on behind a plugin that the runtime refused, which has no masks. */
+static void refused_module(void **state)
+{
+    (void)state;
+    static struct process_memory process;
+    enum { FIRST = 0x2100, REFUSED = 0x2400, USED = 0x2700, BITS = 0x2a00, DATA = 0x10000 };
+    const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
+    const uint64_t modules[] = {REFUSED, USED};
+    struct runtime_segments segments;
+    uint64_t module = FIRST;
+    make(&process, &mspan, 0xff, 0xff);
+    set_module(&process, FIRST, LAYOUT_MODULEDATA_NEXT, 0, REFUSED);
+    set_module(&process, REFUSED, LAYOUT_MODULEDATA_NEXT, 0, USED);
+    for (size_t i = 0; i < 2; i++) {
+        set_module(&process, modules[i], LAYOUT_MODULEDATA_DATA, 0, DATA);
+        set_module(&process, modules[i], LAYOUT_MODULEDATA_EDATA, 0, DATA + 64);
+    }
+    set_module(&process, USED, LAYOUT_MODULEDATA_GCDATAMASK, 0, 8);
+    set_module(&process, USED, LAYOUT_MODULEDATA_GCDATAMASK, 8, BITS);
+    set_module(&process, USED, LAYOUT_MODULEDATA_GCBSSMASK, 8, BITS);
+    assert_true(runtime_next_module(&process.runtime, &module, &segments));
+    assert_int_equal(module, REFUSED);
+    assert_true(segments.is_refused);
+    assert_int_equal(segments.edata - segments.data, 0);
+    assert_true(runtime_next_module(&process.runtime, &module, &segments));
+    assert_int_equal(module, USED);
+    assert_false(segments.is_refused);
+    assert_int_equal(segments.edata - segments.data, 64);
+    assert_int_equal(segments.data_mask.count, 8);
+    assert_false(runtime_next_module(&process.runtime, &module, &segments));
+    assert_int_equal(process.runtime.missing, 0);
+    set_module(&process, USED, LAYOUT_MODULEDATA_GCDATAMASK, 0, 7);
+    module = REFUSED;
+    assert_false(runtime_next_module(&process.runtime, &module, &segments));
+    assert_int_equal(process.runtime.missing, 1);
+    memory_deinit(&process.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +221,7 @@ int main(void)
         cmocka_unit_test(being_swept),
         cmocka_unit_test(missing_special),
         cmocka_unit_test(missing_goroutines),
+        cmocka_unit_test(refused_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-// A program that has a plugin fill its own global, writes a heap dump, and waits:
+// A program that has a plugin fill its own global, after one that the runtime refuses, writes a heap dump, and waits:
 //
-//	plugins PLUGIN DUMP
+//	plugins PLUGIN DUMP REFUSED
 package main
 
 import (
@@ -10,9 +10,15 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	_ "plugins/version"
 )
 
 func main() {
+	_, err := plugin.Open(os.Args[3])
+	if err == nil {
+		panic("a plugin with another version of a package is not refused")
+	}
 	held, err := plugin.Open(os.Args[1])
 	check(err)
 	fill, err := held.Lookup("Fill")

@@ -1,0 +1,5 @@
+//go:build newer
+
+package version
+
+const Version = 2
