@@ -47,11 +47,19 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
                                     struct outputs *outputs, const struct series *series,
-                                    const struct pipeline *conversion)
+                                    struct pipeline *conversion)
 {
-    TRY(g2h_write_dump(conversion->origin.input, output_options));
-    TRY(g2h_input_check(conversion->origin.input));
-    TRY(complete(outputs, series, conversion->origin.input));
+    struct g2h_input *input = conversion->origin.input;
+    struct g2h_error *error = g2h_write_dump(input, output_options);
+    if (error && error->code != G2H_ERROR_DAMAGED)
+        return error;
+    message_dump_damage(input, error);
+    if (input->damage)
+        g2h_error_destroy(error);
+    else
+        input->damage = error;
+    TRY(g2h_input_check(input));
+    TRY(complete(outputs, series, input));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     progress_clear();

@@ -319,7 +319,9 @@ G2H_PUBLIC struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
  * process, to be converted elsewhere. With options->largest_array it shortens larger objects
  * without pointers, whose sizes stay known: docs/dump-formats.md, "Shortened arrays". Errors:
  * G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY; G2H_ERROR_NOT_DUMP if arrays are to be shortened and it is
- * not a heap dump, or one of Go 1.3, whose objects do not say whether they have pointers.
+ * not a heap dump, or one of Go 1.3, whose objects do not say whether they have pointers;
+ * G2H_ERROR_DAMAGED if arrays are to be shortened and the dump is damaged: what is before the
+ * damage has been written.
  */
 G2H_PUBLIC struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                             const struct g2h_output_options *options);

@@ -199,7 +199,8 @@ struct g2h_error *conversion_check_inputs(const struct series *series,
 
 bool conversion_is_whole(const struct pipeline *conversion)
 {
-    return (!conversion->heap || g2h_heap_is_complete(conversion->heap)) &&
+    const struct g2h_input *input = conversion->origin.input;
+    return (conversion->heap ? g2h_heap_is_complete(conversion->heap) : !input || !input->damage) &&
            origin_is_complete(&conversion->origin);
 }
 

@@ -30,7 +30,10 @@ static struct g2h_error *write_to(struct target *target, const struct keep *keep
                                                .gzip = gzip,
                                                .threads = keep->threads,
                                                .largest_array = keep->largest_array};
-    TRY(g2h_write_dump(dump, &options));
+    struct g2h_error *error = g2h_write_dump(dump, &options);
+    if (error && error->code != G2H_ERROR_DAMAGED) /* which its conversion reports */
+        return error;
+    g2h_error_destroy(error);
     TRY(g2h_input_check(dump));
     return target_complete(target, dump);
 }

@@ -289,6 +289,14 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
             input->name, account->shortened_arrays);
 }
 
+void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage)
+{
+    if (input->damage)
+        say("go2heapsnapshot: warning: %s", input->damage->message);
+    if (damage)
+        say("go2heapsnapshot: warning: %s; everything before it is written", damage->message);
+}
+
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
 {
     say("  %-34s %14" PRIu64 "%s%s%s%s", label, value, *unit ? " " : "", unit, *remark ? "  " : "",

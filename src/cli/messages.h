@@ -52,6 +52,10 @@ void message_process_account(const struct origin *origin);
 /* Reports damage of the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
+/* Reports damage of an input that was written as a dump: that of its stream, and that at which
+ * writing ended; NULL: none. */
+void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage);
+
 /*
  * Reports how much was left out or folded, if the options ask for that; or, if the graph is so
  * large that DevTools would take long to load it, how long that takes and how to make the graph

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/option_size.h"
 #include "base/scope.h"
+#include "dump/reader.h"
 #include "output/sink.h"
 
 enum { CHUNK = 1 << 20 };
@@ -30,6 +31,7 @@ struct dump_edit {
 
 struct copying {
     const struct g2h_input *input;
+    uint64_t end; /* offset in the input where copying ends */
     bool gzip;
     VECTOR(struct dump_edit) edits; /* ascending */
 };
@@ -76,7 +78,8 @@ static bool is_long_array(const struct g2h_record *record, const struct g2h_para
            *record->object.fields.at == 0 && g2h_object_may_be_short(params, &record->object);
 }
 
-/* Finds the arrays to shorten, up to the end of the dump or to where it is damaged. */
+/* Finds the arrays to shorten. If the dump is damaged, copying ends before the damage, because
+ * arrays after it could not be shortened. Errors: as g2h_write_dump(). */
 static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader *reader,
                                      uint64_t largest)
 {
@@ -91,8 +94,14 @@ static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader 
         if (!damage && is_long_array(&record, &params, largest))
             good = copying_shorten(copying, &record, largest);
     }
+    if (damage)
+        copying->end = reader_offset(reader);
+    if (damage && !reader->has_params)
+        damage->code = G2H_ERROR_NOT_DUMP; /* nothing in it can be read */
+    if (good)
+        return damage;
     g2h_error_destroy(damage);
-    return good ? NULL : &error_no_memory;
+    return &error_no_memory;
 }
 
 /* Finds the arrays to shorten, which needs the dump's records to be read once. */
@@ -146,7 +155,7 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
 {
     const struct copying *copying = context;
     const struct dump_edit *edits = copying->edits.data;
-    const uint64_t begin = (uint64_t)task * CHUNK, left = copying->input->size - begin,
+    const uint64_t begin = (uint64_t)task * CHUNK, left = copying->end - begin,
                    end = begin + (left < CHUNK ? left : CHUNK);
     size_t next;
     (void)worker;
@@ -170,13 +179,17 @@ struct g2h_error *g2h_write_dump(const struct g2h_input *input,
 {
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
-    struct copying copying = {input, options->gzip, {0}};
-    const size_t tasks = (size_t)((input->size + CHUNK - 1) / CHUNK);
+    struct copying copying = {input, input->size, options->gzip, {0}};
     const unsigned threads = options->threads > 0 ? options->threads : workers_available();
     struct g2h_error *error =
         options->largest_array > 0 ? shorten_arrays(&copying, options->largest_array) : NULL;
-    if (!error)
-        error = sink_run(options, threads, tasks, dump_copy_produce, &copying);
+    if (!error || error->code == G2H_ERROR_DAMAGED) {
+        const size_t tasks = (size_t)((copying.end + CHUNK - 1) / CHUNK);
+        struct g2h_error *failed = sink_run(options, threads, tasks, dump_copy_produce, &copying);
+        if (failed)
+            g2h_error_destroy(error);
+        error = failed ? failed : error;
+    }
     free(copying.edits.data);
     return error;
 }

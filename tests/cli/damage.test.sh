@@ -88,6 +88,23 @@ check "gzip with a wrong checksum: says so" grep -q \
 	'^go2heapsnapshot: warning: damaged.gz: byte [0-9]*: the gzip stream is damaged: incorrect data check$' err
 wrote "gzip with a wrong checksum: the snapshot is whole, but the header does not say so" incomplete.heapsnapshot
 
+# A dump that is written as a dump.
+gzip -c new.dump | head -c 100000 >cut.gz
+run go2heapsnapshot --format dump cut.gz
+said "a dump of gzip that is cut" 3 "go2heapsnapshot: warning: cut.gz: byte 100000: the gzip stream is cut"
+{ head -c 200000 new.dump && head -c 100000 /dev/zero | tr '\0' '\177'; } >damaged.dump
+run go2heapsnapshot --format dump --largest-array 1K damaged.dump
+check "--largest-array of a damaged dump: exit 3" [ "$status" -eq 3 ]
+check "--largest-array of a damaged dump: says where" grep -q \
+	'^go2heapsnapshot: warning: damaged.dump: byte [0-9]*: record [0-9]*.*; everything before it is written$' err
+check "--largest-array of a damaged dump: nothing behind the damage" [ "$(stat -c %s out)" -le 200000 -a "$(stat -c %s out)" -gt 1000 ]
+check "--largest-array of a damaged dump: nothing of its end" sh -c "! grep -q '$(printf '\177%.0s' 1 2 3 4 5 6 7 8)' out"
+head -c 20 new.dump >params.dump
+run go2heapsnapshot --format dump --largest-array 1K params.dump
+said "--largest-array of a dump that ends in the params record" 1 \
+	"go2heapsnapshot: params.dump: byte 19: record 1 (params, begun at byte 16): the input is cut"
+wrote_nothing "--largest-array of a dump that ends in the params record"
+
 go2heapsnapshot new.dump >new.heapsnapshot
 sed '1s/^go1\.7 /go1.9 /' new.dump >future.dump
 run go2heapsnapshot future.dump
