@@ -145,7 +145,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
     TRY(output_settings_add_dump(options, series, conversion, &settings));
     if (options->is_dump)
         return write_dump(options, &settings.output, outputs, series, conversion);
-    message_warnings(conversion->origin.input, conversion->heap);
+    message_warnings(&conversion->origin, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(conversion_match(options, &steps, conversion));
@@ -238,7 +238,7 @@ static struct g2h_error *make_base_steps(const struct options *options, const ch
     const struct conversion_context context = {&none, progress_start()};
     const struct pipeline_options steps = conversion_options(options, series, &context);
     TRY(conversion_load(options, dump, context.progress, conversion));
-    message_warnings(conversion->origin.input, conversion->heap);
+    message_warnings(&conversion->origin, conversion->heap);
     TRY(conversion_match(options, &steps, conversion));
     TRY(conversion_build(options, series, &steps, conversion));
     TRY(keep_base(options, series, conversion));

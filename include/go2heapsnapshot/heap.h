@@ -67,6 +67,9 @@ struct g2h_account {
                                   dump was written; see g2h_output_options.largest_array */
     uint64_t repairs;          /* corrupt type records of Go 1.5 that were skipped */
     uint64_t bytes_read, bytes_behind; /* up to the EOF record, and after it */
+    uint64_t missing_bytes, missing_objects,
+        missing_spans; /* of a dump made from a process or core: what of its memory was missing
+                          then */
 };
 G2H_PUBLIC const struct g2h_account *g2h_heap_account(const struct g2h_heap *heap);
 

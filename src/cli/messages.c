@@ -264,8 +264,18 @@ void message_process(const struct origin *origin, bool says_stopped)
             input->name, account->goroutines, account->stacks_incomplete);
 }
 
-void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap)
+/* Warns that a dump was made from a part of a process's memory. */
+static void warn_missing(const struct g2h_input *input, const struct g2h_account *account)
 {
+    if (account->missing_bytes + account->missing_objects + account->missing_spans > 0)
+        say("go2heapsnapshot: warning: %s: made from a part of the process's memory, without "
+            "%" PRIu64 " bytes or more: %" PRIu64 " objects and %" PRIu64 " spans are left out",
+            input->name, account->missing_bytes, account->missing_objects, account->missing_spans);
+}
+
+void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
+{
+    const struct g2h_input *input = origin->input;
     const struct g2h_account *account = g2h_heap_account(heap);
     if (g2h_heap_warning(heap))
         warn(input, g2h_heap_warning(heap));
@@ -281,6 +291,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
     warn_count(input, account->misplaced,
                "left out: not where an allocation slot can be, or larger than the heap");
     warn_count(input, account->overlapping, "left out: overlapping the next object");
+    if (!origin->is_process) /* message_process() says more */
+        warn_missing(input, account);
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
     if (account->shortened_arrays > 0)

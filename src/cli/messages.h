@@ -50,7 +50,7 @@ void message_process(const struct origin *origin, bool says_stopped);
 void message_process_account(const struct origin *origin);
 
 /* Reports damage of the input and the heap. */
-void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
+void message_warnings(const struct origin *origin, const struct g2h_heap *heap);
 
 /* Reports damage of an input that was written as a dump: that of its stream, and that at which
  * writing ended; NULL: none. */

@@ -375,7 +375,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
     TRY(keep_dump(&series->keep, conversion->origin.input));
     TRY(pipeline_load(conversion, options->threads, NULL));
     if (!options->is_quiet)
-        message_warnings(conversion->origin.input, conversion->heap);
+        message_warnings(&conversion->origin, conversion->heap);
     TRY(conversion_match(options, &steps, conversion));
     TRY(conversion_build(options, series, &steps, conversion));
     if (series->base_files.count == 0)

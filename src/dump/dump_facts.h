@@ -23,7 +23,9 @@ enum fact {
     FACT_ENDING = 7,        /* the moment of the dump in seconds since 1970, the status of the
                                process as waitpid() has it, or 0 if it lived, flags, and in bytes
                                its resident memory, the most of that so far, and its limit */
-    FACT_LAST = FACT_ENDING,
+    FACT_CUT = 8,           /* memory of the process was missing when the dump was made: bytes,
+                               objects and spans, of which some may not be known */
+    FACT_LAST = FACT_CUT,
 };
 
 /* The flags of FACT_ENDING. */

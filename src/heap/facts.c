@@ -56,7 +56,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     struct cursor cursor = {data, data + size};
     uint64_t fact = FACT_STACK_OBJECTS; /* the last one that was read */
     *ret_size = 0;
-    ret->is_cut = size > 0 && size < text && memcmp(data, FACTS_TEXT, (size_t)size) == 0;
+    ret->is_damaged = size > 0 && size < text && memcmp(data, FACTS_TEXT, (size_t)size) == 0;
     if (size < text || memcmp(data, FACTS_TEXT, text) != 0)
         return NULL;
     cursor.at += text;
@@ -77,10 +77,14 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
                  heap_facts_read_data(&cursor, fact == FACT_ZEROS, &part))
             TRY_MEMORY(vector_push(&ret->data, part));
+        else if (fact == FACT_CUT && cursor_uvarint(&cursor, &ret->missing_bytes) &&
+                 cursor_uvarint(&cursor, &ret->missing_objects) &&
+                 cursor_uvarint(&cursor, &ret->missing_spans))
+            ret->is_cut = true;
         else if (fact != FACT_ENDING || !heap_facts_read_ending(&cursor, ret))
             break;
     }
-    ret->is_cut = fact != FACT_END && fact <= FACT_LAST;
+    ret->is_damaged = fact != FACT_END && fact <= FACT_LAST;
     ret->is_partial |= fact > FACT_LAST;
     vector_sort(&ret->data, compare_data);
     ranges_sort(&ret->untouched);

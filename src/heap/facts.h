@@ -26,7 +26,9 @@ struct facts {
     bool has_stack_objects; /* words that are in no list of a frame are dead */
     bool is_partial;        /* stacks, spans, objects or pointers of the process are missing, or
                                may be: an unknown fact hides those after it */
-    bool is_cut;            /* the last facts are missing, or one is damaged */
+    bool is_damaged;        /* the last facts are missing, or one is damaged */
+    bool is_cut;            /* memory of the process is missing */
+    uint64_t missing_bytes, missing_objects, missing_spans; /* valid if is_cut */
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */

@@ -41,8 +41,8 @@ const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
 
 bool g2h_heap_is_complete(const struct g2h_heap *heap)
 {
-    return !heap->damage && !heap->input->damage && heap->account.misplaced == 0 &&
-           heap->account.overlapping == 0;
+    return !heap->damage && !heap->input->damage && !heap->facts.is_cut &&
+           heap->account.misplaced == 0 && heap->account.overlapping == 0;
 }
 
 const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)

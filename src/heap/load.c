@@ -366,7 +366,7 @@ static struct g2h_error *read_after_eof(struct g2h_heap *heap)
     uint64_t size;
     TRY(facts_read(input->data + end, left, &heap->facts, &size));
     heap->account.bytes_read += size;
-    if (heap->facts.is_cut)
+    if (heap->facts.is_damaged)
         heap->damage = error_create(G2H_ERROR_DAMAGED,
                                     "%s: byte %llu%s: the facts after the EOF record are cut or "
                                     "damaged",
@@ -374,6 +374,11 @@ static struct g2h_error *read_after_eof(struct g2h_heap *heap)
                                     input->unpacked ? " of the unpacked dump" : "");
     else
         heap->account.bytes_behind = left - size;
+    if (heap->facts.is_cut) {
+        heap->account.missing_bytes = heap->facts.missing_bytes;
+        heap->account.missing_objects = heap->facts.missing_objects;
+        heap->account.missing_spans = heap->facts.missing_spans;
+    }
     return NULL;
 }
 

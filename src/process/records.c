@@ -453,6 +453,15 @@ static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *en
                ending->resident, ending->peak, ending->limit);
 }
 
+/* Writes what memory was missing: the dump is then not complete, as origin_is_complete(). */
+static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_account *account)
+{
+    const uint64_t bytes =
+        account->file_missing > 0 ? account->file_missing : account->missing_bytes;
+    return bytes + account->objects_missing + account->spans_missing == 0 ||
+           PUT(buffer, FACT_CUT, bytes, account->objects_missing, account->spans_missing);
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
@@ -464,6 +473,7 @@ static struct g2h_error *put_facts(struct records *records)
         TRY_MEMORY(put_number(&records->buffer, FACT_PARTIAL));
     if (records->ending)
         TRY_MEMORY(put_ending(&records->buffer, records->ending));
+    TRY_MEMORY(put_cut(&records->buffer, records->account));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

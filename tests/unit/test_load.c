@@ -325,6 +325,24 @@ static void ending(void **state)
     }
 }
 
+/* What was missing when a dump was made, cut everywhere. */
+static void missing_memory(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x06\x08\x80\x20\x09\x03";
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.is_cut, size == sizeof(facts) - 1);
+        if (!read.is_cut)
+            continue;
+        assert_int_equal(read.missing_bytes, 0x1000);
+        assert_int_equal(read.missing_objects, 9);
+        assert_int_equal(read.missing_spans, 3);
+    }
+}
+
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
 static void data_behind_the_end(void **state)
 {
@@ -645,6 +663,7 @@ int main(void)
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
         cmocka_unit_test(ending),
+        cmocka_unit_test(missing_memory),
         cmocka_unit_test(data_behind_the_end),
         cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),

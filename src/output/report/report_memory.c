@@ -74,11 +74,13 @@ static void report_memory_put_memstats(const struct report *report, const uint64
 static void put_from_system(const struct report *report, const uint64_t *numbers)
 {
     const struct memory_use use = memory_use_of(numbers);
+    const bool is_complete = g2h_heap_is_complete(g2h_view_heap(report->findings->view));
     /* For a live process, RSS says the same in more detail. */
     PAGE_PUT(report->page,
-             memory_has_resident(report->findings)
-                 ? NULL
-                 : "  process has %: objects %, free %, stacks %, runtime %\n",
+             memory_has_resident(report->findings) ? NULL
+             : is_complete
+                 ? "  process has %: objects %, free %, stacks %, runtime %\n"
+                 : "  process has %: objects % or more, free % or less, stacks %, runtime %\n",
              page_bytes("bytes", use.bytes), page_bytes("objects", use.objects),
              page_bytes("free", use.free), page_bytes("stacks", use.stacks),
              page_bytes("runtime", use.runtime));
