@@ -236,8 +236,6 @@ static void note_status(struct at_death *at, int status)
 static bool is_wanted(const struct at_death *at)
 {
     const struct death_watch *watch = &at->box.watch;
-    if (!at->box.is_ready)
-        return false; /* not Go, or has only just started */
     if (!WIFSIGNALED(watch->status))
         return at->options->at_death_exit && !watch->is_alone && watch->status != 0;
     const int number = WTERMSIG(watch->status);
@@ -250,12 +248,13 @@ static void at_death_end(struct at_death *at)
     at->is_over = at->child.id == 0 || at->child.has_ended;
 }
 
-/* Reports how a process ended whose heap is not written. */
-static void say_unwanted(const struct at_death *at)
+/* Reports how a process ended whose heap is not written. The caller sees how a command ended, and
+ * need not be told if its heap was not wanted. */
+static void say_unwritten(const struct at_death *at)
 {
     const int status = at->box.watch.status;
     const char *why = at->box.is_ready ? "" : ": it was not recognized as a Go program yet";
-    if (at->child.id != 0)
+    if (at->child.id != 0 && !is_wanted(at))
         return;
     if (WIFSIGNALED(status))
         say("go2heapsnapshot: note: process %llu ended by signal %d (%s); nothing is written%s",
@@ -301,16 +300,20 @@ static void meet_end(struct at_death *at)
     struct death_watch *watch = &at->box.watch;
     const bool was_killed = WIFSIGNALED(watch->status);
     const pid_t thread = watch->thread;
-    if (is_wanted(at)) {
+    const double start = clock_seconds();
+    if (is_wanted(at) && (!at->box.is_ready || at->changed != 0)) /* it had only just started */
+        g2h_error_destroy(death_box_prepare(&at->box));
+    if (is_wanted(at) && at->box.is_ready) {
         at->has_copy = true;
         at->error = death_box_copy(&at->box, &at->death);
+        at->death.copy.account.stopped_seconds = clock_seconds() - start;
         at_death_end(at);
         return;
     }
     const bool was_alone = watch->is_alone;
     death_let_go(watch);
     if (!was_alone && watch->status != 0)
-        say_unwanted(at);
+        say_unwritten(at);
     if (!was_killed && (was_alone || watch->status == 0) && goes_on(at, thread)) {
         at->changed = was_alone ? at->changed : clock_seconds(); /* perhaps by execve() */
         seize_another(at);
@@ -594,6 +597,33 @@ static void at_death_block_signals(struct at_death *at)
     pthread_sigmask(SIG_BLOCK, &at->signals, &at->before);
 }
 
+/* Returns the error of a file or directory that cannot be written to, which should be known before
+ * the process ends. */
+static struct g2h_error *try_output(const char *output)
+{
+    _cleanup_(target_deinit) struct target target = {.fd = -1};
+    struct stat status;
+    _cleanup_free_ char *path =
+        at_death_is_directory(output) ? directory_path(output, "dump", false) : strdup(output);
+    TRY_MEMORY(path);
+    const bool is_device = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+    return is_device ? NULL : target_open(path, NULL, 0, &target);
+}
+
+/* Prepares the output. A command is started also if it cannot be written to now. */
+static struct g2h_error *at_death_open(struct at_death *at)
+{
+    const struct options *options = at->options;
+    if (at_death_is_directory(options->output))
+        TRY(directory_make(options->output, "--at-death", &at->directory));
+    struct g2h_error *error = try_output(options->output);
+    if (!error || !options->run)
+        return error;
+    say("go2heapsnapshot: warning: %s: no heap can be written", error->message);
+    g2h_error_destroy(error);
+    return NULL;
+}
+
 /* Starts the command, and watches it from its first instruction if possible. */
 static struct g2h_error *at_death_start(struct at_death *at)
 {
@@ -682,8 +712,7 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
             .threads = options->threads,
             .reserve = {.most = options->at_death_most > 0 ? options->at_death_most : UINT64_MAX}}};
     at_death_block_signals(&at);
-    if (at_death_is_directory(options->output))
-        at.error = directory_make(options->output, "--at-death", &at.directory);
+    at.error = at_death_open(&at);
     if (!at.error)
         at.error = options->run ? at_death_start(&at) : at_death_begin(&at);
     signals_catch("go2heapsnapshot");

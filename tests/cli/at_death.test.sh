@@ -35,6 +35,8 @@ for what in '--pid 1' '--command ls --keep dumps' '--keep dumps -- ls'; do
 done
 run go2heapsnapshot --watch 1s --at-death --keep dumps --pid 2147483647
 check "--watch --at-death of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e dumps ]'
+run go2heapsnapshot --at-death --pid 2147483647 -o none/app.dump
+said "--at-death of a file that cannot be created" 1 "go2heapsnapshot: none/app.dump: cannot create: No such file or directory"
 run go2heapsnapshot --at-death --pid 2147483647 -o dumps/
 check "--at-death of no process: fails, and leaves no directory" eval '[ "$status" -eq 1 ] && [ ! -e dumps ]'
 
@@ -45,6 +47,9 @@ if [ "$(uname)" = Linux ]; then
 	done
 	run go2heapsnapshot --at-death -o dumps/ -- sh -c 'kill -9 $$'
 	check "a command that is killed: 137" [ "$status" -eq 137 ]
+	check "a command that is killed and was not recognized: says so" grep -qx "go2heapsnapshot: note: process [0-9]* ended by signal 9 (Killed); nothing is written: it was not recognized as a Go program yet" err
+	run go2heapsnapshot --at-death -o dumps/ -- sh -c 'exit 7'
+	said "a command that fails, whose heap is not wanted" 7
 	run go2heapsnapshot --at-death -o dumps/ -- ./none
 	check "a command that is not there: 127" [ "$status" -eq 127 ]
 	run go2heapsnapshot --at-death -o dumps/ -- ./1.dump

@@ -96,9 +96,9 @@ killed() {
 	result $? "$release, --at-death=8M: the report of the dump says that it is cut" "$build/report"
 }
 
-# took_memory: succeeds when the kernel has taken the memory of a process that it has killed.
+# took_memory: succeeds when the kernel has taken the memory of a process that it has killed. A thread that has ended already has none.
 took_memory() {
-	[ "$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$pid/status")" -lt 4000 ]
+	[ "$(cat "/proc/$pid/task"/*/status | awk '$1 == "VmRSS:" && $2 > most { most = $2 } END { print most + 0 }')" -lt 4000 ]
 }
 
 out_of_memory() {
@@ -208,6 +208,13 @@ exits() {
 	kills KILL
 	[ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
 	result $? "$release, execve: the heap of the second program is written" "$build/log"
+	starts exec "$build/file"
+	arms ''
+	: >"$build/file"
+	await eval '[ "$(grep -c ready "$build/app.log")" -eq 2 ]'
+	kills KILL
+	[ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
+	result $? "$release, execve, and killed at once: the heap of the second program is written" "$build/log"
 }
 
 boxes() {
@@ -333,6 +340,11 @@ commands() {
 		[ $status -eq $expected ] && [ ! -e "$out" ]
 		result $? "$release, a command that exits with $expected: status $status, and no directory" "$build/log"
 	done
+	"$g2h" --at-death=exit -o "$out/" -- "$build/app" exit "3,$build/file" >"$build/app.log" 2>"$build/log"
+	status=$?
+	[ $status -eq 3 ] && suspects "$out"/app-*.dump.gz
+	result $? "$release, a command that fails at once, --at-death=exit: its heap, and status $status, 3 is right" "$build/log"
+	rm -rf "$out"
 	"$g2h" --at-death -o "$out/" -- "$build/none" 2>"$build/log"
 	[ $? -eq 127 ] && grep -q 'cannot run: No such file' "$build/log"
 	result $? "$release, a command that is not there: 127" "$build/log"

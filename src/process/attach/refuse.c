@@ -55,6 +55,9 @@ static struct g2h_error *refuse_blind(const struct attach_facts *facts)
     return NULL;
 }
 
+/* The process that is the parent of the kernel's threads. */
+enum { KTHREADD = 2 };
+
 /* Refuses a process that cannot be read by any user: it does not exist, has ended or has no memory.
  * Otherwise returns NULL. */
 static struct g2h_error *refuse_absent(const struct attach_facts *facts)
@@ -74,6 +77,8 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     if (facts->state == 'Z' || facts->state == 'X')
         return say_of(facts, "has exited (zombie of process %llu)",
                       (unsigned long long)facts->parent);
+    if (facts->has_no_memory && facts->parent > KTHREADD)
+        return say_of(facts, "is ending just now");
     if (facts->has_no_memory)
         return say_of(facts, "is a thread of the kernel, which has no memory of its own");
     return NULL;
