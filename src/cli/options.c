@@ -275,8 +275,11 @@ static bool take_at_death_word(struct options *options, const char *word)
     if (strcmp(word, "exit") == 0)
         return options->at_death_exit = true;
     if (word[0] >= '0' && word[0] <= '9' && strcmp(end, "%") == 0 && number >= 1 && number <= 99) {
+        const bool is_first = options->at_death_percent == 0;
         options->at_death_percent = number;
-        return true;
+        return is_first || USAGE_REFUSE("--at-death= takes one part of the memory limit, and '%s' "
+                                        "is a second one",
+                                        word);
     }
     if (strncmp(word, "keep=", strlen("keep=")) == 0)
         return parse_number("--at-death=keep", word + strlen("keep="), 1, INT32_MAX,

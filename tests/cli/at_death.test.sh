@@ -11,6 +11,8 @@ for what in '' 0 0% 100% 1T x exit,x 90%%; do
 	run go2heapsnapshot --at-death="$what" --pid 1 -o dumps/
 	said "--at-death='$what'" 2 "go2heapsnapshot: --at-death= takes a part of the memory limit (90%), a size (2G), exit, keep=5, or several of these with commas, not '${what##*,}'" "$hint"
 done
+run go2heapsnapshot --at-death=50%,90% --pid 1 -o dumps/
+said "--at-death=50%,90%" 2 "go2heapsnapshot: --at-death= takes one part of the memory limit, and '90%' is a second one" "$hint"
 run go2heapsnapshot --at-death -o app.dump
 said "--at-death of nothing" 2 "go2heapsnapshot: --at-death takes --pid, or a command after --: -- ./server" "$hint"
 run go2heapsnapshot --at-death --pid 1 -o app.dump 1.dump
