@@ -258,8 +258,8 @@ G2H_PUBLIC void g2h_reader_destroy(struct g2h_reader *reader);
 /*
  * Reads the next record. After the record G2H_RECORD_EOF, each further call returns that record
  * again. Errors: G2H_ERROR_DAMAGED if the input ends without an EOF record or the bytes are not a
- * valid record; the message names the file, offset, record number and kind. After an error nothing
- * more can be read, because records have no length field.
+ * valid record; the message names the file, offset, record number and kind, and ret has the offset
+ * and the number. After an error nothing more can be read, because records have no length field.
  */
 G2H_PUBLIC struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret);
 

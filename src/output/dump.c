@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "base/option_size.h"
 #include "base/scope.h"
-#include "dump/reader.h"
 #include "output/sink.h"
 
 enum { CHUNK = 1 << 20 };
@@ -95,8 +94,8 @@ static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader 
             good = copying_shorten(copying, &record, largest);
     }
     if (damage)
-        copying->end = reader_offset(reader);
-    if (damage && !reader->has_params)
+        copying->end = record.offset;
+    if (damage && params.pointer_size == 0)
         damage->code = G2H_ERROR_NOT_DUMP; /* nothing in it can be read */
     if (good)
         return damage;

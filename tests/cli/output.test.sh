@@ -220,8 +220,6 @@ env --ignore-signal=PIPE go2heapsnapshot good.dump 2>err | head -c 10 >out
 status=${PIPESTATUS[0]}
 said "stdout that nobody reads, SIGPIPE ignored" 1 "go2heapsnapshot: standard output: cannot write: Broken pipe"
 
-finish
-
 # --largest-array: the dump is smaller, and all that is said of it is the same.
 gzip -dc "$top/samples/leakserver.2.dump.gz" >whole.dump
 gzip -dc "$top/samples/leakserver.exe.gz" >app
@@ -264,3 +262,5 @@ done
 run go2heapsnapshot --format dump --largest-array 1K good.dump
 said "--largest-array with a dump of Go 1.3" 1 "go2heapsnapshot: good.dump: arrays of a dump of Go 1.3 cannot be shortened: its objects do not say whether they have pointers"
 wrote_nothing "--largest-array with a dump of Go 1.3"
+
+finish

@@ -123,7 +123,8 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
 
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
     if (!error) {
-        message_warnings(input, heap);
+        const struct origin origin = {.input = (struct g2h_input *)(uintptr_t)input};
+        message_warnings(&origin, heap);
         error = open_exe(exe_path, heap, &exe);
     }
     const struct conversion_options options = choose_options(exe, threads, choice);

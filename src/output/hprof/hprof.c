@@ -119,6 +119,7 @@ static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned t
     TRY_MEMORY(java_names_init(&file->names, file->view));
     TRY(node_ids_init(&file->ids, file->view, NULL));
     TRY(classes_init(&file->classes, file->view, &file->names));
+    file->classes.largest_array = file->written.largest_array;
     TRY(classes_find(&file->classes, threads));
     file->id_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->id_of));
     file->shape_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->shape_of));

@@ -95,6 +95,7 @@ struct classes {
     const struct g2h_view *view;
     struct java_names *names;
     uint64_t word;
+    uint64_t largest_array; /* as in struct g2h_output_options */
     bool keeps_garbage;     /* the dump is incomplete, so that it is unknown what is garbage */
     uint32_t name_of_bytes; /* "[]uint8", or G2H_NAME_NONE */
     VECTOR(struct class) list;

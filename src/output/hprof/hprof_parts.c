@@ -102,13 +102,28 @@ static struct g2h_error *hprof_parts_add_value(struct classes *classes, struct p
     }
 }
 
+/* Returns how many bytes are written of the objects of a shape: fields after them would be zeros.
+ */
+static uint64_t written_of(const struct classes *classes, const struct shape_key *key)
+{
+    const struct g2h_heap *heap = g2h_view_heap(classes->view);
+    struct g2h_node node;
+    if (classes->largest_array == 0 || g2h_view_nodes(classes->view, key->node, 1, &node) == 0 ||
+        node.object == UINT32_MAX)
+        return key->size;
+    const uint64_t written = g2h_heap_written_size(heap, node.object, classes->largest_array);
+    return written < g2h_heap_written_size(heap, node.object, 0) ? written : key->size;
+}
+
 struct g2h_error *parts_by_values(struct classes *classes, const struct shape_key *key,
                                   struct parts *parts)
 {
+    const uint64_t written = written_of(classes, key);
     struct g2h_value value;
     g2h_values_begin(classes->values, key->node);
     while (!parts->too_many && g2h_values_next(classes->values, &value))
-        TRY(hprof_parts_add_value(classes, parts, &value));
+        if (value.offset + value.size <= written)
+            TRY(hprof_parts_add_value(classes, parts, &value));
     return NULL;
 }
 
