@@ -13,7 +13,9 @@
  * DWARF does not describe what the compiler's own closures capture, those of go and defer
  * statements (main.f.gowrap1, main.f.deferwrap1), and a stripped executable describes no closure.
  * But the code of the function that makes a closure has the address of such a descriptor, to
- * allocate the closure, and then that of the closure's function, to store it in there.
+ * allocate the closure, and then that of the closure's function, to store it in there. All code is
+ * searched: from 1.27 on, the name of a closure does not tell which function makes it, because a
+ * closure of an inlined function is named after that function alone, which may not exist.
  *
  * A variable that DWARF calls "&x", a pointer, is a captured reference, or else a value that the
  * compiler does not keep in registers: then the pointer is the function's own, and the closure
@@ -44,19 +46,28 @@ struct closures_maker {
     struct map layouts_by_first; /* name of the first variable's type → layout */
     uint64_t layouts_left;       /* remaining layouts that may be tried */
     struct map is_layout;        /* type → 1: closures may have been allocated with it */
-    struct map functions;        /* hash of a name → index of the function in the pclntab */
-    struct map makers;           /* closure → the function that makes it: both by their indexes */
-    struct map layout_of;        /* closure → the type that it is allocated with, or AMBIGUOUS */
+    struct map layout_of;        /* entry of a closure → the type that it is allocated with, or
+                                    AMBIGUOUS */
 };
 
 #define AMBIGUOUS (MAP_NONE - 1)
+
+/* Returns whether a name ends with a dot and a number: main.g.1, a closure of main.g, which is
+ * inlined in a closure. */
+static bool ends_with_number(const struct g2h_bytes *name)
+{
+    uint64_t size = name->size;
+    while (size > 0 && name->data[size - 1] >= '0' && name->data[size - 1] <= '9')
+        size--;
+    return size > 0 && size < name->size && name->data[size - 1] == '.';
+}
 
 /* Returns whether a function may be a closure, a method value or the wrapper of a go or defer
  * statement. */
 static bool may_be_closure(const struct g2h_bytes *name)
 {
     return bytes_contain(*name, ".func") || bytes_contain(*name, "wrap") ||
-           bytes_contain(*name, "-fm") || bytes_contain(*name, "-range");
+           bytes_contain(*name, "-fm") || bytes_contain(*name, "-range") || ends_with_number(name);
 }
 
 /* Maps the name of each type to the type. Returns false if memory runs out. */
@@ -386,45 +397,20 @@ static bool add_all_candidates(struct closures_maker *maker)
 
 /* ---- by the code that makes a closure ---- */
 
-/* Maps each function's name to its index in the pclntab, Go's table of functions. Returns false if
- * memory runs out. */
-static bool map_functions(struct closures_maker *maker)
+/* Returns the type of the closure with this code if nothing has described its captured variables so
+ * far, else MAP_NONE. */
+static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
 {
-    const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
-    for (uint64_t i = 0; i < pclntab->count && i < AMBIGUOUS; i++) {
-        const struct g2h_bytes name = pclntab_name(pclntab, i);
-        uint32_t known;
-        if (!map_put(&maker->functions, map_hash_text(name.data, (size_t)name.size), (uint32_t)i,
-                     &known))
-            return false;
-    }
-    return true;
+    const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
+    return type != MAP_NONE && maker->types->list.data[type].field_count == 1 &&
+                   maker->types->list.data[type].alternative == TYPE_NONE
+               ? type
+               : MAP_NONE;
 }
 
-/* Returns the function that makes a closure, by the name of the closure: main.f for main.f.func1,
- * or for main.f.g.func1 if g is inlined in main.f. Cuts the last part off the name until a function
- * has the rest. Returns MAP_NONE if there is none. */
-static uint32_t maker_by_name(const struct closures_maker *maker, struct g2h_bytes name)
-{
-    const struct pclntab *pclntab = exe_pclntab(maker->typing->exe);
-    enum { MOST = 8 }; /* names are nested this deep */
-    for (unsigned i = 0; i < MOST; i++) {
-        do
-            name.size -= name.size > 0;
-        while (name.size > 0 && name.data[name.size] != '.' && name.data[name.size] != '-');
-        if (name.size == 0)
-            return MAP_NONE;
-        const uint32_t function =
-            map_get(&maker->functions, map_hash_text(name.data, (size_t)name.size));
-        if (function != MAP_NONE && bytes_same(pclntab_name(pclntab, function), name))
-            return function;
-    }
-    return MAP_NONE;
-}
-
-/* Records that the function makes a closure with a layout. If it seems to make it with several,
- * none of them counts. Returns false if memory runs out. */
-static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t layout)
+/* Records that code makes a closure with a layout. If it seems to be made with several, none of
+ * them counts. Returns false if memory runs out. */
+static bool note_made(struct closures_maker *maker, uint64_t closure, uint32_t layout)
 {
     uint32_t known;
     if (!map_put(&maker->layout_of, closure, layout, &known))
@@ -437,49 +423,39 @@ static bool note_made(struct closures_maker *maker, uint32_t closure, uint32_t l
 /* Finds the layouts of the closures that a function makes. addresses are the constants in its code,
  * in order: that of a descriptor (the closure is allocated with it), later that of the closure's
  * function (its address is stored there). Returns false if memory runs out. */
-static bool read_maker(struct closures_maker *maker, uint32_t function,
-                       const address_vector *addresses)
+static bool read_maker(struct closures_maker *maker, const address_vector *addresses)
 {
-    const struct g2h_exe *exe = maker->typing->exe;
-    const struct pclntab *pclntab = exe_pclntab(exe);
-    uint32_t layout = TYPE_NONE;
+    const uint64_t slide = exe_slide(maker->typing->exe);
+    uint32_t layout = TYPE_NONE; /* by the last descriptor before addresses->data[next] */
+    size_t next = 0;
     for (size_t i = 0; i < addresses->count; i++) {
-        const uint64_t address = addresses->data[i], distance = address - exe_module(exe)->minpc;
-        const uint32_t type = types_at(maker->types, address + exe_slide(exe));
-        uint64_t closure;
-        if (type != TYPE_NONE)
-            layout = map_get(&maker->is_layout, type) != MAP_NONE ? type : TYPE_NONE;
-        if (layout == TYPE_NONE || !pclntab_find(pclntab, distance, &closure) ||
-            pclntab_entry(pclntab, closure) != distance ||
-            map_get(&maker->makers, closure) != function)
+        const uint64_t closure = addresses->data[i] + slide;
+        if (unknown_closure(maker, closure) == MAP_NONE)
             continue;
-        if (!note_made(maker, (uint32_t)closure, layout))
+        for (; next < i; next++) {
+            const uint32_t type = types_at(maker->types, addresses->data[next] + slide);
+            if (type != TYPE_NONE)
+                layout = map_get(&maker->is_layout, type) != MAP_NONE ? type : TYPE_NONE;
+        }
+        if (layout != TYPE_NONE && !note_made(maker, closure, layout))
             return false;
     }
     return true;
 }
 
-/* Reads the code of each function that makes a closure, once. Returns false if memory runs out. */
+/* Reads the code of all functions. Returns false if memory runs out. */
 static bool read_makers(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const struct pclntab *pclntab = exe_pclntab(exe);
     uint64_t left = pclntab_entry(pclntab, pclntab->count); /* each function is read once */
-    struct map seen = {0};
     address_vector addresses = {0};
     bool good = true;
-    for (uint64_t i = 0; i < pclntab->count && i < AMBIGUOUS && good; i++) {
-        const uint32_t function = map_get(&maker->makers, i);
-        uint32_t first;
-        if (function == MAP_NONE)
-            continue;
-        good = map_put(&seen, function, (uint32_t)i, &first);
+    for (uint64_t i = 0; i < pclntab->count && good; i++) {
         addresses.count = 0;
-        if (good && first == i)
-            good = constants_find(pclntab, exe_module(exe), function, &left, &addresses) &&
-                   read_maker(maker, function, &addresses);
+        good = constants_find(pclntab, exe_module(exe), i, &left, &addresses) &&
+               read_maker(maker, &addresses);
     }
-    map_deinit(&seen);
     free(addresses.data);
     return good;
 }
@@ -508,41 +484,21 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
-/* Returns the type of the closure with this code if nothing has described its captured variables so
- * far, else MAP_NONE. */
-static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
-{
-    const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
-    return type != MAP_NONE && maker->types->list.data[type].field_count == 1 &&
-                   maker->types->list.data[type].alternative == TYPE_NONE
-               ? type
-               : MAP_NONE;
-}
-
-/* Finds the layouts of closures that neither DWARF nor a descriptor describes, in the code of the
- * functions that make them, and adds these as alternatives. Returns false if memory runs out. */
+/* Finds the layouts of closures that neither DWARF nor a descriptor describes, in the code that
+ * makes them, and adds these as alternatives. Returns false if memory runs out. */
 static bool add_all_made(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
     const uint64_t functions = exe_function_count(exe);
     struct g2h_bytes name;
-    uint32_t known;
-    if (!map_functions(maker))
-        return false;
-    for (uint64_t i = 0; i < functions && i < AMBIGUOUS; i++) {
-        if (unknown_closure(maker, exe_function(exe, i, &name)) == MAP_NONE)
-            continue;
-        const uint32_t function = maker_by_name(maker, name);
-        if (function != MAP_NONE && !map_put(&maker->makers, i, function, &known))
-            return false;
-    }
     if (!read_makers(maker))
         return false;
-    for (uint64_t i = 0; i < functions && i < AMBIGUOUS; i++) {
-        const uint32_t layout = map_get(&maker->layout_of, i);
+    for (uint64_t i = 0; i < functions; i++) {
+        const uint64_t entry = exe_function(exe, i, &name);
+        const uint32_t layout = map_get(&maker->layout_of, entry);
         if (layout == MAP_NONE || layout == AMBIGUOUS)
             continue;
-        const uint32_t type = unknown_closure(maker, exe_function(exe, i, &name));
+        const uint32_t type = unknown_closure(maker, entry);
         if (type != MAP_NONE && !add_made(maker, type, &name, layout))
             return false;
     }
@@ -604,8 +560,6 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
     map_deinit(&maker.by_name);
     map_deinit(&maker.layouts_by_first);
     map_deinit(&maker.is_layout);
-    map_deinit(&maker.functions);
-    map_deinit(&maker.makers);
     map_deinit(&maker.layout_of);
     free(maker.layouts.data);
     return good ? NULL : &error_no_memory;

@@ -17,6 +17,10 @@
 //	case closures SHAPE=closures
 //	says ^  1 .* 60,000 main\.session, in 60,000 × func main\.main\.func\d$
 //	says[plain] held by     main\.callbacks\[\d+\]\.s
+//	case inlined SHAPE=inlined
+//	says ^  1 .* 60,000 main\.session, in 60,000 × func main\..*callback[.\w]*\.(func)?\d$
+//	says[plain] held by     main\.callbacks\[\d+\]\.s
+//	says[stripped] held by     the global set by main\.main(\.func\d)? \(0x\w+\)\[\d+\]\.X0
 package main
 
 import (
@@ -44,6 +48,16 @@ var (
 //go:noinline
 func (s *session) use() { s.buf[0]++ }
 
+//go:noinline
+func repeat(n int, f func(int)) {
+	for i := 0; i < n; i++ {
+		f(i)
+	}
+}
+
+// callback is inlined, and so is not in the executable; from Go 1.27 on its closure is named after it nevertheless.
+func callback(s *session) func() { return func() { s.use() } }
+
 func main() {
 	n := 60000
 	switch os.Getenv("SHAPE") {
@@ -66,6 +80,8 @@ func main() {
 			s := &session{user: fmt.Sprint("u", i)}
 			callbacks = append(callbacks, func() { s.use() })
 		}
+	case "inlined":
+		repeat(n, func(i int) { callbacks = append(callbacks, callback(&session{user: fmt.Sprint("u", i)})) })
 	case "boxes":
 		var m sync.Map
 		for i := 0; i < n; i++ {
