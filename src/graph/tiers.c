@@ -78,9 +78,11 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
         if (!may_be[graph->typing->claims[object] & CLAIM_TYPE])
             continue;
         const enum g2h_runtime_class class = class_of_name(names, names_of_object(names, object));
-        TRY_MEMORY(class == G2H_RUNTIME_SUDOG ? add_waiter(tiers, object, objects)
-                   : !is_record(class)        ? true
-                                              : add_stop(stops, object, class != G2H_RUNTIME_G));
+        if (!is_record(class))
+            continue;
+        const bool is_waiter = class == G2H_RUNTIME_SUDOG;
+        TRY_MEMORY((!is_waiter || add_waiter(tiers, object, objects)) &&
+                   add_stop(stops, object, !is_waiter && class != G2H_RUNTIME_G));
     }
     return NULL;
 }

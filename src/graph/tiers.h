@@ -10,9 +10,9 @@
  *      threads. Objects that nothing reaches are garbage.
  *
  * The walks of 1 and 2 pass by the runtime's records of threads and processors, that of 1 also by
- * its records of goroutines, because these lead to everything else. And the record of a goroutine
- * that waits, a runtime.sudog, holds no more than other such records: neither the channel nor the
- * goroutine.
+ * its records of goroutines and of what they wait for (runtime.sudog), because these lead to
+ * everything else. And a runtime.sudog holds no more than other such records: neither the channel
+ * nor the goroutine.
  *
  * So an edge holds its target only if both are of the same tier. An edge that leads up to what
  * belongs to the program is "foreign": it stays an ordinary edge, which DevTools ignores for the

@@ -39,6 +39,12 @@ struct waiting_fields {
     const struct type_field *channel, *next; /* of runtime.sudog */
 };
 
+/* The first thread's record, the variable runtime.m0. */
+struct first_thread {
+    uint64_t address;
+    uint32_t type; /* runtime.m; TYPE_NONE: not known */
+};
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;
@@ -47,6 +53,7 @@ struct builder {
     const struct targets *targets;
     struct names *names;
     struct waiting_fields waiting;
+    struct first_thread first_thread;
     const struct g2h_memory *memory;  /* of the process; may be NULL */
     bool no_stacks;                   /* makes no nodes for goroutines' stacks */
     struct text text;                 /* the name under construction */

@@ -3,7 +3,9 @@
  *
  * The name of each word is its address, below its segment. If an executable with symbols is given,
  * it is the name of its variable, below the variable's package. If the executable is stripped, it
- * is the function that sets the word, below that function's package.
+ * is the function that sets the word, below that function's package; but the words of the first
+ * thread's record, which is a variable, are the runtime's: m0.allpSnapshot leads to everything that
+ * the runtime knows.
  */
 #include "roots/builder.h"
 #include "heap/pointers.h"
@@ -151,10 +153,41 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     return true;
 }
 
+/* Finds the record of the first thread among those of the dump: the only one that is not in the
+ * heap. */
+static void find_first_thread(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    builder->first_thread.type = TYPE_NONE;
+    for (size_t i = 0; builder->typing && i < heap->records[G2H_RECORD_OSTHREAD].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
+        if (heap_find(heap, record.osthread.m) == UINT32_MAX)
+            builder->first_thread = (struct first_thread){
+                record.osthread.m, types_find(builder->typing->types, "runtime.m")};
+    }
+}
+
+/* Appends the name of a word in the record of the first thread. Returns false if it is not
+ * there. */
+static bool append_first_thread(struct builder *builder, uint64_t address,
+                                struct g2h_bytes *ret_package)
+{
+    const struct first_thread *thread = &builder->first_thread;
+    const uint64_t offset = address - thread->address;
+    if (thread->type == TYPE_NONE || offset >= builder->typing->types->list.data[thread->type].size)
+        return false;
+    *ret_package = bytes_of("runtime");
+    text_printf(&builder->text, "m0");
+    builder_append_path(builder, thread->type, offset);
+    return true;
+}
+
 bool builder_append_global(struct builder *builder, uint64_t address, struct g2h_bytes *ret_package)
 {
     return append_typed_global(builder, address, ret_package) ||
            append_symbol(builder, address, false, ret_package) ||
+           append_first_thread(builder, address, ret_package) ||
            append_using_function(builder, address, true, ret_package);
 }
 
@@ -234,6 +267,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
     const struct g2h_heap *heap = builder->heap;
     uint32_t node;
 
+    find_first_thread(builder);
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)
