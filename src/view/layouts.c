@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/scope.h"
 #include "base/size_classes.h"
 #include "view/view.h"
@@ -27,6 +28,7 @@ struct g2h_layouts {
     const struct g2h_view *view;
     VECTOR(struct g2h_layout_class) classes; /* the last one is that of strings */
     uint32_t *of_type[2];                    /* by is_array and type: its class; UINT32_MAX: none */
+    struct map by_name;                      /* name and is_array → the first class with them */
 };
 
 /* ---- types ---- */
@@ -113,7 +115,7 @@ static const struct type_layout *layouts_find(const struct types *types,
 /* ---- classes ---- */
 
 /* Adds the class of a type's values or arrays, if objects have it: name is NAME_NONE otherwise.
- * layout is that of the type. */
+ * layout is that of the type. Types that are shown alike are one class, as all sudogs are. */
 static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
                               uint32_t name, const struct type_layout *layout)
 {
@@ -123,11 +125,18 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
     layouts->of_type[is_array][number] = UINT32_MAX;
     if (name == NAME_NONE || type->size == 0)
         return true;
-    layouts->of_type[is_array][number] = (uint32_t)layouts->classes.count;
-    return vector_push(
-        &layouts->classes,
-        ((struct g2h_layout_class){name, is_array, type->size, is_own ? layout->padding : 0,
-                                   is_own ? layout->reordered : type->size}));
+    const struct g2h_layout_class added = {name, is_array, type->size, is_own ? layout->padding : 0,
+                                           is_own ? layout->reordered : type->size};
+    uint32_t class = (uint32_t)layouts->classes.count;
+    if (!map_put(&layouts->by_name, (uint64_t)name << 1 | is_array, class, &class))
+        return false;
+    const struct g2h_layout_class *known =
+        class < layouts->classes.count ? &layouts->classes.data[class] : NULL;
+    if (known && (known->size != added.size || known->padding != added.padding ||
+                  known->reordered != added.reordered))
+        known = NULL;
+    layouts->of_type[is_array][number] = known ? class : (uint32_t)layouts->classes.count;
+    return known || vector_push(&layouts->classes, added);
 }
 
 /* Makes two classes of each type that objects have, of single values and of arrays, and one of
@@ -172,6 +181,7 @@ void g2h_layouts_destroy(struct g2h_layouts *layouts)
     free(layouts->classes.data);
     free(layouts->of_type[0]);
     free(layouts->of_type[1]);
+    map_deinit(&layouts->by_name);
     free(layouts);
 }
 
