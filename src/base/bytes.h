@@ -21,6 +21,14 @@ static inline bool bytes_same(struct g2h_bytes one, struct g2h_bytes other)
            (one.size == 0 || memcmp(one.data, other.data, (size_t)one.size) == 0);
 }
 
+/* Returns less than 0, 0, or more than 0, as memcmp() does. */
+static inline int bytes_compare(struct g2h_bytes one, struct g2h_bytes other)
+{
+    const uint64_t size = one.size < other.size ? one.size : other.size;
+    const int order = size > 0 ? memcmp(one.data, other.data, (size_t)size) : 0;
+    return order != 0 ? order : (one.size > other.size) - (one.size < other.size);
+}
+
 static inline bool bytes_are(struct g2h_bytes bytes, const char *text)
 {
     return bytes_same(bytes, bytes_of(text));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "base/workers.h"
 
@@ -150,12 +151,28 @@ uint64_t findings_weight(const struct findings *findings, uint32_t node)
                           : findings_node(findings, node)->retained;
 }
 
-/* Appends the name of the first node that an edge called label leads to or, without a label, of the
- * first one of a kind that an edge leads to. */
-void findings_append_target(const struct findings *findings, struct g2h_edges *edges, uint32_t node,
-                            const char *label, enum g2h_node_kind kind, struct text *text)
+/* Inserts a name into ascending ones, unless it is among them or after MOST of them. */
+static void insert_name(struct g2h_bytes *names, size_t *count, size_t most, struct g2h_bytes name)
 {
+    size_t at = *count;
+    int order = 1;
+    while (at > 0 && (order = bytes_compare(names[at - 1], name)) > 0)
+        at--;
+    if ((at > 0 && order == 0) || at == most)
+        return;
+    *count += *count < most;
+    memmove(&names[at + 1], &names[at], (*count - at - 1) * sizeof(*names));
+    names[at] = name;
+}
+
+void findings_append_targets(const struct findings *findings, struct g2h_edges *edges,
+                             uint32_t node, const char *label, enum g2h_node_kind kind,
+                             struct text *text)
+{
+    enum { MOST = 4 };
+    struct g2h_bytes names[MOST];
     struct g2h_edge edge;
+    size_t count = 0;
     g2h_edges_begin(edges, node, node + 1);
     while (g2h_edges_next(edges, &edge)) {
         struct g2h_node target;
@@ -165,8 +182,12 @@ void findings_append_target(const struct findings *findings, struct g2h_edges *e
         if (label ? size != strlen(label) || memcmp(name, label, size) != 0 : target.kind != kind)
             continue;
         name = g2h_view_name(findings->view, target.name, &size);
-        text_append(text, name, size);
-        break;
+        insert_name(names, &count, MOST, (struct g2h_bytes){(const uint8_t *)name, size});
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            text_append_string(text, ", ");
+        text_append(text, (const char *)names[i].data, (size_t)names[i].size);
     }
 }
 

@@ -135,10 +135,12 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name);
 /* Returns whether a node of the view is garbage; of a folded node, whether its first member is. */
 bool findings_is_dead(const struct g2h_view *view, uint32_t number);
 
-/* Appends the name of the target of a node's edge called label; if label is NULL, that of the edge
- * that leads to a node of kind. Appends nothing if there is no such edge. edges is any iterator
- * over the edges of the view. */
-void findings_append_target(const struct findings *findings, struct g2h_edges *edges, uint32_t node,
-                            const char *label, enum g2h_node_kind kind, struct text *text);
+/* Appends the names of the targets of a node's edges called label, as the channels of a select; if
+ * label is NULL, of those that lead to nodes of kind. Each name is appended once, at most four, in
+ * ascending order; nothing if there is no such edge. edges is any iterator over the edges of the
+ * view. */
+void findings_append_targets(const struct findings *findings, struct g2h_edges *edges,
+                             uint32_t node, const char *label, enum g2h_node_kind kind,
+                             struct text *text);
 
 #endif

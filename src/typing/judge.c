@@ -6,6 +6,7 @@
  * Which of two claims is better depends on these two alone, so it does not matter which of them
  * came first.
  */
+#include "base/bytes.h"
 #include "base/port.h"
 #include "typing/claims.h"
 #include "typing/fit.h"
@@ -24,9 +25,7 @@ struct candidate {
 /* Compares the names of two types as strings. */
 static int compare_names(const struct types *types, uint32_t one, uint32_t other)
 {
-    const struct g2h_bytes a = types_name(types, one), b = types_name(types, other);
-    const int order = memcmp(a.data, b.data, a.size < b.size ? a.size : b.size);
-    return order != 0 ? order : a.size < b.size ? -1 : a.size > b.size;
+    return bytes_compare(types_name(types, one), types_name(types, other));
 }
 
 /* Returns how many types of the same size are nested in a type: struct{conn} is deeper than

@@ -48,9 +48,9 @@ static struct g2h_error *report_goroutines_put_place(struct report_goroutines_ro
     _cleanup_(text_deinit) struct text name = {0}, site = {0};
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     report_append_name(report, place->node, &name);
-    findings_append_target(report->findings, edges,
-                           findings_example_goroutine(report->findings, place->node), NULL,
-                           G2H_NODE_CREATION_SITE, &site);
+    findings_append_targets(report->findings, edges,
+                            findings_example_goroutine(report->findings, place->node), NULL,
+                            G2H_NODE_CREATION_SITE, &site);
     TRY_MEMORY(!name.failed && !site.failed);
     const struct page_field where = text_without("place", &name, words),
                             count = page_count("count", place->count),

@@ -271,8 +271,8 @@ static struct g2h_error *put_allocator(const struct report *report, uint32_t ite
     return report_put_allocator(report, &allocator, true);
 }
 
-/* Reports the name of an edge's target on a line, see report_append_target(), or nothing without
- * such an edge. template has the words before the name. */
+/* Reports the names of edges' targets on a line, see findings_append_targets(), or nothing without
+ * such edges. template has the words before the name. */
 static struct g2h_error *put_target(const struct report *report, const char *template,
                                     const char *key, uint32_t node, const char *label,
                                     enum g2h_node_kind kind)
@@ -280,7 +280,7 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     _cleanup_(text_deinit) struct text text = {0};
     struct g2h_edges *edges;
     TRY(g2h_edges_create(report->findings->view, &edges));
-    findings_append_target(report->findings, edges, node, label, kind, &text);
+    findings_append_targets(report->findings, edges, node, label, kind, &text);
     g2h_edges_destroy(edges);
     TRY_MEMORY(!text.failed);
     if (text.size > 0)
