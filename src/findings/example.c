@@ -23,6 +23,7 @@ struct example_finder {
     bool *is_branch; /* see mark_branches() */
     bool *is_seen;   /* by number, for example_sum_up() and list_items(): all false between calls */
     bool has_branches;        /* only branches may be named */
+    bool is_outermost;        /* an object that another one of the same node holds is no holder */
     uint32_t count;           /* of numbers */
     VECTOR(uint32_t) items;   /* the numbers of the suspect's objects */
     VECTOR(uint32_t) upwards; /* the same, and all above them, ascending */
@@ -86,17 +87,19 @@ static void example_find_holders(struct example_finder *finder, int64_t line)
     finder->holders = 0;
     for (size_t i = 0; i < finder->upwards.count; i++) {
         const uint32_t number = finder->upwards.data[i], over = above(finder, number);
-        const bool is_holder = (line >= 0 ? line_of(finder, number) == line
-                                          : finder->is_item[line_of(finder, number)] &&
-                                                (line == NEAREST || finder->near[over] == NONE)) &&
-                               !example_is_of_map(finder, number);
+        const bool is_holder =
+            (line >= 0 ? line_of(finder, number) == line &&
+                             (!finder->is_outermost || finder->near[over] == NONE)
+                       : finder->is_item[line_of(finder, number)] &&
+                             (line == NEAREST || finder->near[over] == NONE)) &&
+            !example_is_of_map(finder, number);
         finder->holders += is_holder;
         finder->near[number] = is_holder ? number : finder->near[over];
         finder->is_inside[number] =
             !is_holder && finder->near[over] != NONE &&
             (finder->is_inside[over] || finder->is_item[line_of(finder, over)]);
     }
-    if (line >= 0)
+    if (line >= 0 && !finder->is_outermost)
         finder->holders = findings_node(finder->findings, (uint32_t)line)->count;
 }
 
@@ -188,7 +191,8 @@ static bool has_most(struct example_finder *finder, int64_t line, struct example
     const uint64_t above = ret->above;
     struct example found;
     example_sum_up(finder, holder, &found);
-    ret->above = found.above = line == finder->above ? found.holders : above;
+    ret->above = found.above =
+        line == finder->above && !finder->is_outermost ? found.holders : above;
     if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
         (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
         return false;
@@ -212,7 +216,15 @@ static bool find_most(struct example_finder *finder, struct example *ret)
         const bool is_holder = node->kind == MERGED_CLASS ||
                                findings_is_kind(findings, line, G2H_NODE_GOROUTINE) ||
                                findings_is_kind(findings, line, G2H_NODE_FRAME);
-        if (is_holder && node->count > 1 && !finder->is_item[line] && has_most(finder, line, ret))
+        if (!is_holder || node->count < 2 || finder->is_item[line])
+            continue;
+        if (has_most(finder, line, ret))
+            return true;
+        /* The objects of a tree hold each other, and each has few of the suspect's itself. */
+        finder->is_outermost = true;
+        const bool has_outermost = has_most(finder, line, ret);
+        finder->is_outermost = false;
+        if (has_outermost)
             return true;
     }
     return false;
