@@ -27,6 +27,7 @@ void builder_deinit(struct builder *builder)
     text_deinit(&builder->text);
     free(builder->frame_pointed);
     free(builder->functions.data);
+    free(builder->static_pointers.data);
     map_deinit(&builder->function_by_entry);
     map_deinit(&builder->packages);
     map_deinit(&builder->mapping_nodes);

@@ -45,6 +45,11 @@ struct first_thread {
     uint32_t type; /* runtime.m; TYPE_NONE: not known */
 };
 
+/* A word of data or bss that does not point to an object: maybe to a value in data or bss. */
+struct static_pointer {
+    uint64_t value, address;
+};
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;
@@ -54,6 +59,9 @@ struct builder {
     struct names *names;
     struct waiting_fields waiting;
     struct first_thread first_thread;
+    VECTOR(struct static_pointer)
+    static_pointers;                  /* ascending by value; if the executable has no
+                                         symbols */
     const struct g2h_memory *memory;  /* of the process; may be NULL */
     bool no_stacks;                   /* makes no nodes for goroutines' stacks */
     struct text text;                 /* the name under construction */

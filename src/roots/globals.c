@@ -8,6 +8,8 @@
  * the runtime knows.
  */
 #include "roots/builder.h"
+
+#include "base/bisect.h"
 #include "heap/pointers.h"
 
 /* Returns the size of the package in a variable's symbol, which ends at the first dot after the
@@ -191,6 +193,58 @@ bool builder_append_global(struct builder *builder, uint64_t address, struct g2h
            append_using_function(builder, address, true, ret_package);
 }
 
+static int compare_static_pointers(const void *a, const void *b)
+{
+    const struct static_pointer *one = a, *other = b;
+    if (one->value != other->value)
+        return one->value < other->value ? -1 : 1;
+    return one->address < other->address ? -1 : one->address > other->address;
+}
+
+/* Lists the pointers of data or bss that do not lead to objects, if the executable has no symbols.
+ * Returns false if memory runs out. */
+static bool find_static_pointers(struct builder *builder, enum g2h_record_kind kind)
+{
+    const struct g2h_heap *heap = builder->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    if (!builder->typing || builder->typing->static_words.users.count == 0)
+        return true;
+    for (size_t i = 0; i < heap->records[kind].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, kind, i, &record);
+        pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
+        while (pointers_next(&pointers, &offset, &value)) {
+            const struct static_pointer added = {value, record.segment.address + offset};
+            if (heap_find(heap, value) == UINT32_MAX &&
+                !vector_push(&builder->static_pointers, added))
+                return false;
+        }
+    }
+    vector_sort(&builder->static_pointers, compare_static_pointers);
+    return true;
+}
+
+/* Appends the variable that points to the value that a word is in, as in var cache = &Cache{}, if
+ * the executable has no symbols, and the position of the word in the value. Of the values before
+ * the word it is the nearest. Returns false if none is near, or no code uses what points to it. */
+static bool append_static_pointer(struct builder *builder, uint64_t address,
+                                  struct g2h_bytes *ret_package)
+{
+    enum { MOST_OF_VALUE = 256 };
+    const struct static_pointer *list = builder->static_pointers.data;
+    size_t i;
+    BISECT(i, builder->static_pointers.count, list[i].value <= address);
+    const uint64_t offset = i > 0 ? address - list[i - 1].value : UINT64_MAX;
+    for (; offset < MOST_OF_VALUE && i > 0 && list[i - 1].value == address - offset; i--) {
+        if (!append_using_function(builder, list[i - 1].address, true, ret_package))
+            continue;
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+        return true;
+    }
+    return false;
+}
+
 /* Returns the package of the variable at an address, or an empty one if it has none. */
 static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 {
@@ -217,7 +271,8 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
         if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, holder->offset);
         else if (!append_symbol(builder, address, true, &package) &&
-                 !append_using_function(builder, address, false, &package))
+                 !append_using_function(builder, address, false, &package) &&
+                 !append_static_pointer(builder, address, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);
     }
     return package.size == 0 || package_node(builder, &package, ret_parent);
@@ -268,6 +323,8 @@ struct g2h_error *builder_add_globals(struct builder *builder)
     uint32_t node;
 
     find_first_thread(builder);
+    TRY_MEMORY(find_static_pointers(builder, G2H_RECORD_DATA) &&
+               find_static_pointers(builder, G2H_RECORD_BSS));
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)
