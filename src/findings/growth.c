@@ -39,14 +39,14 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
-/* Returns the hash of a name without the words that are numbers, unless it is a class's: "main and
- * 20 goroutines" may become "main and 80 goroutines". */
+/* Returns the hash of the name of what is no class without the words that are numbers: "main and 20
+ * goroutines" may become "main and 80 goroutines". */
 static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     char named[1024];
     const char *word;
     size_t count = 0, at = 0, length;
-    if (kind == MERGED_CLASS || size > sizeof(named))
+    if (size > sizeof(named))
         return map_hash_pair(map_hash_text(name, size), kind);
     while (merged_next_word(name, size, &at, &word, &length)) {
         memcpy(named + count, word, length);
@@ -98,7 +98,8 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
         size_t size;
         const char *name = merged_name(merged, i, &size);
         const uint64_t exact = map_hash_pair(map_hash_text(name, size), node->kind),
-                       loose = loose_hash_of(name, size, node->kind);
+                       loose = node->kind == MERGED_CLASS ? exact
+                                                          : loose_hash_of(name, size, node->kind);
         ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
         ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
     }
