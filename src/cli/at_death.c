@@ -342,6 +342,11 @@ static void follow_lost(struct at_death *at)
     seize_another(at);
     if (!at->is_over || at->error)
         return;
+    if (!is_wanted(at)) {
+        if (at->box.watch.status != 0)
+            say_unwritten(at);
+        return;
+    }
     say("go2heapsnapshot: process %llu ended without a stop, and could not be copied", pid_of(at));
     at->status = EXIT_FAILED;
 }

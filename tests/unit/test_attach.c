@@ -10,6 +10,7 @@
 
 #include "process/attach/attach.h"
 #include "process/attach/copy.h"
+#include "process/attach/death.h"
 #include "process/attach/filters.h"
 #include "process/attach/refuse.h"
 #include "process/attach/available.h"
@@ -1613,6 +1614,17 @@ static void test_filters(void **state)
     assert_int_equal(run_filter(no_end, 1), 0);
 }
 
+/* A thread that has ended without a stop tells how the process ended. */
+static void test_end_without_stop(void **state)
+{
+    (void)state;
+    struct death_watch watch = {.pid = 7, .thread = 8, .is_alone = true};
+    death_note(&watch, 8, 3 << 8);
+    assert_int_equal(watch.thread, 0);
+    assert_false(watch.is_stopped || watch.is_alone);
+    assert_int_equal(watch.status, 3 << 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1651,6 +1663,7 @@ int main(void)
         TEST(test_ways_to_find),
         TEST(test_urgent),
         TEST(test_not_urgent),
+        TEST(test_end_without_stop),
     };
     return UNIT_RUN(tests);
 }

@@ -117,6 +117,8 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
 {
     if (!WIFSTOPPED(wait_status)) {
         watch->thread = 0;
+        watch->status = wait_status;
+        watch->is_alone = false;
         return;
     }
     const int event = wait_status >> 16, number = WSTOPSIG(wait_status);

@@ -22,7 +22,8 @@ struct death_watch {
     uint64_t pid;
     pid_t thread;               /* the seized one; 0: none */
     bool is_stopped;            /* it has stopped at its end */
-    int status;                 /* its exit status, as in waitpid(); valid if is_stopped */
+    int status;                 /* its exit status, as in waitpid(); valid if is_stopped, or if it
+                                   has ended without that */
     bool is_alone;              /* only the thread ends: the process continues; valid if
                                    is_stopped */
     bool was_exec;              /* the thread has called execve() since death_seize() */
