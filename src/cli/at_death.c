@@ -604,7 +604,7 @@ static void at_death_block_signals(struct at_death *at)
 
 /* Returns the error of a file or directory that cannot be written to, which should be known before
  * the process ends. */
-static struct g2h_error *try_output(const char *output)
+static struct g2h_error *at_death_try_output(const char *output)
 {
     _cleanup_(target_deinit) struct target target = {.fd = -1};
     struct stat status;
@@ -621,7 +621,7 @@ static struct g2h_error *at_death_open(struct at_death *at)
     const struct options *options = at->options;
     if (at_death_is_directory(options->output))
         TRY(directory_make(options->output, "--at-death", &at->directory));
-    struct g2h_error *error = try_output(options->output);
+    struct g2h_error *error = at_death_try_output(options->output);
     if (!error || !options->run)
         return error;
     say("go2heapsnapshot: warning: %s: no heap can be written", error->message);

@@ -97,10 +97,7 @@ static struct g2h_error *find_arrays(struct copying *copying, struct g2h_reader 
         copying->end = record.offset;
     if (damage && params.pointer_size == 0)
         damage->code = G2H_ERROR_NOT_DUMP; /* nothing in it can be read */
-    if (good)
-        return damage;
-    g2h_error_destroy(damage);
-    return &error_no_memory;
+    return good ? damage : &error_no_memory;
 }
 
 /* Finds the arrays to shorten, which needs the dump's records to be read once. */

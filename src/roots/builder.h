@@ -59,9 +59,8 @@ struct builder {
     struct names *names;
     struct waiting_fields waiting;
     struct first_thread first_thread;
-    VECTOR(struct static_pointer)
-    static_pointers;                  /* ascending by value; if the executable has no
-                                         symbols */
+    /* Ascending by value; if the executable has no symbols. */
+    VECTOR(struct static_pointer) static_pointers;
     const struct g2h_memory *memory;  /* of the process; may be NULL */
     bool no_stacks;                   /* makes no nodes for goroutines' stacks */
     struct text text;                 /* the name under construction */
