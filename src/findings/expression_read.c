@@ -32,6 +32,7 @@ struct reading {
     size_t size, owner_size;
     uint32_t synthetic;
     uint64_t followed;
+    bool all_that_lead;
     VECTOR(struct reached) reached;
     struct map seen;         /* hash of what is reached → its index */
     struct text name, whose; /* of the edge that is tried */
@@ -69,13 +70,15 @@ static struct g2h_error *expression_add(struct reading *reading, uint32_t node, 
     return NULL;
 }
 
-/* Returns the next strong edge to an object. */
+/* Returns the next edge to an object: a strong one or, with all_that_lead, see g2h_edge_leads(). */
 static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 {
     while (reading->found == UINT32_MAX && reading->followed < MOST_EDGES &&
            g2h_edges_next(reading->edges, ret)) {
         reading->followed++;
-        if (g2h_edge_leads(ret->flags) && ret->target >= reading->synthetic)
+        if ((reading->all_that_lead ? g2h_edge_leads(ret->flags)
+                                    : (ret->flags & G2H_EDGE_WEAK) == 0) &&
+            ret->target >= reading->synthetic)
             return true;
     }
     return false;
@@ -172,6 +175,18 @@ static void reading_deinit(struct reading *reading)
 /* A breadth-first search over states (node, characters matched): from all roots whose variable
  * begins the expression, along all edges whose names come next, until a state has matched it to its
  * end. */
+static struct g2h_error *read_along(struct reading *reading)
+{
+    for (uint32_t i = 0; i < reading->synthetic && reading->found == UINT32_MAX; i++)
+        if (!cannot_begin(reading, i))
+            TRY(expression_begin(reading, i));
+    for (size_t i = 0; i < reading->reached.count && reading->found == UINT32_MAX; i++)
+        TRY(expression_go_on(reading, reading->reached.data[i]));
+    return NULL;
+}
+
+/* Of many goroutines with a variable of one name, one that holds what the expression leads to is
+ * meant, and not one whose variable leads there by a pointer that holds nothing. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
                                   const char *expression, uint32_t *ret)
 {
@@ -182,11 +197,12 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
         .found = UINT32_MAX};
     split_owner(&reading, expression);
-    for (uint32_t i = 0; i < reading.synthetic && reading.found == UINT32_MAX; i++)
-        if (!cannot_begin(&reading, i))
-            TRY(expression_begin(&reading, i));
-    for (size_t i = 0; i < reading.reached.count && reading.found == UINT32_MAX; i++)
-        TRY(expression_go_on(&reading, reading.reached.data[i]));
+    for (int i = 0; i < 2 && reading.found == UINT32_MAX; i++) {
+        reading.all_that_lead = i > 0;
+        reading.reached.count = 0;
+        map_deinit(&reading.seen);
+        TRY(read_along(&reading));
+    }
     *ret = reading.found;
     return NULL;
 }

@@ -5,7 +5,7 @@
 //	says ^  1 .* 1,500 main\.span
 //	says[plain] held by +main\.right\.batch\[\d+ beyond the length\]
 //	says[plain] stale +1,497 of them beyond the length of main\.right\.batch \(length 3\)
-//	says[stripped] stale +1,497 of them beyond the length of 0x\w+ \(length 3\)
+//	says[stripped] stale +1,497 of them beyond the length of the global used by main\.main \(0x\w+\)\.f16 \(length 3\)
 //	tells ^  stale +15\.\d MB .* in 1,497 objects
 //	tells ^ +15\.\d MB +1,497 × main\.exporter\.batch
 //	is r.suspects[0].stale.count == 1497 && r.suspects[0].stale.beyond == 1497
@@ -13,18 +13,18 @@
 //	says ^  1 .* 1,000 main\.span
 //	says[plain] held by +main\.right\.batch\[-\d+ before the start\]
 //	says[plain] stale +900 of them before the start of main\.right\.batch
-//	says[stripped] stale +900 of them before the start of 0x\w+
+//	says[stripped] stale +900 of them before the start of the global used by main\.main \(0x\w+\)\.f16
 //	tells ^  stale +9\.\d* MB .* in 900 objects
 //	is r.suspects[0].stale.before == 900
 //	case cleared SHAPE=cleared
 //	says[plain] held by +main\.right\.batch\[99\]
-//	says[stripped] held by +0x\w+\[99\]
+//	says[stripped] held by +the global used by main\.main \(0x\w+\)\.f\d+\[99\]
 //	never ^ +stale
 //	case ring SHAPE=ring
 //	never ^ +stale
 //	case structs SHAPE=structs
 //	says[plain] stale +590 of them beyond the length of main\.pairs\.kept
-//	says[stripped] stale +590 of them beyond the length of 0x\w+
+//	says[stripped] stale +590 of them beyond the length of the global used by main\.main \(0x\w+\)\.f\d+
 //	tells ^  stale +6\.\d+ MB
 //	tells ^ +6\.\d+ MB +590 × main\.table\.kept
 //	case shared SHAPE=shared
