@@ -14,6 +14,21 @@
 
 /* ---- options ---- */
 
+struct given_option {
+    bool is_given;
+    const char *name;
+};
+
+/* Returns whether none of others is given, whose last one has no name. Returns false after printing
+ * that an option does not go with the one that is. */
+static bool goes_with(const char *option, const struct given_option *others)
+{
+    for (; others->name; others++)
+        if (others->is_given)
+            return USAGE_REFUSE("%s does not go with %s", option, others->name);
+    return true;
+}
+
 /* Returns whether options of summaries are only given together with --summary. Returns false after
  * printing what is wrong. */
 static bool check_summary(const struct options *options)
@@ -86,21 +101,18 @@ static bool check_watch(const struct options *options)
  * printing what is wrong. */
 static bool check_at_death(const struct options *options)
 {
-    const struct {
-        bool is_given;
-        const char *name;
-    } others[] = {
+    const struct given_option others[] = {
         {options->inspect, "--inspect"},
         {options->command, "--command"},
         {options->fork && options->watch == 0, "--fork"},
         {options->base, "--base"},
         {options->append, "--append"},
+        {.name = NULL},
     };
     if (!options->at_death)
         return true;
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (others[i].is_given)
-            return USAGE_REFUSE("--at-death does not go with %s", others[i].name);
+    if (!goes_with("--at-death", others))
+        return false;
     if (options->watch > 0)
         return (options->keep && options->pid != 0) ||
                USAGE_REFUSE(
@@ -123,10 +135,7 @@ static bool check_at_death(const struct options *options)
  * printing what is wrong. */
 static bool check_inspect(const struct options *options)
 {
-    const struct {
-        bool is_given;
-        const char *name;
-    } others[] = {
+    const struct given_option others[] = {
         {options->has_format || options->is_dump, "--format"},
         {options->output, "-o"},
         {options->gzip, "-z"},
@@ -139,6 +148,7 @@ static bool check_inspect(const struct options *options)
         {options->json, "--json"},
         {options->full, "--full"},
         {options->top > 0, "--top"},
+        {.name = NULL},
     };
     if (options->command && options->pid != 0)
         return USAGE_REFUSE("--command takes the place of --pid");
@@ -146,20 +156,14 @@ static bool check_inspect(const struct options *options)
         return USAGE_REFUSE("--command goes with --inspect or --watch");
     if (!options->inspect)
         return !options->source || USAGE_REFUSE("--source goes with --inspect");
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (others[i].is_given)
-            return USAGE_REFUSE("--inspect does not go with %s", others[i].name);
-    return true;
+    return goes_with("--inspect", others);
 }
 
 /* Returns whether --mcp has only options that it takes. Returns false after printing what is
  * wrong. */
 static bool check_mcp(const struct options *options)
 {
-    const struct {
-        bool is_given;
-        const char *name;
-    } others[] = {
+    const struct given_option others[] = {
         {options->has_format || options->is_dump, "--format"},
         {options->output, "-o"},
         {options->gzip, "-z"},
@@ -173,13 +177,11 @@ static bool check_mcp(const struct options *options)
         {options->json, "--json"},
         {options->full, "--full"},
         {options->top > 0, "--top"},
+        {.name = NULL},
     };
     if (!options->mcp)
         return !options->values || USAGE_REFUSE("--values goes with --mcp");
-    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (others[i].is_given)
-            return USAGE_REFUSE("--mcp does not go with %s", others[i].name);
-    return true;
+    return goes_with("--mcp", others);
 }
 
 bool check_options(const struct options *options)
