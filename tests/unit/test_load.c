@@ -286,7 +286,7 @@ static void facts_behind_the_end(void **state)
         assert_null(facts_read(facts, size, &read, &taken));
         assert_int_equal(taken == 0, size < text);
         assert_true(taken <= size && taken <= whole);
-        assert_int_equal(read.is_cut, size > 0 && size < whole);
+        assert_int_equal(read.is_damaged, size > 0 && size < whole);
         assert_false(read.is_partial);
         assert_int_equal(read.has_stack_objects, size > text);
         assert_int_equal(read.types.count, size >= text + 5);
@@ -418,19 +418,19 @@ static void facts_without_their_end(void **state)
     static const struct {
         const char *facts;
         size_t size;
-        bool is_cut, is_partial;
+        bool is_damaged, is_partial;
     } cases[] = {{"go2heapsnapshot facts 1\n\x01\x00", 26, false, false},
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x08\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x09\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
         dump_eof(&dump);
         dump_bytes(&dump, cases[i].facts, cases[i].size);
         dump_load(&dump, 1);
-        assert_int_equal(g2h_heap_damage(dump.heap) != NULL, cases[i].is_cut);
+        assert_int_equal(g2h_heap_damage(dump.heap) != NULL, cases[i].is_damaged);
         assert_int_equal(dump.heap->facts.is_partial, cases[i].is_partial);
         dump_deinit(&dump);
     }
