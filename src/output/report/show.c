@@ -129,9 +129,16 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
 
 static void append_share(struct text *text, const char *what, uint64_t part, uint64_t whole)
 {
-    text_printf(text, "%s%s in ", text->size > 0 ? "; " : "", what);
+    text_printf(text, "%s%s%s", text->size > 0 ? "; " : "",
+                part == 0       ? "never "
+                : part == whole ? "always "
+                                : "",
+                what);
+    if (part == 0 || part == whole)
+        return;
+    text_append_string(text, " in ");
     text_append_grouped(text, part);
-    text_printf(text, " of ");
+    text_append_string(text, " of ");
     text_append_grouped(text, whole);
 }
 
