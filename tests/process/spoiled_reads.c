@@ -1,7 +1,8 @@
 /*
  * spoiled_reads: a library to preload, which spoils what a program reads of another one's memory:
  * the first page that pread(2) gives of the addresses $SPOIL, FROM-END in hexadecimal, and that is
- * not all zeros, is zeros instead. What is read of it again is right.
+ * not all zeros, is zeros instead. What is read of it again is right. With $SPOIL_ALL all such
+ * pages are zeros, whenever they are read.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 enum { PAGE = 4096 };
 
 static uint64_t from, end;
-static bool is_done;
+static bool is_done, is_all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void begin(void)
@@ -23,6 +24,7 @@ __attribute__((constructor)) static void begin(void)
     const char *range = getenv("SPOIL");
     char *dash = NULL;
     from = range ? strtoull(range, &dash, 16) : 0;
+    is_all = getenv("SPOIL_ALL") != NULL;
     end = dash && *dash == '-' ? strtoull(dash + 1, NULL, 16) : 0;
 }
 
@@ -38,7 +40,7 @@ static void spoil(char *bytes, uint64_t size, uint64_t address)
         if (address + at < from || address + at >= end || is_zero(bytes + at))
             continue;
         memset(bytes + at, 0, PAGE);
-        is_done = true;
+        is_done = !is_all;
     }
     pthread_mutex_unlock(&lock);
 }

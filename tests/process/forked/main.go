@@ -34,6 +34,7 @@ var (
 	megabytes                     = flag.Int("mb", 30, "size of the heap")
 	rate                          = flag.Int("write", 0, "writes per second to random objects")
 	collect                       = flag.Bool("gc", false, "collects garbage all the time")
+	swept                         = flag.Bool("swept", false, "collects garbage once, and sweeps all spans, before it is ready")
 	threads                       = flag.Int("spare", 0, "threads that it has made and has nothing to do for")
 	spins                         = flag.Bool("spin", false, "computes, and does nothing else")
 	uring                         = flag.Bool("uring", false, "has a descriptor of io_uring")
@@ -264,6 +265,9 @@ func main() {
 				time.Sleep(time.Millisecond)
 			}
 		}()
+	}
+	if *swept {
+		runtime.GC()
 	}
 	lines := bufio.NewScanner(os.Stdin)
 	fmt.Printf("{\"ready\": true, \"port\": %d}\n", closer.Addr().(*net.TCPAddr).Port)
