@@ -77,11 +77,13 @@ function checkTree(lines, parents) {
 
 if (rest[0] === '--before') {
   const before = read(rest[1]), was = retainedOf(before.tree), known = new Map();
-  /** The names on the path to a node. In one that is no class, words that are numbers do not count: "main and 20 goroutines". */
-  const key = (tree, names, i, shorten = name => name) => i < 0 ? '' : `${key(tree, names, tree.parent[i], shorten)}\n${tree.kind[i] === 2 ? names[tree.name[i]] :
-    shorten(names[tree.name[i]].split(' ').filter(word => !/^[\d,]*$/.test(word)).join(' '), tree.kind[i])}`;
-  /** The names without the states of goroutines and the lines of frames. */
-  const withoutState = (name, kind) => kind !== 0 ? name : /^goroutine/.test(name) ? name.replace(/\[[^\]]*\]/, '') : name.replace(/ [^ ]*:\d+$/, '');
+  /** The names on the path to a node. */
+  const key = (tree, names, i, shorten = name => name) =>
+    i < 0 ? '' : `${key(tree, names, tree.parent[i], shorten)}\n${shorten(names[tree.name[i]], tree.kind[i])}`;
+  const withoutNumbers = name => name.split(' ').filter(word => !/^[\d,]*$/.test(word)).join(' ');
+  /** A name without the state of a goroutine or the line of a frame, and without words that are numbers, "main and 20 goroutines", unless it is a class's. */
+  const withoutState = (name, kind) => kind === 2 ? name : withoutNumbers(kind !== 0 ? name :
+    /^goroutine/.test(name) ? name.replace(/\[[^\]]*\]/, '') : name.replace(/ [^ ]*:\d+$/, ''));
   for (let i = 0; i < before.tree.parent.length; i++) {
     const at = key(before.tree, before.names, i), [bytes, objects] = known.get(at) ?? [0, 0];
     known.set(at, [bytes + was[i], objects + before.tree.count[i]]);
