@@ -54,13 +54,19 @@ tap(before.length > 20 && before.length === after.length && before.map((w) => w.
  * which, so all are tried.
  */
 const beginsWithOneOf = (names, text) => [...text.matchAll(/[.[]|$/g)].some((m) => names.has(text.slice(0, m.index)));
-const symbols = fs.readFileSync(`${directory}/nm`, 'utf8').split('\n')
+const symbolsOf = (nm) => fs.readFileSync(nm, 'utf8').split('\n')
   .map((l) => /^\s*([0-9a-f]+)\s+(\d+)\s+([dDbB])\s+(.*)$/.exec(l)).filter(Boolean)
   .map((m) => ({address: BigInt(`0x${m[1]}`), size: BigInt(m[2]), name: m[4]})).filter((s) => s.size > 0n);
+const symbols = symbolsOf(`${directory}/nm`);
 if (name.endsWith('-stripped')) {
-  tap(after.every((w) => /^0x|^global (set|initialized|used) by \S+ /.test(w.label)), 'a stripped executable gives no names of variables');
+  const isFirstThread = (w) => w.parent === 'runtime' && w.label.startsWith('m0.'); // a record that the dump knows
+  tap(after.every((w) => isFirstThread(w) || /^0x|^global (set|initialized|used) by \S+ /.test(w.label)), 'a stripped executable gives no names of variables');
   const plain = `${directory.slice(0, -'stripped'.length)}plain/app`; // of the same code at the same addresses
   if (fs.existsSync(plain)) {
+    const m0 = symbolsOf(plain.replace(/app$/, 'nm')).find((s) => s.name === 'runtime.m0');
+    const named = new Set(after.filter(isFirstThread).map((w) => w.id));
+    const there = before.filter((w) => BigInt(w.label) >= m0.address && BigInt(w.label) < m0.address + m0.size).map((w) => w.id);
+    tap(there.length > 0 && there.length === named.size && there.every((id) => named.has(id)), `the ${there.length} words of m0 are named so, and no others`);
     const {count, wrong} = wrongUsers(after.map((w) => w.label), plain);
     tap(count >= 100 && wrong.length === 0, `the users of ${count} globals have such instructions`, wrong);
   }
