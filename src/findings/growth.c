@@ -342,10 +342,17 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
                            .before = number};
 }
 
-/* The sums of each class without garbage, by its name. */
+/* The sums of a class without garbage: its objects now, by how much all nodes of it have gained, of
+ * those that have gained objects, and the part of this that is below objects that have not grown.
+ */
+struct growth_sums {
+    struct growth_class now;
+    int64_t gained[2], filled[2]; /* objects; bytes that they retain */
+};
+
 struct growth_classes {
     struct map numbers; /* name of a node of merged → number in list */
-    VECTOR(struct growth_class) list;
+    VECTOR(struct growth_sums) list;
 };
 
 static void growth_classes_deinit(struct growth_classes *classes)
@@ -354,9 +361,19 @@ static void growth_classes_deinit(struct growth_classes *classes)
     free(classes->list.data);
 }
 
+/* Returns whether a node is below objects that have not grown themselves: whatever these hold more
+ * than before was held before, too, if objects of its class are gone elsewhere. */
+static bool is_in_unchanged(const struct merged *merged, const growth_vector *growth, uint32_t node)
+{
+    const uint32_t parent = merged->nodes.data[node].parent;
+    return parent != MERGED_NONE && merged->nodes.data[parent].kind == MERGED_CLASS &&
+           growth->data[parent].bytes <= 0;
+}
+
 /* Sums up the nodes of each class: objects may have moved from one place to another, but their sum
  * shows growth. */
-static struct g2h_error *sum_up_classes(const struct merged *merged, struct growth_classes *ret)
+static struct g2h_error *sum_up_classes(const struct merged *merged, const growth_vector *growth,
+                                        struct growth_classes *ret)
 {
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
@@ -365,30 +382,56 @@ static struct g2h_error *sum_up_classes(const struct merged *merged, struct grow
             continue;
         TRY_MEMORY(map_put(&ret->numbers, node->name, number, &number));
         if (number == ret->list.count)
-            TRY_MEMORY(vector_push(&ret->list, ((struct growth_class){.count = 0})));
-        add_to_class(merged, i, &ret->list.data[number]);
+            TRY_MEMORY(vector_push(&ret->list, ((struct growth_sums){.gained = {0}})));
+        struct growth_sums *sums = &ret->list.data[number];
+        const struct growth *one = &growth->data[i];
+        add_to_class(merged, i, &sums->now);
+        if (one->count <= 0 || one->retained <= 0)
+            continue;
+        const int64_t more[] = {one->count, node->outermost == i ? one->retained : 0};
+        for (int of = 0; of < 2; of++) {
+            sums->gained[of] += more[of];
+            sums->filled[of] += is_in_unchanged(merged, growth, i) ? more[of] : 0;
+        }
     }
     return NULL;
 }
 
+/* Returns the share of what nodes in objects that have not grown have gained that is not what other
+ * nodes have lost. grown is the class's growth in the whole heap. */
+static double share_of_new(const struct growth_sums *sums, int of, int64_t grown)
+{
+    const int64_t moved = sums->gained[of] - (grown > 0 ? grown : 0);
+    return moved >= sums->filled[of] ? 0
+           : moved <= 0              ? 1
+                                     : 1 - (double)moved / (double)sums->filled[of];
+}
+
 /* Returns the part of a node's growth that is its class's: if the node has gained more objects than
- * the class has, the others have only moved here, with what they held. But a moved object, such as
- * a table that is held by another variable now, may have grown meanwhile: then its class retains
- * more. */
+ * the class has, the others have only moved here, with what they held; and so have those in objects
+ * that have not grown, as many as other nodes have lost: these may have held them all the time,
+ * together with others. But a moved object, such as a table that is held by another variable now,
+ * may have grown meanwhile: then its class retains more. */
 static int64_t without_moved(const struct g2h_base *base, const struct merged *merged,
                              const struct growth_classes *classes, uint32_t node,
-                             const struct growth *growth)
+                             const growth_vector *growths)
 {
+    const struct growth *growth = &growths->data[node];
     size_t size;
     if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0 ||
         growth->retained <= 0)
         return growth->retained;
     const char *name = merged_name(merged, node, &size);
-    const uint32_t number = map_get(&classes->numbers, merged->nodes.data[node].name);
-    const struct growth_class now = classes->list.data[number],
-                              before = growth_class_before(base, name, size);
-    const int64_t more = (int64_t)(now.count - before.count),
-                  retained = (int64_t)(now.retained - before.retained);
+    const struct growth_sums *sums =
+        &classes->list.data[map_get(&classes->numbers, merged->nodes.data[node].name)];
+    const struct growth_class before = growth_class_before(base, name, size);
+    const int64_t more = (int64_t)(sums->now.count - before.count),
+                  retained = (int64_t)(sums->now.retained - before.retained);
+    const double of_objects = share_of_new(sums, 0, more),
+                 of_bytes = share_of_new(sums, 1, retained);
+    if (is_in_unchanged(merged, growths, node) && of_objects < 1 && of_bytes < 1)
+        return (int64_t)((double)growth->retained *
+                         (of_objects > of_bytes ? of_objects : of_bytes));
     if (more >= growth->count || retained >= growth->retained)
         return growth->retained;
     const int64_t gained =
@@ -396,17 +439,29 @@ static int64_t without_moved(const struct g2h_base *base, const struct merged *m
     return retained > gained ? retained : gained;
 }
 
-/* Sets how much of each node's growth is growth of its holder. A shrinking node says nothing about
- * that: while some memory was freed, something else may have grown. */
+/* Sets how much of each node's growth is growth of its holder. What a node holds has grown by no
+ * more than its own bytes and what is below it, without what was in unchanged objects before. A
+ * shrinking node says nothing about that: while some memory was freed, something else may have
+ * grown. */
 static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
                                     growth_vector *growth)
 {
     _cleanup_(growth_classes_deinit) struct growth_classes classes = {.list = {0}};
-    TRY(sum_up_classes(merged, &classes));
+    TRY(sum_up_classes(merged, growth, &classes));
+    for (size_t i = merged->nodes.count; i-- > 0;) { /* most: so far what is below */
+        struct growth *one = &growth->data[i];
+        const uint32_t parent = merged->nodes.data[i].parent;
+        const int64_t most = one->most + (one->bytes > 0 ? one->bytes : 0);
+        one->within = without_moved(base, merged, &classes, (uint32_t)i, growth);
+        const int64_t held =
+            is_in_unchanged(merged, growth, (uint32_t)i) ? one->within : one->retained;
+        one->within = one->within < most ? one->within : most;
+        if (parent != MERGED_NONE && held > 0)
+            growth->data[parent].most += held < most ? held : most;
+    }
     for (uint32_t i = 0; i < merged->nodes.count; i++) { /* parents come first */
         struct growth *one = &growth->data[i];
         const uint32_t parent = merged->nodes.data[i].parent;
-        one->within = without_moved(base, merged, &classes, i, one);
         one->most = parent == MERGED_NONE ? INT64_MAX : growth->data[parent].most;
         if (one->within > one->most)
             one->within = one->most;

@@ -1,6 +1,6 @@
 /* Covers how a suspect says what holds its objects (who_find_holders()): the holders of many lists,
  * and the one element on which a list hangs. And how a suspect grows that another variable holds
- * than in the base. */
+ * than in the base, or that two held together there. */
 #include "dump_builder.h"
 
 #include <go2heapsnapshot/findings.h>
@@ -57,17 +57,36 @@ static void expect(const struct shape *shape, const char *sentence)
     dump_deinit(&dump);
 }
 
-/* Expects that a suspect has grown by this many objects, none: that there is no suspect, if the
- * slice of the base has the others and another word holds it. */
-static void expect_growth(int grown)
+/* Makes a dump of two slices, each with a range of the objects. Returns the dump's view. */
+static struct g2h_view *make_two(struct dump *dump, const int first[2], const int count[2])
 {
-    struct dump before, now;
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    uint64_t words[2], elements[COUNT];
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
+    dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
+    for (int i = 0; i < first[0] + count[0]; i++)
+        dump_typed_object(dump, AT(i), NODE_TYPE, 0, SIZE, WORDS(0));
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < count[i]; j++)
+            elements[j] = AT(first[i] + j);
+        dump_typed_object(dump, words[i] = AT(COUNT * (i + 1)), POINTER_TYPE, 1,
+                          (size_t)count[i] * 8, (size_t)count[i], elements);
+    }
+    dump_bss(dump, 0x560000, 2, words);
+    dump_eof(dump);
+    return dump_view(dump, 1, NULL);
+}
+
+/* Expects that a suspect has grown by this many objects, none: that there is no suspect. Takes both
+ * dumps. */
+static void expect_grown(struct dump *before, struct g2h_view *view_before, struct dump *now,
+                         struct g2h_view *view_now, int grown)
+{
     struct g2h_base *base;
     suspect_vector found = {.data = NULL};
-    const struct shape few = {.count = COUNT - grown, .lists = COUNT - grown},
-                       all = {.count = COUNT, .lists = COUNT, .word = 1};
-    assert_no_error(g2h_base_create(make(&before, &few), "before", 1, &base));
-    struct findings findings = {.view = make(&now, &all), .base = base, .threads = 1};
+    assert_no_error(g2h_base_create(view_before, "before", 1, &base));
+    struct findings findings = {.view = view_now, .base = base, .threads = 1};
     assert_no_error(findings_begin(&findings, false));
     assert_no_error(findings_merge(&findings));
     assert_no_error(suspects_find(&findings, &found));
@@ -79,8 +98,18 @@ static void expect_growth(int grown)
     free(found.data);
     findings_deinit(&findings);
     g2h_base_destroy(base);
-    dump_deinit(&now);
-    dump_deinit(&before);
+    dump_deinit(now);
+    dump_deinit(before);
+}
+
+/* The slice of the base has the others, and another word holds it. */
+static void expect_growth(int grown)
+{
+    struct dump before, now;
+    const struct shape few = {.count = COUNT - grown, .lists = COUNT - grown},
+                       all = {.count = COUNT, .lists = COUNT, .word = 1};
+    struct g2h_view *view = make(&before, &few);
+    expect_grown(&before, view, &now, make(&now, &all), grown);
 }
 
 static void one_list(void **state)
@@ -128,12 +157,21 @@ static void moved_and_grown(void **state)
     expect_growth(COUNT - 100);
 }
 
+/* Of the objects that both slices had, the first one has lost its pointers, but has got others. */
+static void no_longer_shared(void **state)
+{
+    struct dump before, now;
+    struct g2h_view *view = make_two(&before, (int[]){0, 0}, (int[]){200, 100});
+    (void)state;
+    expect_grown(&before, view, &now, make_two(&now, (int[]){100, 0}, (int[]){300, 100}), 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {
         cmocka_unit_test(one_list),        cmocka_unit_test(ring),
         cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
         cmocka_unit_test(no_list),         cmocka_unit_test(moved),
-        cmocka_unit_test(moved_and_grown)};
+        cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }
