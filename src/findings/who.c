@@ -245,6 +245,52 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
     return path_append(findings->paths, held, text, ret_end);
 }
 
+/* Returns the variable, right below a package, that a node of the view is below; or MERGED_NONE. */
+static uint32_t variable_below(const struct findings *findings, uint32_t package, uint32_t node)
+{
+    uint32_t line = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    while (line != MERGED_NONE && findings_node(findings, line)->parent != package)
+        line = findings_node(findings, line)->parent;
+    return line != MERGED_NONE && findings_node(findings, line)->kind == MERGED_VARIABLE
+               ? line
+               : MERGED_NONE;
+}
+
+/* Appends the variables whose objects lead to those of an item that is right below their package,
+ * because they hold it together: "main.queue, main.failures". Goes over all edges. */
+static struct g2h_error *append_variables(const struct findings *findings, uint32_t item,
+                                          struct text *text)
+{
+    enum { MOST = 4, EDGES = 256 };
+    const uint32_t package = findings_node(findings, item)->parent;
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge read[EDGES];
+    uint32_t found[MOST + 1], count = 0, end;
+    size_t got;
+    if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE))
+        return NULL;
+    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
+    while (count <= MOST && (got = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < got && count <= MOST; i++) {
+            if (!is_object_of(findings, read[i].target, item) ||
+                (read[i].flags & G2H_EDGE_WEAK) != 0)
+                continue;
+            found[count] = variable_below(findings, package, read[i].source);
+            uint32_t known = 0;
+            while (found[known] != found[count])
+                known++;
+            count += known == count && found[count] != MERGED_NONE;
+        }
+    for (uint32_t i = 0; i < count && i < MOST && count > 1; i++) {
+        _cleanup_(text_deinit) struct text path = {0};
+        TRY(path_append(findings->paths, findings_node(findings, found[i])->example, &path, &end));
+        text_append_string(text, text->size > 0 ? ", " : "");
+        text_append(text, path.data, path.size);
+    }
+    text_append_string(text, count > MOST ? " and others" : "");
+    return NULL;
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -259,7 +305,10 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));
     TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
-    TRY_MEMORY(!who->path.failed);
+    if (findings->base && suspect->grown == 0)
+        TRY(count_entries(findings, suspect->item, &who->entries));
+    TRY(append_variables(findings, suspect->item, &who->sharers));
+    TRY_MEMORY(!who->path.failed && !who->sharers.failed);
     return NULL;
 }
 
@@ -289,6 +338,7 @@ void who_suspects_deinit(struct who_suspects *suspects)
     for (size_t i = 0; i < suspects->count; i++) {
         held_keys_deinit(&suspects->list[i].keys);
         text_deinit(&suspects->list[i].path);
+        text_deinit(&suspects->list[i].sharers);
     }
     leaks_deinit(&suspects->leaks);
 }

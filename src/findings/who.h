@@ -25,8 +25,9 @@ struct who {
     struct who_holders holders; /* if the suspect has a holder */
     /* Of objects: */
     struct held_keys keys;
-    struct text path;  /* to the example, as path_append() has it, */
-    uint32_t path_end; /* or to this node */
+    struct text path;    /* to the example, as path_append() has it, */
+    uint32_t path_end;   /* or to this node */
+    struct text sharers; /* variables of one package that hold them together, or empty */
 };
 
 struct who_suspects {

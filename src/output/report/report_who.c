@@ -257,6 +257,9 @@ static struct g2h_error *report_who_put_holders(const struct report *report, con
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
+    else if (who->sharers.size > 0)
+        PAGE_PUT(report->page, "      shared by   %\n",
+                 page_clipped(page_made("shared_by", &who->sharers), 2 * report->page->columns));
     return suspects_are_timers(&report->findings->merged, who->suspect.holder)
                ? NULL
                : report_who_put_most(report, &who->suspect, &who->example);

@@ -29,6 +29,10 @@
 //	tells ^ +6\.\d+ MB +590 × main\.table\.kept
 //	case shared SHAPE=shared
 //	never ^ +stale
+//	case variables SHAPE=variables
+//	ways plain
+//	says ^  1 .* 1,000 main\.span$
+//	says shared by +main\.(first, main\.second|second, main\.first)$
 //	case pointer SHAPE=pointer
 //	never ^ +stale
 //	case global SHAPE=global
@@ -116,6 +120,9 @@ func main() {
 		right.batch = spans(1000)
 		right.other = right.batch[500:]
 		right.batch = right.batch[:500]
+	case "variables":
+		first = spans(1000)
+		second = append(second, first...)
 	case "pointer":
 		right.batch = spans(1000)[:3]
 		right.one = &right.batch[0]
