@@ -39,9 +39,11 @@ struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct 
  * Finds the node that an expression leads to: one that expression_append() has written, with its
  * owner in brackets if it has one, but without an ellipsis. If several variables or paths have the
  * same expression, as locals of goroutines in one place do, finds one of them. *ret becomes
- * UINT32_MAX if none matches, or if the search exceeds its limits. Errors: G2H_ERROR_MEMORY.
+ * UINT32_MAX if none matches, or if the search exceeds its limits. If the expression then is a part
+ * of a variable or an object that is no object of its own, appends to longer, unless it is NULL,
+ * the expression of something that the part leads to. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, uint32_t *ret);
+                                  const char *expression, uint32_t *ret, struct text *longer);
 
 #endif

@@ -37,6 +37,7 @@ struct reading {
     struct map seen;         /* hash of what is reached → its index */
     struct text name, whose; /* of the edge that is tried */
     uint32_t found;
+    struct text *longer; /* NULL, or a path that begins with the expression, once there is one */
 };
 
 /* Cuts off the owner: "  (local of main.serve main.go:12)". */
@@ -84,6 +85,18 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
     return false;
 }
 
+/* Remembers the name of an edge that goes on after the rest of the expression, from at on: then the
+ * expression is a part of a variable or an object, such as a struct in it. */
+static void note_longer(const struct reading *reading, size_t at, const char *name, size_t size)
+{
+    const size_t left = reading->size - at;
+    if (!reading->longer || reading->longer->size > 0 || reading->owner_size > 0 || size <= left ||
+        (name[left] != '.' && name[left] != '[') || memcmp(name, reading->text + at, left) != 0)
+        return;
+    text_append(reading->longer, reading->text, at);
+    text_append(reading->longer, name, size);
+}
+
 /* ---- from a root ---- */
 
 /* Returns whether no expression begins with a root: a package of another name, or a kind of root
@@ -115,6 +128,8 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
             memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0 &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
             TRY(expression_add(reading, edge.target, name->size));
+        else if (whose->size == 0)
+            note_longer(reading, 0, name->data, name->size);
     }
     return NULL;
 }
@@ -160,6 +175,8 @@ static struct g2h_error *expression_go_on(struct reading *reading, struct reache
         if (size <= reading->size - from.at &&
             memcmp(name->size > 0 ? name->data + before : "", reading->text + from.at, size) == 0)
             TRY(expression_add(reading, edge.target, from.at + size));
+        else
+            note_longer(reading, from.at, name->data + before, size);
     }
     return NULL;
 }
@@ -188,14 +205,15 @@ static struct g2h_error *read_along(struct reading *reading)
 /* Of many goroutines with a variable of one name, one that holds what the expression leads to is
  * meant, and not one whose variable leads there by a pointer that holds nothing. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, uint32_t *ret)
+                                  const char *expression, uint32_t *ret, struct text *longer)
 {
     _cleanup_(reading_deinit) struct reading reading = {
         .view = view,
         .edges = edges,
         .owner = "",
         .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
-        .found = UINT32_MAX};
+        .found = UINT32_MAX,
+        .longer = longer};
     split_owner(&reading, expression);
     for (int i = 0; i < 2 && reading.found == UINT32_MAX; i++) {
         reading.all_that_lead = i > 0;
@@ -204,5 +222,6 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         TRY(read_along(&reading));
     }
     *ret = reading.found;
+    TRY_MEMORY(!longer || !longer->failed);
     return NULL;
 }

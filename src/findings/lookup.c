@@ -164,13 +164,14 @@ static void lookup_classes_deinit(struct lookup_classes *classes)
     free(classes->list.data);
 }
 
-/* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none. */
+/* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none: see
+ * expression_read(). */
 static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
-                                            struct lookup *ret)
+                                            struct lookup *ret, struct text *longer)
 {
     struct g2h_node node;
     *ret = (struct lookup){.is_class = false};
-    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, &ret->node));
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, &ret->node, longer));
     if (ret->node == UINT32_MAX)
         return NULL;
     g2h_view_brief(findings->view, ret->node, &node);
@@ -184,14 +185,14 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
 {
     _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
     _cleanup_(lookup_free_nodes) node_vector found = {0};
-    _cleanup_(text_deinit) struct text short_name = {0};
+    _cleanup_(text_deinit) struct text short_name = {0}, longer = {0};
     strip_directories(asked, &short_name);
     TRY_MEMORY(!short_name.failed);
     TRY(lookup_find_classes(&classes));
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
         const bool is_short = meaning == SHORT;
         if (meaning == END) {
-            TRY(find_by_expression(findings, asked, ret));
+            TRY(find_by_expression(findings, asked, ret, &longer));
             if (ret->node != UINT32_MAX)
                 return NULL;
         }
@@ -200,6 +201,11 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     }
     if (found.count > 1)
         return lookup_refuse(findings, asked, "is a part of the names of several classes", &found);
+    if (found.count == 0 && longer.size > 0)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is a part of a variable or an object; ask for an object that it "
+                            "leads to, such as %.*s",
+                            asked, (int)longer.size, longer.data);
     if (found.count == 0) {
         TRY(find_near(&classes, asked, &found));
         return lookup_refuse(findings, asked,
@@ -225,7 +231,8 @@ static struct g2h_error *find_object(const struct findings *findings, const char
     const unsigned long long address = strtoull(asked, &end, 16);
     const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
     if (!is_address || !g2h_heap_find(heap, address, &object)) {
-        TRY(find_by_expression(findings, asked, ret)); /* 0x574f20[3], by a variable's address */
+        /* 0x574f20[3], by a variable's address */
+        TRY(find_by_expression(findings, asked, ret, NULL));
         if (ret->node != UINT32_MAX)
             return NULL;
     }
