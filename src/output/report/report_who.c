@@ -14,6 +14,20 @@
 
 enum { MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
 
+/* Returns the name of a node, which is clipped if it is a class that has a struct without a name in
+ * its own: such names have all fields. */
+static struct page_field name_of_class(const struct report *report, const char *key, uint32_t node)
+{
+    enum { MOST = 40 };
+    const struct page_field name = report_name(report, key, node);
+    const enum g2h_class_form form = merged_form(&report->findings->merged, node);
+    const bool is_literal = form > G2H_FORM_DECLARED && form < G2H_FORM_FUNC;
+    return page_clipped(name, (is_literal || form == G2H_FORM_STRUCT) &&
+                                      memmem(name.data, name.size, "struct { ", 9)
+                                  ? MOST
+                                  : 0);
+}
+
 static void free_deferred(deferred_vector *list)
 {
     free(list->data);
@@ -35,7 +49,8 @@ static struct g2h_error *put_deferred(const struct report *report, uint32_t call
         page_open(page, NULL);
         page_say(page, i == 0 ? "      hold        " : ", ");
         PAGE_PUT(page, "% % %", page_count("count", held->count),
-                 report_name(report, "class", held->node), page_bytes("retained", held->retained));
+                 name_of_class(report, "class", held->node),
+                 page_bytes("retained", held->retained));
         page_close(page);
     }
     page_close(page);
@@ -149,7 +164,7 @@ static struct g2h_error *report_who_put_each(const struct report *report,
         if (part->retained < node->retained / 50)
             break;
         page_open(page, NULL);
-        PAGE_PUT(page, " + % %", report_name(report, "class", parts.data[i].node),
+        PAGE_PUT(page, " + % %", name_of_class(report, "class", parts.data[i].node),
                  page_bytes("bytes", part->retained / suspect->count));
         page_close(page);
     }
@@ -303,9 +318,9 @@ static void report_who_put_local(const struct report *report, const struct who_l
         PAGE_PUT(report->page, "% of %", report_name(report, "variable", local->node),
                  report_name(report, "of", node->parent));
     if (node->kind == MERGED_VARIABLE && node->child != MERGED_NONE)
-        PAGE_PUT(report->page, ": %", report_name(report, "class", node->child));
+        PAGE_PUT(report->page, ": %", name_of_class(report, "class", node->child));
     if (node->kind == MERGED_CLASS)
-        PAGE_PUT(report->page, "%", report_name(report, "class", local->node));
+        PAGE_PUT(report->page, "%", name_of_class(report, "class", local->node));
     if (node->kind == MERGED_CLASS)
         PAGE_DATA(report->page, report_name(report, "of", node->parent));
     if (has_most)
@@ -377,7 +392,7 @@ static void put_inside(const struct report *report, const struct suspect *suspec
         return;
     page_open(report->page, "inside");
     PAGE_PUT(report->page, "      of which    % %, %\n", page_count("count", suspect->inside_count),
-             page_strong(report_name(report, "class", suspect->inside)),
+             page_strong(name_of_class(report, "class", suspect->inside)),
              page_bytes("retained", report_node(report, suspect->inside)->retained));
     page_close(report->page);
 }
@@ -437,7 +452,7 @@ static struct g2h_error *report_who_put_ended(const struct report *report, uint3
  * 2,000". */
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
-    const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
+    const struct page_field name = page_strong(name_of_class(report, "item", suspect->item)),
                             count = page_count("count", who_count(report->findings, suspect));
     if (report->findings->base)
         PAGE_PUT(report->page, "% %, now %",
@@ -469,12 +484,12 @@ static void put_holder(const struct report *report, const struct who *who)
     page_open(report->page, "in");
     if (holders.part)
         PAGE_PUT(report->page, ", in one % of %", page_words("part", holders.part),
-                 report_name(report, "class", node), page_count("count", holders.count));
+                 name_of_class(report, "class", node), page_count("count", holders.count));
     else if (holders.count > 1)
         PAGE_PUT(report->page, ", in % × %", page_count("count", holders.count),
-                 report_name(report, "class", node));
+                 name_of_class(report, "class", node));
     else
-        PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
+        PAGE_PUT(report->page, ", in %", name_of_class(report, "class", node),
                  page_count("count", holders.count));
     if (suspects_are_timers(&report->findings->merged, node))
         page_say(report->page, ", the runtime's timers");
