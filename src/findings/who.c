@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/entries.h"
 #include "findings/goroutines.h"
 #include "findings/path.h"
 #include "findings/retainers.h"
@@ -291,6 +292,36 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
     return NULL;
 }
 
+static void who_destroy_values(struct g2h_values **values)
+{
+    g2h_values_destroy(*values);
+}
+
+/* Sums up the entries of a suspect's maps. *ret becomes 0 if it is not of maps, or if they are not
+ * known. */
+static struct g2h_error *count_entries(const struct findings *findings, uint32_t item,
+                                       uint64_t *ret)
+{
+    _cleanup_(who_destroy_values) struct g2h_values *values = NULL;
+    struct g2h_location map;
+    struct g2h_node node;
+    uint64_t length;
+    *ret = 0;
+    if (merged_form(&findings->merged, item) != G2H_FORM_MAP)
+        return NULL;
+    TRY(g2h_values_create(findings->view, &values));
+    for (uint32_t i = 1; i < findings->merged.of_count; i++) {
+        if (findings->merged.of[i] != item)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
+        if (node.name == findings_node(findings, item)->name && node.object != UINT32_MAX &&
+            g2h_location_of_object(findings->view, node.object, &map) &&
+            entries_length(findings->view, values, &map, &length))
+            *ret += length;
+    }
+    return NULL;
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -307,7 +338,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
     if (findings->base && suspect->grown == 0)
         TRY(count_entries(findings, suspect->item, &who->entries));
-    TRY(append_variables(findings, suspect->item, &who->sharers));
+    append_variables(findings, suspect->item, &who->sharers);
     TRY_MEMORY(!who->path.failed && !who->sharers.failed);
     return NULL;
 }

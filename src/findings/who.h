@@ -28,6 +28,7 @@ struct who {
     struct text path;    /* to the example, as path_append() has it, */
     uint32_t path_end;   /* or to this node */
     struct text sharers; /* variables of one package that hold them together, or empty */
+    uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
 };
 
 struct who_suspects {

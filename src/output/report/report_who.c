@@ -449,9 +449,10 @@ static struct g2h_error *report_who_put_ended(const struct report *report, uint3
 }
 
 /* Reports the name and number of a suspect: "2,000 main.Watcher", or "+1,600 main.Watcher, now
- * 2,000". */
-static void put_item(const struct report *report, const struct suspect *suspect)
+ * 2,000", or "+0 map[int]string, now 1 with 30,000 entries". */
+static void put_item(const struct report *report, const struct who *who)
 {
+    const struct suspect *suspect = &who->suspect;
     const struct page_field name = page_strong(name_of_class(report, "item", suspect->item)),
                             count = page_count("count", who_count(report->findings, suspect));
     if (report->findings->base)
@@ -459,6 +460,8 @@ static void put_item(const struct report *report, const struct suspect *suspect)
                  page_change("count_grown", who_grown(report->findings, suspect)), name, count);
     else
         PAGE_PUT(report->page, "% %", count, name);
+    if (who->entries > 0)
+        PAGE_PUT(report->page, " with % entries", page_count("entries", who->entries));
     PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines),
               page_flag("is_deferred", suspect->is_deferred));
 }
@@ -534,7 +537,7 @@ static struct g2h_error *report_who_put_suspect(const struct report *report, con
              page_wide(page_percent(suspect->bytes, report->findings->reachable), 5));
     if (report->findings->base)
         PAGE_DATA(page, page_bytes("retained", report_node(report, suspect->item)->retained));
-    put_item(report, suspect);
+    put_item(report, who);
     report_who_put_resident(report, suspect);
     if (suspect->holder != MERGED_NONE)
         put_holder(report, who);

@@ -30,6 +30,10 @@
 //	case timers SHAPE=timers
 //	tells \+2,000 (runtime\.timeTimer|time\.Timer), now \S+, in .*, the runtime's timers$
 //
+//	case entries SHAPE=entries
+//	says \+0 map\[int\]int64, now 1 with 40,000 entries$
+//	is r.suspects[0].entries === 40000 && r.suspects[0].count_grown === 0
+//
 //	case path SHAPE=map
 //	options --path-to main.ticket
 //	says CLASS   main\.ticket: .*; \+4,000 since then$
@@ -54,6 +58,7 @@ func (t *ticket) expire() { t.next = nil }
 var (
 	aOpen, bOpen = map[int]*ticket{}, map[int]*ticket{}
 	aLast, bLast *ticket
+	index        = map[int]int64{}
 )
 
 func ready() {
@@ -75,6 +80,7 @@ func main() {
 	for i := 0; i < 30; i++ {
 		aOpen[i], bOpen[i] = new(ticket), new(ticket)
 	}
+	index[-1] = 1
 	aLast, bLast = &ticket{next: new(ticket)}, new(ticket)
 	runtime.GC()
 	debug.SetGCPercent(-1)
@@ -97,10 +103,15 @@ func main() {
 		for i := 0; i < 2000; i++ {
 			time.AfterFunc(time.Hour, new(ticket).expire)
 		}
+	case "entries":
+		for i := 1; i < 40000; i++ {
+			index[i] = 1
+		}
 	case "garbage":
 		serve(9000)
 	}
 	ready()
 	runtime.KeepAlive(aOpen)
 	runtime.KeepAlive(aLast)
+	runtime.KeepAlive(index)
 }
