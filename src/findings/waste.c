@@ -87,6 +87,7 @@ static void add_map(const struct findings *findings, uint32_t node,
 {
     struct g2h_node read;
     row->count++;
+    row->entries += capacity->used;
     if (capacity->used > 0)
         return;
     g2h_view_brief(findings->view, node, &read);
@@ -159,6 +160,8 @@ static void waste_add_row(struct waste_row *to, const struct waste_row *row)
     to->bytes += row->bytes;
     to->used += row->used;
     to->all += row->all;
+    to->entries += row->entries;
+    to->unknown += row->unknown;
     to->elements += row->elements;
     to->outside += row->outside;
     to->empty += row->empty;
@@ -189,6 +192,7 @@ static struct g2h_error *sum_maps(const struct waste_finder *finder, struct wast
         for (unsigned j = 0; j < finder->findings->threads; j++)
             if (finder->maps[j])
                 waste_add_row(&row, &finder->maps[j][i]);
+        row.unknown = row.entries > row.used ? row.entries - row.used : 0;
         if (row.count > 0 || row.all > 0)
             TRY_MEMORY(vector_push(&ret->list, row));
     }

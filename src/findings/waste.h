@@ -23,7 +23,9 @@ struct waste_row {
     uint64_t count;             /* of arrays, maps or strings */
     uint64_t bytes;             /* of these arrays or strings, or of the memory for maps' entries; 0
                                  * for stale objects, which are wasted as a whole */
-    uint64_t used, all;         /* of maps: slots in use, and all slots */
+    uint64_t used, all;         /* of maps: slots in use, and all slots, */
+    uint64_t entries, unknown;  /* all entries, and those in slots that the dump lacks: counted in
+                                 * none of the others */
     uint64_t elements;          /* of slices: bytes of elements in use */
     uint64_t outside;           /* of slices: bytes before their start and beyond their capacity */
     uint64_t empty, empty_size; /* maps without entries, and the bytes that these retain */

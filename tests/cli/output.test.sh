@@ -245,6 +245,13 @@ wrote "--largest-array 1K: the Java heap dump of the shortened dump" short.hprof
 run go2heapsnapshot --exe app -v 1K.dump
 check "--largest-array 1K: a note says so" grep -q '^go2heapsnapshot: note: 1K.dump: [1-9][0-9]* arrays were shortened by --largest-array; ' err
 check "--largest-array 1K: -v counts them" grep -q '^  shortened arrays  *[1-9]' err
+# A map without pointers: which of its slots are in use is not in the dump.
+input=$top/tests/golden/inputs/go1.27-dwarf
+go2heapsnapshot --format dump --largest-array 1K -o map.dump "$input.2.dump.gz" 2>/dev/null
+for of in "$input.2.dump.gz 0" "map.dump 1"; do
+	run go2heapsnapshot --exe "$input.exe.gz" --format report "${of% *}"
+	equal "${of##*/}: entries that the dump lacks" "$(grep -c '^  maps .*; not counted: 63 entries in arrays that the dump lacks$' out)" "${of#* }"
+done
 # A buffer of 4 KB, of which 200 characters are shown.
 go2heapsnapshot --exe app --format csv -o nodes 1K.dump 2>/dev/null
 reader=$(printf '0x%x' "$(awk -F, '$2 == "bufio.Reader" { print $8; exit }' nodes/nodes.csv)")

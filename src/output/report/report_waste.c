@@ -101,6 +101,8 @@ static void put_map(const struct report *report, const struct waste_row *row,
              page_count("slots", row->all));
     if (row->empty > 0)
         PAGE_PUT(page, ", % empty", page_count(NULL, row->empty));
+    if (row->unknown > 0)
+        PAGE_PUT(page, "; % entries not counted", page_count("entries_not_counted", row->unknown));
     PAGE_DATA(page, page_bytes("bytes", row->bytes), page_count("empty", row->empty),
               page_bytes("empty_bytes", row->empty_size));
     page_close(page);
@@ -121,6 +123,9 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
              page_count("used", sums->used), page_count("slots", sums->all));
     PAGE_PUT(page, is_much && sums->empty > 0 ? "; % are empty, of %" : NULL,
              page_count("empty", sums->empty), page_bytes("empty_bytes", sums->empty_size));
+    if (sums->unknown > 0)
+        PAGE_PUT(page, is_much ? "; not counted: % entries in arrays that the dump lacks" : NULL,
+                 page_count("entries_not_counted", sums->unknown));
     PAGE_DATA(page, page_bytes("bytes", sums->bytes));
     page_say(page, is_much ? "\n" : "");
     page_open_list(page, "types");
