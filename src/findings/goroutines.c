@@ -136,6 +136,44 @@ struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32
     return NULL;
 }
 
+/* Returns whether an edge leads to a node of a kind and a name; what follows a blank in a frame's
+ * name is its line. */
+static bool leads_to(const struct findings *findings, const struct g2h_edge *edge,
+                     enum g2h_node_kind kind, const char *name)
+{
+    struct g2h_node target;
+    size_t size;
+    g2h_view_brief(findings->view, edge->target, &target);
+    if (target.kind != kind)
+        return false;
+    const char *is = function_of(findings, edge->target, &size);
+    return size == strlen(name) && memcmp(is, name, size) == 0;
+}
+
+struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
+                                            uint32_t *ret)
+{
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    uint32_t frame = UINT32_MAX;
+    *ret = UINT32_MAX;
+    TRY(g2h_edges_create(findings->view, &edges));
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (frame == UINT32_MAX && g2h_edges_next(edges, &edge))
+        if (leads_to(findings, &edge, G2H_NODE_FRAME, "runtime.corostart"))
+            frame = edge.target;
+    if (frame == UINT32_MAX)
+        return NULL;
+    g2h_edges_begin(edges, frame, frame + 1);
+    while (*ret == UINT32_MAX && g2h_edges_next(edges, &edge))
+        if (leads_to(findings, &edge, G2H_NODE_OBJECT, "runtime.coro"))
+            *ret = edge.target;
+    for (uint32_t i = *ret; i != 0 && *ret != UINT32_MAX;)
+        if ((i = g2h_dominators_of(findings->dominators, i)) == goroutine)
+            *ret = UINT32_MAX;
+    return NULL;
+}
+
 /* ---- goroutines that have ended ---- */
 
 /* The objects of class runtime.g that are in use. */

@@ -32,6 +32,11 @@ struct goroutine_frames {
 struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32_t goroutine,
                                          struct goroutine_frames *ret);
 
+/* Finds the object by which iter.Pull resumes a goroutine, a node of the view. *ret becomes
+ * UINT32_MAX if there is none, or if the goroutine alone holds it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
+                                            uint32_t *ret);
+
 /* The objects of class runtime.g that no goroutine has any more: the runtime keeps them for reuse.
  */
 struct goroutines_ended {

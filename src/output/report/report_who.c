@@ -409,6 +409,22 @@ static void put_stacks(const struct report *report, uint32_t place)
                  page_bytes("stack", bytes / goroutines), page_percent(bytes, retained));
 }
 
+/* Reports what can resume or stop a coroutine: what holds the functions next and stop of
+ * iter.Pull. */
+static struct g2h_error *put_coroutine(const struct report *report, uint32_t goroutine)
+{
+    _cleanup_(text_deinit) struct text path = {0};
+    uint32_t coroutine, end;
+    TRY(goroutines_find_coroutine(report->findings, goroutine, &coroutine));
+    if (coroutine == UINT32_MAX)
+        return NULL;
+    TRY(path_append(report->findings->paths, coroutine, &path, &end));
+    if (path.size > 0)
+        PAGE_PUT(report->page, "      resumed by  %\n",
+                 page_clipped(page_made("resumed_by", &path), 2 * report->page->columns));
+    return NULL;
+}
+
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const uint32_t place = who->suspect.item, goroutine = who->example.node;
@@ -418,6 +434,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, con
                    G2H_NODE_ROOT));
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
+    TRY(put_coroutine(report, goroutine));
     TRY(put_locals(report, place, who->example.most != UINT32_MAX));
     put_stacks(report, place);
     return put_frames(report, goroutine);

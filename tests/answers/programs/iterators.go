@@ -1,9 +1,10 @@
 // Iterators that were never stopped: what iter.Pull2 keeps of each is a struct without a name, whose fields the sentence about one of
-// them does not list.
+// them does not list. The goroutine of each goes on only when what iter.Pull2 returned is called: it says who has that.
 //
 //	from 1.24
 //	ways plain
 //	tells ^      each .* \+ struct \{ k .{1,35}… \d+ B
+//	says ^      resumed by  main\.open\[\d+\]\.(next|stop)\.c$
 //	never ^      each .*panicValue
 //	is JSON.stringify(r.suspects.map(s => s.each)).includes("panicValue interface {} }\"")
 package main
