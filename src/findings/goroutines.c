@@ -155,7 +155,7 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 {
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
-    uint32_t frame = UINT32_MAX;
+    uint32_t frame = UINT32_MAX, above;
     *ret = UINT32_MAX;
     TRY(g2h_edges_create(findings->view, &edges));
     g2h_edges_begin(edges, goroutine, goroutine + 1);
@@ -168,9 +168,9 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
     while (*ret == UINT32_MAX && g2h_edges_next(edges, &edge))
         if (leads_to(findings, &edge, G2H_NODE_OBJECT, "runtime.coro"))
             *ret = edge.target;
-    for (uint32_t i = *ret; i != 0 && *ret != UINT32_MAX;)
-        if ((i = g2h_dominators_of(findings->dominators, i)) == goroutine)
-            *ret = UINT32_MAX;
+    for (above = *ret; above != UINT32_MAX && above != 0 && above != goroutine;)
+        above = g2h_dominators_of(findings->dominators, above);
+    *ret = above == goroutine ? UINT32_MAX : *ret;
     return NULL;
 }
 

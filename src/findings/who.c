@@ -338,7 +338,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
     if (findings->base && suspect->grown == 0)
         TRY(count_entries(findings, suspect->item, &who->entries));
-    append_variables(findings, suspect->item, &who->sharers);
+    TRY(append_variables(findings, suspect->item, &who->sharers));
     TRY_MEMORY(!who->path.failed && !who->sharers.failed);
     return NULL;
 }

@@ -201,7 +201,7 @@ static int compare_static_pointers(const void *a, const void *b)
     return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* Lists the pointers of data or bss that do not lead to objects, if the executable has no symbols.
+/* Adds the pointers of data or bss that do not lead to objects, if the executable has no symbols.
  * Returns false if memory runs out. */
 static bool find_static_pointers(struct builder *builder, enum g2h_record_kind kind)
 {
@@ -221,7 +221,6 @@ static bool find_static_pointers(struct builder *builder, enum g2h_record_kind k
                 return false;
         }
     }
-    vector_sort(&builder->static_pointers, compare_static_pointers);
     return true;
 }
 
@@ -325,6 +324,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
     find_first_thread(builder);
     TRY_MEMORY(find_static_pointers(builder, G2H_RECORD_DATA) &&
                find_static_pointers(builder, G2H_RECORD_BSS));
+    vector_sort(&builder->static_pointers, compare_static_pointers);
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)

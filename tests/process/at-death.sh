@@ -201,20 +201,20 @@ exits() {
 	kills TERM
 	[ "$app_status" -eq 143 ] && [ "$status" -eq 0 ] && [ -z "$(ls "$out")" ]
 	result $? "$release, SIGTERM: nothing is written" "$build/log"
+	execs execve 'is written when' log
+	execs 'execve, and killed at once' ready app.log
+}
+
+# execs WHAT WORDS FILE: the program becomes another one, and is killed when $build/FILE has the words for the second time.
+execs() {
+	words=$2 said=$build/$3
 	starts exec "$build/file"
 	arms ''
 	: >"$build/file"
-	await eval '[ "$(grep -c "is written when" "$build/log")" -eq 2 ]'
+	await eval '[ "$(grep -c "$words" "$said")" -eq 2 ]'
 	kills KILL
 	[ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
-	result $? "$release, execve: the heap of the second program is written" "$build/log"
-	starts exec "$build/file"
-	arms ''
-	: >"$build/file"
-	await eval '[ "$(grep -c ready "$build/app.log")" -eq 2 ]'
-	kills KILL
-	[ "$status" -eq 0 ] && suspects "$out/app.dump.gz"
-	result $? "$release, execve, and killed at once: the heap of the second program is written" "$build/log"
+	result $? "$release, $1: the heap of the second program is written" "$build/log"
 }
 
 boxes() {

@@ -1258,7 +1258,7 @@ static void test_refusals(void **state)
         {{.is_there = true, .leader = 5}, "is a thread of process 5: give that number"},
         {{.is_there = true, .state = 'Z', .parent = 3}, "has exited (zombie of process 3)"},
         {{.is_there = true, .has_no_memory = true, .parent = 2}, "is a thread of the kernel"},
-        {{.is_there = true, .has_no_memory = true, .parent = 3}, "is ending just now"},
+        {{.is_there = true, .has_no_memory = true, .parent = 3}, "is exiting"},
         {{.is_there = true, .tracer = 9, .tracer_name = "gdb"}, "process 9 (gdb) traces it"},
         {{.is_there = true, .error = ETIMEDOUT}, "does not stop"},
         {{.is_there = true, .error = EPIPE}, "cannot be read: Broken pipe"},

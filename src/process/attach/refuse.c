@@ -78,7 +78,7 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
         return say_of(facts, "has exited (zombie of process %llu)",
                       (unsigned long long)facts->parent);
     if (facts->has_no_memory && facts->parent > KTHREADD)
-        return say_of(facts, "is ending just now");
+        return say_of(facts, "is exiting");
     if (facts->has_no_memory)
         return say_of(facts, "is a thread of the kernel, which has no memory of its own");
     return NULL;
