@@ -47,12 +47,12 @@ static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind k
     const char *word;
     size_t count = 0, at = 0, length;
     if (size > sizeof(named))
-        return map_hash_pair(map_hash_text(name, size), kind);
+        return map_hash_text(name, size) + kind;
     while (merged_next_word(name, size, &at, &word, &length)) {
         memcpy(named + count, word, length);
         count += length;
     }
-    return map_hash_pair(map_hash_text(named, count), kind);
+    return map_hash_text(named, count) + kind;
 }
 
 /* The keys of each node, hashes of all names from the root to it. A collision of two keys is too
@@ -94,12 +94,11 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
     TRY_MEMORY(ret->exact && ret->loose);
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        const bool is_root = node->parent == MERGED_NONE;
+        const bool is_root = node->parent == MERGED_NONE, is_class = node->kind == MERGED_CLASS;
         size_t size;
         const char *name = merged_name(merged, i, &size);
-        const uint64_t exact = map_hash_pair(map_hash_text(name, size), node->kind),
-                       loose = node->kind == MERGED_CLASS ? exact
-                                                          : loose_hash_of(name, size, node->kind);
+        const uint64_t exact = map_hash_text(name, size) + node->kind,
+                       loose = is_class ? exact : loose_hash_of(name, size, node->kind);
         ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
         ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
     }
@@ -453,8 +452,9 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
         const uint32_t parent = merged->nodes.data[i].parent;
         const int64_t most = one->most + (one->bytes > 0 ? one->bytes : 0);
         one->within = without_moved(base, merged, &classes, (uint32_t)i, growth);
-        const int64_t held =
-            is_in_unchanged(merged, growth, (uint32_t)i) ? one->within : one->retained;
+        const bool was_held =
+            one->within != one->retained && is_in_unchanged(merged, growth, (uint32_t)i);
+        const int64_t held = was_held ? one->within : one->retained;
         one->within = one->within < most ? one->within : most;
         if (parent != MERGED_NONE && held > 0)
             growth->data[parent].most += held < most ? held : most;

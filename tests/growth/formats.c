@@ -25,6 +25,8 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "base/map.h"
+
 enum {
     FEW_NODES = 100,       /* that a folded view has, where it can */
     OUTPUT_MOST = 64 << 20 /* bytes that an output may have; all dumps are far smaller */
@@ -40,6 +42,14 @@ struct run {
     struct g2h_report_options report;
     struct g2h_html_options html;
 };
+
+/* Replaces the random seed of hash tables: with another, other keys would collide, and two runs
+ * would differ by up to 0.4 %. */
+static void fix_seed(void)
+{
+    for (size_t i = 0; i < sizeof(map_seed) / sizeof(*map_seed); i++)
+        map_seed[i] = (i + 1) * 0x9e3779b97f4a7c15 | (uint64_t)1 << 63 | 1;
+}
 
 static void must(struct g2h_error *error)
 {
@@ -129,7 +139,7 @@ static void write_growth(struct run run, doer *write, const char *kind)
     write(NULL, kind, "base");
     write(&run, kind, "growth");
     run.format = g2h_format_find("html", NULL);
-    run.html = (struct g2h_html_options){sizeof(run.html), series, 3};
+    run.html = (struct g2h_html_options){sizeof(run.html), series, 3, NULL};
     write(&run, kind, "trends");
     g2h_base_destroy(base);
 }
@@ -195,6 +205,7 @@ int main(int argc, char **argv)
     size_t count = 0;
     if (argc != 2)
         return 2;
+    fix_seed();
     directory = argv[1];
     /* All lines are read first, because children that end would reset the position in the file. */
     for (; count < LINES_MOST && fgets(lines[count], LINE_MOST, stdin); count++)

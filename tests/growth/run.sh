@@ -141,7 +141,7 @@ judge_formats() {
 if [[ $parts == *' formats '* ]]; then
 	: >"$build/heaps"
 	mkdir -p "$build/outputs"
-	if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -o "$build/formats" tests/growth/formats.c "$plain/internal.a" \
+	if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -o "$build/formats" tests/growth/formats.c "$plain/internal.a" \
 		$(make -s libs) >&2; then
 		echo 'not ok - formats builds'
 		exit 1
