@@ -364,8 +364,10 @@ static void note(struct at_death *at, pid_t id, int status)
             meet_end(at);
         else if (watch->thread == 0 && id != at->child.id && !at->is_over)
             follow_lost(at);
-        if (watch->was_exec)
+        if (watch->was_exec) {
+            death_box_note_kills(&at->box); /* it may have moved to another control group */
             at->changed = clock_seconds();
+        }
         watch->was_exec = false;
     }
     if (has_ended && id == at->child.id) {
@@ -636,6 +638,7 @@ static struct g2h_error *at_death_start(struct at_death *at)
     if (error != 0)
         return error_system(error, "cannot start a process");
     at->box.pid = at->box.watch.pid = (uint64_t)at->child.id;
+    death_box_note_kills(&at->box);
     error = death_seize_child(&at->box.watch);
     if (error != 0)
         say("go2heapsnapshot: warning: process %llu: cannot be traced (%s): its heap will not be "

@@ -90,20 +90,17 @@ static bool is_killed(uint64_t pid)
     return !at || !procfs_take_number(&at, 16, &signals) || (signals >> (SIGKILL - 1) & 1) != 0;
 }
 
-/* Records how many processes have been killed for lack of memory. The kernel counts this one before
- * it sends the signal, so a count is valid as the one before only if the process is still not
- * killed the next time. */
-static void note_kills(struct death_box *box)
+/* The kernel counts this process before it sends the signal, so a count is valid as the one before
+ * only if the process is still not killed the next time. */
+void death_box_note_kills(struct death_box *box)
 {
-    if (is_killed(box->pid))
+    struct oom_count now;
+    if (is_killed(box->pid) || !oom_count(box->pid, &now))
         return;
-    box->kills = box->last_kills;
-    box->has_kills = box->has_last_kills;
-    box->has_last_kills = oom_count(box->pid, &box->last_kills);
-    if (!box->has_kills) {
-        box->kills = box->last_kills;
-        box->has_kills = box->has_last_kills;
-    }
+    const bool has_last = box->has_kills && box->last_kills.group == now.group;
+    box->kills = has_last ? box->last_kills : now;
+    box->last_kills = now;
+    box->has_kills = true;
 }
 
 struct g2h_error *death_box_prepare(struct death_box *box)
@@ -113,7 +110,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     note_name(box->pid, box->name);
     TRY(origin_open_program(&options, &box->program));
     TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
-    note_kills(box);
+    death_box_note_kills(box);
     TRY(get_memory(box));
     box->looked = 0;
     box->own = 0;
@@ -138,7 +135,7 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = death_box_resident_of(box->pid, &box->own);
-    note_kills(box);
+    death_box_note_kills(box);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
     if (wants_memory(box, resident))
@@ -181,8 +178,8 @@ static void note_limits(const struct death_box *box, struct g2h_ending *ret)
     ret->limit = g2h_process_limit((uint64_t)box->watch.thread, &left);
     ret->by_oom = WIFSIGNALED(box->watch.status) && WTERMSIG(box->watch.status) == SIGKILL &&
                   box->has_kills && oom_count((uint64_t)box->watch.thread, &count) &&
-                  count.is_group == box->kills.is_group && count.kills > box->kills.kills;
-    ret->by_group = ret->by_oom && count.is_group;
+                  count.group == box->kills.group && count.kills > box->kills.kills;
+    ret->by_group = ret->by_oom && count.group != 0;
 }
 
 static struct g2h_error *death_box_explain(const struct death_box *box, int error)
@@ -236,37 +233,10 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
     return error;
 }
 
-#else
-
-struct g2h_error *death_box_prepare(struct death_box *box)
-{
-    return g2h_process_check(box->pid);
-}
-
-struct g2h_error *death_box_keep_up(struct death_box *box)
-{
-    return g2h_process_check(box->pid);
-}
-
-struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
-{
-    *ret = (struct death){0};
-    return g2h_process_check(box->pid);
-}
-
-struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
-{
-    return death_box_copy(box, ret);
-}
-
-#endif
-
 void death_box_deinit(struct death_box *box)
 {
-#ifdef __linux__
     death_let_go(&box->watch);
     death_reserve_deinit(&box->reserve);
-#endif
     g2h_exe_close(box->program.exe);
     origin_deinit(&box->program);
     *box = (struct death_box){0};
@@ -287,3 +257,5 @@ void death_deinit(struct death *death)
     origin_deinit(&death->program);
     *death = (struct death){0};
 }
+
+#endif

@@ -29,9 +29,9 @@ struct death_box {
     double tried;           /* when that was */
     uint64_t own;           /* bytes that are not of files, at the last look */
     unsigned looked;        /* how often the heap was searched for */
-    struct oom_count kills; /* before the process can have been killed: see note_kills() */
+    struct oom_count kills; /* before the process can have been killed: death_box_note_kills() */
     struct oom_count last_kills;
-    bool has_kills, has_last_kills;
+    bool has_kills; /* both are known */
 };
 
 /* A process that has been copied, at its end or before, and the state at that moment. */
@@ -40,6 +40,11 @@ struct death {
     struct origin program;
     char name[64];
 };
+
+/* Records how many processes have been killed for lack of memory, so that the end of this one can
+ * be told from a kill by others. Is part of the functions below; to be called first of all for a
+ * process that may end before these. */
+void death_box_note_kills(struct death_box *box);
 
 /*
  * Prepares for what the process runs now: opens the executable, finds the heap, reserves memory. To

@@ -108,7 +108,8 @@ out_of_memory() {
 		group=
 		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect, and the head says how it died" \
 			"$name, and the box runs when the kernel has taken the memory: status 1, and why" "$name: a dump at 60 %, and one of the end" \
-			"$name: the first dump's first suspect is the leak as well" "$release, a full disk: said once, and a dump once there is room"
+			"$name: the first dump's first suspect is the leak as well" "$name, just after it has begun: status 137, and who killed it" \
+			"$release, a full disk: said once, and a dump once there is room"
 		return
 	fi
 	file=memory.max
@@ -136,6 +137,12 @@ out_of_memory() {
 	result $? "$name: a dump at 60 %, and one of the end" "$build/log"
 	suspects "$out"/*-60%.dump.gz
 	result $? "$name: the first dump's first suspect is the leak as well" "$build/report"
+	# Before the box has looked at the program for the first time.
+	status=0
+	"$g2h" --at-death -o "$out/app.dump.gz" -- sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$build/app" leak 100000000 \
+		>"$build/app.log" 2>"$build/log" || status=$?
+	[ $status -eq 137 ] && grep -q 'was killed by the OOM killer at 2.*, limit 101 MB' "$build/log"
+	result $? "$name, just after it has begun: status $status, and who killed it" "$build/log"
 	disk_is_full
 	await rmdir "$group"
 	group=

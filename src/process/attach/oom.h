@@ -7,7 +7,8 @@
 
 struct oom_count {
     uint64_t kills;
-    bool is_group; /* those of the process's control group; otherwise those of the machine */
+    uint64_t group; /* whose processes: a control group, by the number of its directory's inode; 0:
+                       all of the machine */
 };
 
 /* Reads the counter of the control group of a process or thread, or that of the machine
