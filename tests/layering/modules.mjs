@@ -42,7 +42,7 @@ const circles = {
   'findings: slices substrings waste': 'the parts of waste add rows to its lists',
   'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
   'inspect: properties remote': 'what a value shows may be a summary of its parts, which are values',
-  'process: frames goroutine_records object_records records': 'each kind of record goes through one buffer, which calls for them in their order',
+  'process: frames goroutine_records object_records profile_records records': 'each kind of record goes through one buffer, which calls for them in their order',
   'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
   'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
   'roots: goroutine_roots places': 'goroutines are in places, which are named by the state of the goroutines',

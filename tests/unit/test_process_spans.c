@@ -1,5 +1,5 @@
 /* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go); and
- * specials, goroutines and modules that are missing. */
+ * specials, goroutines, stacks of the profile and modules that are missing. */
 #include "unit.h"
 
 #include "base/bytes.h"
@@ -168,6 +168,44 @@ static void missing_goroutines(void **state)
     memory_deinit(&process.memory);
 }
 
+/* Returns how many missing words are counted when a profile of one bucket is written, which has so
+ * many frames, and how many bytes that takes. */
+static uint64_t missing_of_bucket(struct process_memory *process, uint64_t bucket, uint64_t frames,
+                                  size_t *ret_size)
+{
+    enum { MBUCKETS = 0x2100, MEM_PROFILE = 1, ENOUGH = 100 };
+    const struct runtime *runtime = &process->runtime;
+    const uint64_t kind = MEM_PROFILE;
+    struct records records = {.runtime = &process->runtime, .pcs_left = ENOUGH};
+    put(process, MBUCKETS, &bucket, sizeof(bucket));
+    put(process, bucket + runtime_offset(runtime, LAYOUT_BUCKET_TYP), &kind, 8);
+    put(process, bucket + runtime_offset(runtime, LAYOUT_BUCKET_NSTK), &frames, 8);
+    process->runtime.mbuckets = MBUCKETS;
+    process->runtime.missing = 0;
+    assert_null(records_put_profile(&records));
+    *ret_size = records.buffer.size;
+    worker_buffer_deinit(&records.buffer);
+    return process->runtime.missing;
+}
+
+/* A bucket whose stack is not in memory, or has more frames than any, is left out and counted. */
+static void missing_stack(void **state)
+{
+    (void)state;
+    static struct process_memory process;
+    enum { BUCKET = 0x2200, END = SPAN + sizeof(process.bytes), HEAD = 0x80 };
+    const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
+    size_t size;
+    make(&process, &mspan, 0xff, 0xff);
+    assert_int_equal(missing_of_bucket(&process, BUCKET, 2, &size), 0);
+    assert_true(size > 0);
+    assert_int_equal(missing_of_bucket(&process, END - HEAD, 20, &size), 1);
+    assert_int_equal(size, 0);
+    assert_int_equal(missing_of_bucket(&process, BUCKET, UINT64_MAX, &size), 1);
+    assert_int_equal(size, 0);
+    memory_deinit(&process.memory);
+}
+
 /* Sets a field of the module at an address. */
 static void set_module(struct process_memory *process, uint64_t module, enum layout_field field,
                        unsigned behind, uint64_t value)
@@ -221,6 +259,7 @@ int main(void)
         cmocka_unit_test(being_swept),
         cmocka_unit_test(missing_special),
         cmocka_unit_test(missing_goroutines),
+        cmocka_unit_test(missing_stack),
         cmocka_unit_test(refused_module),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
