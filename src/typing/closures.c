@@ -11,7 +11,8 @@
  * pointers select one. If several remain, or if there is no DWARF, only the function is known.
  *
  * DWARF does not describe what the compiler's own closures capture, those of go and defer
- * statements (main.f.gowrap1, main.f.deferwrap1), and a stripped executable describes no closure.
+ * statements (main.f.gowrap1, main.f.deferwrap1), and often no structs that a closure captures by
+ * value, such as a time.Time; and a stripped executable describes no closure.
  * But the code of the function that makes a closure has the address of such a descriptor, to
  * allocate the closure, and then that of the closure's function, to store it in there. All code is
  * searched: from 1.27 on, the name of a closure does not tell which function makes it, because a
@@ -397,15 +398,13 @@ static bool add_all_candidates(struct closures_maker *maker)
 
 /* ---- by the code that makes a closure ---- */
 
-/* Returns the type of the closure with this code if nothing has described its captured variables so
- * far, else MAP_NONE. */
-static uint32_t unknown_closure(const struct closures_maker *maker, uint64_t entry)
+/* Returns the type of the closure with this code if no descriptor has described its captured
+ * variables so far, else MAP_NONE. */
+static uint32_t undescribed_closure(const struct closures_maker *maker, uint64_t entry)
 {
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
-    return type != MAP_NONE && maker->types->list.data[type].field_count == 1 &&
-                   maker->types->list.data[type].alternative == TYPE_NONE
-               ? type
-               : MAP_NONE;
+    return type != MAP_NONE && maker->types->list.data[type].alternative == TYPE_NONE ? type
+                                                                                      : MAP_NONE;
 }
 
 /* Records that code makes a closure with a layout. If it seems to be made with several, none of
@@ -430,7 +429,7 @@ static bool read_maker(struct closures_maker *maker, const address_vector *addre
     size_t next = 0;
     for (size_t i = 0; i < addresses->count; i++) {
         const uint64_t closure = addresses->data[i] + slide;
-        if (unknown_closure(maker, closure) == MAP_NONE)
+        if (undescribed_closure(maker, closure) == MAP_NONE)
             continue;
         for (; next < i; next++) {
             const uint32_t type = types_at(maker->types, addresses->data[next] + slide);
@@ -460,6 +459,17 @@ static bool read_makers(struct closures_maker *maker)
     return good;
 }
 
+/* Returns the name of the variable that a closure's type has at an offset, or TYPE_NONE. */
+static uint32_t closure_variable_at(const struct types *types, uint32_t type, uint64_t offset)
+{
+    const struct type *closure = &types->list.data[type];
+    const struct type_field *fields = &types->fields.data[closure->first_field];
+    for (uint32_t i = 1; i < closure->field_count; i++)
+        if (fields[i].offset == offset)
+            return fields[i].name;
+    return TYPE_NONE;
+}
+
 /* Adds to a closure's type an alternative that has the fields of the layout. Returns false if
  * memory runs out. */
 static bool add_made(struct closures_maker *maker, uint32_t type, const struct g2h_bytes *name,
@@ -474,7 +484,9 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
         return false;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field field = types->fields.data[first + i];
-        if (!closures_add_field(maker, &made, field.name, field.type, field.offset))
+        const uint32_t variable = closure_variable_at(types, type, field.offset);
+        if (!closures_add_field(maker, &made, variable != TYPE_NONE ? variable : field.name,
+                                field.type, field.offset))
             return false;
     }
     made.size = types->list.data[layout].size;
@@ -484,8 +496,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
-/* Finds the layouts of closures that neither DWARF nor a descriptor describes, in the code that
- * makes them, and adds these as alternatives. Returns false if memory runs out. */
+/* Finds the layouts of closures of which DWARF describes nothing or not all, in the code that makes
+ * them, and adds these as alternatives. Returns false if memory runs out. */
 static bool add_all_made(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
@@ -498,8 +510,10 @@ static bool add_all_made(struct closures_maker *maker)
         const uint32_t layout = map_get(&maker->layout_of, entry);
         if (layout == MAP_NONE || layout == AMBIGUOUS)
             continue;
-        const uint32_t type = unknown_closure(maker, entry);
-        if (type != MAP_NONE && !add_made(maker, type, &name, layout))
+        const uint32_t type = undescribed_closure(maker, entry);
+        const struct type *list = maker->types->list.data;
+        if (type != MAP_NONE && list[type].field_count < list[layout].field_count &&
+            !add_made(maker, type, &name, layout))
             return false;
     }
     return true;

@@ -121,6 +121,12 @@ type wide struct {
 	text    string
 }
 
+// A span fits into registers, like a time.Time.
+type span struct {
+	from, to int
+	of       *leaf
+}
+
 // everything has a field of every kind.
 type everything struct {
 	Pointer     *leaf
@@ -216,6 +222,7 @@ type everything struct {
 	FuncStatic  func(string) int
 	FuncNamed   callback
 	FuncWide    func() int
+	FuncSpan    func() int
 
 	AnyPointer   interface{}
 	AnyStruct    interface{}
@@ -515,7 +522,11 @@ func buildFuncs(k *known.Known, e *everything) {
 	// neither, so that only the class can be asked for.
 	w := wide{first: newLeaf("captured in a value"), text: text("captured in a value")}
 	e.FuncWide = func() int { return w.sum() + w.sum() }
+	// DWARF of optimized code leaves out a struct that registers hold.
+	between, behind := span{1, 2, newLeaf("captured in a struct")}, newLeaf("captured behind a struct")
+	e.FuncSpan = func() int { return between.from + int(between.of.number+behind.number) }
 	k.Captured(&e.FuncValue, "byValue", byValue)
+	k.Captured(&e.FuncSpan, "behind", behind)
 	k.Captured(&e.FuncMany, "a", a)
 }
 
