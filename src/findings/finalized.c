@@ -15,22 +15,43 @@ struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
 };
 
-/* Returns the finalizer, or the object kept for a cleanup, that dominates a node. */
-static struct keeper keeper_of(const struct findings *findings, uint32_t node)
+static void free_nodes(node_vector *nodes)
 {
-    struct keeper keeper = {UINT32_MAX, UINT32_MAX};
+    free(nodes->data);
+}
+
+/* Returns in *ret the finalizer that a shortest path to a node begins with. */
+static struct g2h_error *find_first_finalizer(const struct findings *findings, uint32_t node,
+                                              uint32_t *ret)
+{
+    _cleanup_(free_nodes) node_vector path = {0};
+    TRY(path_shortest(findings->paths, node, &path));
+    for (size_t i = 0; i < path.count; i++)
+        if (findings_kind_of(findings->view, path.data[i]) == G2H_NODE_FINALIZER)
+            *ret = path.data[i];
+    return NULL;
+}
+
+/* Finds the finalizer, or the object kept for a cleanup, that dominates a node. If it is held by
+ * several finalizers, as a cycle of objects that all have one is, any of them is returned. */
+static struct g2h_error *find_keeper(const struct findings *findings, uint32_t node,
+                                     struct keeper *ret)
+{
     struct g2h_node read;
-    uint32_t below = UINT32_MAX;
-    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
-        g2h_view_brief(findings->view, node, &read);
+    uint32_t below = UINT32_MAX, above = node;
+    bool has_several = false;
+    *ret = (struct keeper){UINT32_MAX, UINT32_MAX};
+    for (unsigned i = 0; above != 0 && i < MOST_DOMINATORS; i++) {
+        g2h_view_brief(findings->view, above, &read);
         if (read.kind == G2H_NODE_FINALIZER)
-            keeper.finalizer = node;
+            ret->finalizer = above;
         if (read.kind == G2H_NODE_OTHER_ROOTS)
-            keeper.for_cleanup = below;
-        below = node;
-        node = g2h_dominators_of(findings->dominators, node);
+            ret->for_cleanup = below;
+        has_several |= read.kind == G2H_NODE_FINALIZERS && ret->finalizer == UINT32_MAX;
+        below = above;
+        above = g2h_dominators_of(findings->dominators, above);
     }
-    return keeper;
+    return has_several ? find_first_finalizer(findings, node, &ret->finalizer) : NULL;
 }
 
 /* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. */
@@ -94,8 +115,9 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret)
 {
-    const struct keeper keeper = keeper_of(findings, node);
+    struct keeper keeper;
     *ret = FINALIZED_CAN_RUN;
+    TRY(find_keeper(findings, node, &keeper));
     if (keeper.finalizer == UINT32_MAX && keeper.for_cleanup == UINT32_MAX)
         return NULL;
     return find_reason(findings, &keeper, ret);
@@ -146,7 +168,7 @@ static bool waits_for_its_end(const struct findings *findings, uint32_t node)
     struct g2h_node read;
     for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
         g2h_view_brief(findings->view, node, &read);
-        if (read.kind == G2H_NODE_FINALIZER || read.kind == G2H_NODE_QUEUED_FINALIZER ||
+        if (read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_QUEUED_FINALIZERS ||
             read.kind == G2H_NODE_CLEANUP)
             return true;
         node = g2h_dominators_of(findings->dominators, node);

@@ -14,6 +14,19 @@
 //	options --path-to main.bFile
 //	tells ^  never freed the object with the finalizer reaches itself, so the finalizer never runs$
 //
+// Two objects with finalizers reach each other, so that none of the finalizers holds them alone:
+//
+//	case pair SHAPE=pair
+//	says ^  1 .* of the heap   6,000 main\.bFile$
+//	says ^      never freed the object with the finalizer reaches itself, so the finalizer never runs$
+//	is r.suspects[0].never_freed !== undefined && r.suspects.length === 1
+//
+// Two objects with finalizers hold a third one. There was no collection since, so they will be freed:
+//
+//	case pending SHAPE=pending
+//	says ^  1 .* of the heap   3,000 main\.bFile$
+//	never never freed
+//
 //	case held SHAPE=held
 //	says ^  1 .* of the heap   3,000 main\.bFile
 //	never never freed
@@ -23,6 +36,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 )
 
 type aFile struct {
@@ -48,6 +62,15 @@ func open(shape string) {
 		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
 	case "captured":
 		runtime.SetFinalizer(f, func(*bFile) { f.page = nil })
+	case "pair":
+		other := &bFile{name: shape, page: make([]byte, 2000), reader: &reader{f}}
+		f.reader = &reader{other}
+		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
+		runtime.SetFinalizer(other, func(f *bFile) { f.page = nil })
+	case "pending":
+		for i := 0; i < 2; i++ {
+			runtime.SetFinalizer(&reader{f}, func(r *reader) { r.of = nil })
+		}
 	case "held":
 		f.reader = &reader{f}
 		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
@@ -63,12 +86,18 @@ func openWell() {
 }
 
 func main() {
+	shape := os.Getenv("SHAPE")
+	if shape == "pending" {
+		debug.SetGCPercent(-1)
+	}
 	for i := 0; i < 3000; i++ {
-		open(os.Getenv("SHAPE"))
+		open(shape)
 		openWell()
 	}
-	runtime.GC()
-	runtime.GC()
+	if shape != "pending" {
+		runtime.GC()
+		runtime.GC()
+	}
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 	runtime.KeepAlive(held)
