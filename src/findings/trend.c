@@ -386,40 +386,113 @@ static void forget_held(struct g2h_trend *trend)
     trend->held.count = 0;
 }
 
-/* Finds how a place is held in the heap that has been added: the path to an example of its node, or
- * of several the one that retains most. */
-static struct g2h_error *find_path(struct g2h_trend *trend, const struct addition *addition,
-                                   uint32_t place)
+/* The object of a place that is named. Of several holders, such as the tenants of a map, that have
+ * objects of the place it is one of the holder that has most of their bytes, if one has more than
+ * half (Boyer-Moore majority vote), and of these the one that retains most. */
+struct trend_example {
+    uint32_t place;
+    uint32_t item;   /* the node of merged that retains most of the place, or MERGED_NONE */
+    uint32_t branch; /* the uppermost node of merged above it that has several objects, or it */
+    uint32_t holder, number; /* in the order of dominators: an object of branch; the example */
+    uint64_t votes, retained;
+};
+
+/* Finds the node of merged that a place is named by, and where its objects branch. */
+static struct trend_example find_branch(const struct g2h_trend *trend,
+                                        const struct addition *addition, uint32_t place)
 {
-    const struct merged_node *nodes = addition->findings.merged.nodes.data, *found = NULL;
+    const struct merged *merged = &addition->findings.merged;
     const uint32_t holder = trend_last_holder(trend, place),
                    at = holder == MERGED_NONE ? place : holder;
-    struct trend_held held = {.place = place};
+    struct trend_example ret = {.place = place, .item = MERGED_NONE};
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        if (addition->places[i] == at &&
+            (ret.item == MERGED_NONE ||
+             merged->nodes.data[i].retained > merged->nodes.data[ret.item].retained))
+            ret.item = i;
+    ret.branch = ret.item;
+    for (uint32_t i = ret.item; i != MERGED_NONE; i = merged->nodes.data[i].parent)
+        if (merged->nodes.data[i].kind == MERGED_CLASS && merged->nodes.data[i].count > 1)
+            ret.branch = i;
+    return ret;
+}
+
+/* Counts an object of the place, by its number in the order of dominators. */
+static void vote(const struct findings *findings, uint32_t number, struct trend_example *example)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint64_t retained =
+        g2h_dominators_retained_size(dominators, g2h_dominators_node(dominators, number));
+    uint32_t holder = example->branch == example->item ? 0 : number;
+    while (holder > 0 && findings->merged.of[holder] != example->branch)
+        holder = g2h_dominators_above(dominators, holder);
+    if (holder != example->holder && example->votes >= retained) {
+        example->votes -= retained;
+        return;
+    }
+    const bool is_new = holder != example->holder;
+    example->votes = is_new ? retained - example->votes : example->votes + retained;
+    if (is_new || retained > example->retained) {
+        example->holder = holder;
+        example->number = number;
+        example->retained = retained;
+    }
+}
+
+/* Finds the examples of count places, in one pass over all objects. */
+static struct g2h_error *find_examples(const struct findings *findings,
+                                       struct trend_example *examples, uint32_t count)
+{
+    _cleanup_free_ uint8_t *index = calloc(findings->merged.nodes.count + 1, sizeof(*index));
+    TRY_MEMORY(index);
+    for (uint32_t i = 0; i < count; i++)
+        if (examples[i].item != MERGED_NONE)
+            index[examples[i].item] = (uint8_t)(i + 1);
+    for (uint32_t number = 1; number < findings->merged.of_count; number++) {
+        const uint32_t node = findings->merged.of[number];
+        if (node != MERGED_NONE && index[node] != 0 &&
+            g2h_dominators_node(findings->dominators, number) != UINT32_MAX)
+            vote(findings, number, &examples[index[node] - 1]);
+    }
+    return NULL;
+}
+
+/* Finds the path to the example of a place in the heap that has been added. */
+static struct g2h_error *find_path(struct g2h_trend *trend, const struct findings *findings,
+                                   const struct trend_example *example)
+{
+    struct trend_held held = {.place = example->place};
     uint32_t end;
-    for (size_t i = 0; i < addition->findings.merged.nodes.count; i++)
-        if (addition->places[i] == at && (!found || nodes[i].retained > found->retained))
-            found = &nodes[i];
-    if (!found)
+    if (example->number == 0)
         return NULL;
     TRY_MEMORY(vector_grow(&trend->held, 1));
     struct g2h_error *error =
-        path_append(addition->findings.paths, found->example, &held.path, &end);
+        path_append(findings->paths, g2h_dominators_node(findings->dominators, example->number),
+                    &held.path, &end);
     trend->held.data[trend->held.count++] = held;
     TRY(error);
     TRY_MEMORY(!held.path.failed);
     return NULL;
 }
 
-/* Finds paths to the places that grow steadily while the heap is still open: it may turn out to be
- * the last one. */
+/* Finds paths to the places that grow, steadily or not, while the heap is still open: it may turn
+ * out to be the last one. */
 static struct g2h_error *find_held(struct g2h_trend *trend, const struct addition *addition)
 {
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
-    const trend_found_vector *steady = &founds.by_kind[TREND_STEADY];
+    static const enum trend_kind kinds[] = {TREND_STEADY, TREND_UNEVEN};
+    enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+    struct trend_example examples[KINDS * TREND_HELD];
+    uint32_t count = 0;
     forget_held(trend);
     TRY(trend_find(trend, founds.by_kind));
-    for (size_t i = 0; i < steady->count && i < TREND_HELD; i++)
-        TRY(find_path(trend, addition, steady->data[i].place));
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t i = 0; i < founds.by_kind[kinds[k]].count && i < TREND_HELD; i++)
+            examples[count++] =
+                find_branch(trend, addition, founds.by_kind[kinds[k]].data[i].place);
+    TRY(find_examples(&addition->findings, examples, count));
+    for (uint32_t i = 0; i < count; i++)
+        TRY(find_path(trend, &addition->findings, &examples[i]));
     return NULL;
 }
 

@@ -28,7 +28,7 @@ enum trend_kind {
  * once in 720 times, five once in 120. TREND_MOST heaps are kept. */
 enum { TREND_LEAST = 6, TREND_MOST = 200 };
 
-/* How many steadily growing places get a path in the last heap. */
+/* How many growing places of either kind, steady or uneven, get a path in the last heap. */
 enum { TREND_HELD = 10 };
 
 struct trend_course {
@@ -119,8 +119,9 @@ struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, ui
  * up; MERGED_NONE: it is not such a place, or has no bytes any more. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
 
-/* Returns the Go expression for one of the objects of a place that grows steadily, in the last
- * heap; NULL: none was found, or the place is not among the first TREND_HELD ones. */
+/* Returns the Go expression for one of the objects of a place that grows, steadily or not, in
+ * the last heap; NULL: none was found, or the place is not among the first TREND_HELD ones of its
+ * kind. */
 const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
 
 /* Estimates in how many milliseconds continued growth by this many bytes per elapsed time fills the

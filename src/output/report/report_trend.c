@@ -269,6 +269,7 @@ static void put_uneven(const struct trend_report *report, const struct trend_fou
     put_growth(report, found, true);
     PAGE_PUT(report->page, "; in % of % intervals\n", page_count(NULL, found->retained.ups),
              page_count(NULL, found->retained.intervals));
+    report_trend_put_held_by(report, found->place);
 }
 
 static void put_waves(const struct trend_report *report, const struct trend_found *found)

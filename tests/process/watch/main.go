@@ -25,6 +25,15 @@ type Row struct {
 	Text [240]byte
 }
 
+type Item struct {
+	Name [56]byte
+}
+
+// A Tenant is one of several; only one of them leaks.
+type Tenant struct {
+	Items []*Item
+}
+
 type Request struct {
 	Body [480]byte
 }
@@ -35,11 +44,19 @@ var (
 	rows  = map[int]*Row{}
 	load  []*Request
 	steps int
+
+	tenants = map[string]*Tenant{}
 )
 
 func leakSome(count int) {
 	for i := 0; i < count; i++ {
 		leak = append(leak, &Session{ID: len(leak)})
+	}
+}
+
+func (t *Tenant) add(count int) {
+	for i := 0; i < count; i++ {
+		t.Items = append(t.Items, &Item{})
 	}
 }
 
@@ -62,6 +79,7 @@ func step() {
 	waves := []int{1000, 2000, 3000, 2000}
 	steps++
 	leakSome(300)
+	tenants["t5"].add(200)
 	cacheSome(500)
 	for len(rows) < 1000*steps && len(rows) < 4000 {
 		rows[len(rows)] = &Row{}
@@ -83,6 +101,11 @@ func main() {
 			cacheSome(5)
 			time.Sleep(time.Millisecond)
 		}
+	}
+	for i := 0; i < 8; i++ {
+		name := fmt.Sprint("t", i)
+		tenants[name] = &Tenant{}
+		tenants[name].add(100)
 	}
 	input := bufio.NewReader(os.Stdin)
 	for {
