@@ -7,6 +7,8 @@
 #include "base/scope.h"
 #include "findings/expression.h"
 
+enum { GOROUTINES_WAITED = 4 /* the most objects named on which a goroutine waits */ };
+
 /* ---- places ---- */
 
 static bool is_place(const struct findings *findings, uint32_t node)
@@ -171,6 +173,133 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
     for (above = *ret; above != UINT32_MAX && above != 0 && above != goroutine;)
         above = g2h_dominators_of(findings->dominators, above);
     *ret = above == goroutine ? UINT32_MAX : *ret;
+    return NULL;
+}
+
+/* ---- what they wait on ---- */
+
+/* Finds the targets of a goroutine's edges "waiting on", at most that many. */
+static size_t find_waited_nodes(const struct findings *findings, struct g2h_edges *edges,
+                                uint32_t goroutine, uint32_t *ret, size_t most)
+{
+    static const char label[] = "waiting on";
+    struct g2h_edge edge;
+    size_t count = 0, size;
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (count < most && g2h_edges_next(edges, &edge)) {
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        if (size == sizeof(label) - 1 && memcmp(name, label, size) == 0)
+            ret[count++] = edge.target;
+    }
+    return count;
+}
+
+/* Returns whether a goroutine, a node of the view, is in a place. */
+static bool is_in_place(const struct findings *findings, uint32_t goroutine, uint32_t place)
+{
+    uint32_t node = findings->merged.of[g2h_dominators_number(findings->dominators, goroutine)];
+    while (node != MERGED_NONE && node != place)
+        node = findings_node(findings, node)->parent;
+    return node == place;
+}
+
+/* What several goroutines wait on: a node of the view, and one of them. */
+struct waited_node {
+    uint32_t node, example;
+    uint64_t count;
+};
+
+/* Everything that the goroutines in one place wait on. */
+struct waited_nodes {
+    struct map numbers; /* node → number in list */
+    VECTOR(struct waited_node) list;
+};
+
+static void waited_nodes_deinit(struct waited_nodes *nodes)
+{
+    map_deinit(&nodes->numbers);
+    free(nodes->list.data);
+}
+
+/* Counts a goroutine for each node on which it waits. */
+static struct g2h_error *count_waiter(const struct findings *findings, struct g2h_edges *edges,
+                                      uint32_t goroutine, struct waited_nodes *nodes)
+{
+    uint32_t waited[GOROUTINES_WAITED];
+    const size_t count = find_waited_nodes(findings, edges, goroutine, waited, GOROUTINES_WAITED);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = (uint32_t)nodes->list.count;
+        TRY_MEMORY(map_put(&nodes->numbers, waited[i], number, &number));
+        if (number == nodes->list.count)
+            TRY_MEMORY(vector_push(&nodes->list, ((struct waited_node){waited[i], goroutine, 0})));
+        nodes->list.data[number].count++;
+    }
+    return NULL;
+}
+
+/* Finds on what most goroutines in a place wait. */
+static struct g2h_error *find_most_waited(const struct findings *findings, struct g2h_edges *edges,
+                                          uint32_t place, struct goroutines_waited *ret,
+                                          uint32_t *ret_node)
+{
+    const size_t count = g2h_view_goroutine_count(findings->view);
+    _cleanup_(waited_nodes_deinit) struct waited_nodes nodes = {.list = {0}};
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_view_goroutine goroutine;
+        g2h_view_goroutine(findings->view, i, &goroutine);
+        if (goroutine.node == UINT32_MAX || !is_in_place(findings, goroutine.node, place))
+            continue;
+        ret->of++;
+        TRY(count_waiter(findings, edges, goroutine.node, &nodes));
+    }
+    for (size_t i = 0; i < nodes.list.count; i++)
+        if (nodes.list.data[i].count > ret->count) {
+            ret->count = nodes.list.data[i].count;
+            ret->goroutine = nodes.list.data[i].example;
+            *ret_node = nodes.list.data[i].node;
+        }
+    return NULL;
+}
+
+/* Appends the path to what a goroutine waits on if that begins with a variable of a package, or
+ * else its class. *ret_has_path becomes true in the first case. */
+static struct g2h_error *append_waited(const struct findings *findings, uint32_t node,
+                                       struct text *text, bool *ret_has_path)
+{
+    _cleanup_(text_deinit) struct text path = {0};
+    uint32_t end;
+    size_t size;
+    TRY(path_append(findings->paths, node, &path, &end));
+    const bool has_path = end == node && path.size > 0 && path.data[path.size - 1] != ')';
+    const char *name = findings_name_of(findings->view, node, &size);
+    if (!has_path && text->size > 0 && memmem(text->data, text->size, name, size))
+        return NULL; /* another one of this class */
+    text_append_string(text, text->size > 0 ? ", " : "");
+    text_append(text, has_path ? path.data : name, has_path ? path.size : size);
+    *ret_has_path |= has_path;
+    return NULL;
+}
+
+/* What most goroutines wait on comes first. */
+struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
+                                         struct goroutines_waited *ret)
+{
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    uint32_t waited[GOROUTINES_WAITED], most = UINT32_MAX;
+    bool has_path = false;
+    *ret = (struct goroutines_waited){.goroutine = UINT32_MAX};
+    TRY(g2h_edges_create(findings->view, &edges));
+    TRY(find_most_waited(findings, edges, place, ret, &most));
+    if (ret->count == 0)
+        return NULL;
+    TRY(append_waited(findings, most, &ret->paths, &has_path));
+    const size_t count =
+        find_waited_nodes(findings, edges, ret->goroutine, waited, GOROUTINES_WAITED);
+    for (size_t i = 0; i < count; i++)
+        if (waited[i] != most)
+            TRY(append_waited(findings, waited[i], &ret->paths, &has_path));
+    TRY_MEMORY(!ret->paths.failed);
+    ret->paths.size = has_path ? ret->paths.size : 0;
     return NULL;
 }
 

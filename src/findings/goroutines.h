@@ -37,6 +37,21 @@ struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32
 struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
                                             uint32_t *ret);
 
+/* What the goroutines in one place wait on. */
+struct goroutines_waited {
+    uint32_t goroutine; /* a node of the view: one of those that wait on what most do, or UINT32_MAX
+                           if none has an edge "waiting on" */
+    struct text paths;  /* to what this one waits on, first to what most do, as path_append() has
+                           them; classes take the place of what no variable of a package leads to:
+                           "main.stop, chan int"; empty if these are all */
+    uint64_t count, of; /* how many goroutines wait on what most do; all of the place */
+};
+
+/* Finds this for a place, a node of merged. The caller calls text_deinit() for ret->paths in any
+ * case. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
+                                         struct goroutines_waited *ret);
+
 /* The objects of class runtime.g that no goroutine has any more: the runtime keeps them for reuse.
  */
 struct goroutines_ended {

@@ -583,6 +583,20 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
     return wake_notified(finder);
 }
 
+/* Keeps what blocked goroutines wait on that is no channel: the roots lead to channels already. */
+static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, struct leaked *ret)
+{
+    for (size_t i = 0; i < finder->waits.count; i++) {
+        const struct leaked_link *link = &finder->waits.data[i];
+        const struct blocked *blocked = &finder->blocked.data[link->blocked];
+        const struct leaked_wait wait = {
+            finder->graph->roots.goroutines.data[blocked->goroutine].node, link->object};
+        if (blocked->kind != WAITS_FOR_CHANNEL && link->object != blocked->sudog)
+            TRY_MEMORY(vector_push(&ret->waits, wait));
+    }
+    return NULL;
+}
+
 /* Marks the nodes of the leaked goroutines. main.main may wait as long as the program runs. */
 static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct leaked *ret)
 {
@@ -618,11 +632,13 @@ struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *mar
     if (finder.blocked.count == 0 || ret->proof != G2H_LEAKS_PROVED)
         return NULL;
     TRY(leaked_find_all(&finder, marks));
+    TRY(leaked_keep_waits(&finder, ret));
     return leaked_keep(&finder, ret);
 }
 
 void leaked_deinit(struct leaked *leaked)
 {
     free(leaked->nodes);
+    free(leaked->waits.data);
     *leaked = (struct leaked){0};
 }

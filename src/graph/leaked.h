@@ -23,11 +23,19 @@
 
 struct g2h_graph;
 
+/* A lock, or the like, on which a blocked goroutine waits: an object of the heap that contains it.
+ */
+struct leaked_wait {
+    uint32_t goroutine; /* synthetic node */
+    uint32_t object;
+};
+
 struct leaked {
     enum g2h_leak_proof proof;
-    uint64_t blocked; /* goroutines that have been examined */
-    uint64_t count;   /* those that can never run again; 0 without a proof */
-    uint64_t *nodes;  /* a bit per synthetic node; NULL: none is leaked */
+    uint64_t blocked;                 /* goroutines that have been examined */
+    uint64_t count;                   /* those that can never run again; 0 without a proof */
+    uint64_t *nodes;                  /* a bit per synthetic node; NULL: none is leaked */
+    VECTOR(struct leaked_wait) waits; /* of all goroutines that have been examined */
 };
 
 /*

@@ -388,11 +388,26 @@ static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
         waiters[i] &= marks[i];
 }
 
+/* Adds edges from goroutines to the locks on which they wait. They are weak: a goroutine does not
+ * own its lock. */
+static struct g2h_error *add_locks(struct g2h_graph *graph)
+{
+    uint32_t name;
+    for (size_t i = 0; i < graph->leaked.waits.count; i++) {
+        const struct leaked_wait *wait = &graph->leaked.waits.data[i];
+        TRY_MEMORY(names_add_label(&graph->names, "waiting on", strlen("waiting on"), &name) &&
+                   graph_add_edge(graph, node_synthetic(wait->goroutine), EDGE_WEAK, name,
+                                  node_object(wait->object)));
+    }
+    return NULL;
+}
+
 /* Finds the leaked goroutines, and hangs everything that is not marked below "(unreachable)". */
 static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *marker)
 {
     struct garbage garbage = {.graph = graph, .marker = marker};
     TRY(leaked_find(graph, marker->marks, &graph->leaked));
+    TRY(add_locks(graph));
     count_garbage(graph, marker->marks);
     if (graph->account.unreachable_objects == 0)
         return NULL;

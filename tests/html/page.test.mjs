@@ -492,6 +492,7 @@ async function testSuspects() {
       allocated_by: {function: 'main.ALLOCATES', file: 'FILE.go', line: 31, samples: 12, of: 14, within: 'WITHIN'}},
     {...base, item: 'goroutines [select] main.WAIT', is_goroutines: true, wait_on: 'chan CHAN', started_by: 'go statement in main.START', stack: 2345,
       hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}, {class: 'BY SEVERAL', of: 'main.OF', each: 800}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
+    {...base, item: 'goroutines [sync.Mutex.Lock] main.LOCK', is_goroutines: true, wait_on: 'main.LOCKED', waited: {paths: 'main.LOCK.PATH', count: 1700, of: 2900}},
     {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
     {...base, item: 'runtime.g', ended: 4321},
     {...base, item: 'main.SAME', count: 1, count_grown: 0, retained_grown: 382_000},
@@ -502,6 +503,7 @@ async function testSuspects() {
     ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
       'beyond the length', 'main.SLICE', '1,234', 'main.ALLOCATES', 'FILE.go:31', '12 of 14', 'WITHIN'],
     ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', 'Each holds BY SEVERAL, 800 B.', '2,001 calls', '1,999', 'main.DEEP'],
+    ['[sync.Mutex.Lock] main.LOCK', 'They wait on main.LOCK.PATH, as 1,700 of 2,900 do.'],
     ['main.DEFER', 'CAPTURED', '900', '800 kB'], ['runtime.g', '4,321 goroutines have ended'],
     ['+382 kB', 'main.SAME.'], // a map that has grown is no more of them
   ];

@@ -475,11 +475,19 @@ function checkGoroutineName(g, node, problems) {
   else if (match[2] && !g.frames.some((f) => match[2].startsWith(f.name.slice(0, 990)) || sameText(match[2], f.name))) problems.push(`goroutine ${g.goid}: ${match[2]} is none of its frames`);
 }
 
+/** Whether a record of the runtime (sudog) begins with the goroutine's address and points to what it waits on. */
+function waitsOn(c, g, target) {
+  const word = c.dump.params.ptrSize, words = 20;
+  return c.heap.sorted.some((o) => wordAt(c.dump, o, 0) === g.address &&
+    Array.from({ length: words }, (_, i) => c.heap.find(wordAt(c.dump, o, i * word))).includes(target));
+}
+
 function checkGoroutineEdges(c, g, node, ledger, problems) {
   const ids = [g.ctxt, g.address, g.m, g.defer, g.panic].map((a) => c.heap.find(a));
   const out = ledger.take(node.edges.filter((e) => c.isObject(e.to)));
   for (const e of out) {
-    if (!ids.includes(c.objectOf.get(e.to))) problems.push(`goroutine ${g.goid}: edge ${e.label} to ${show(e.to)}: why?`);
+    const target = c.objectOf.get(e.to);
+    if (!ids.includes(target) && !(e.type === 'weak' && e.label === 'waiting on' && waitsOn(c, g, target))) problems.push(`goroutine ${g.goid}: edge ${e.label} to ${show(e.to)}: why?`);
   }
   if (ids[0] && !out.some((e) => c.objectOf.get(e.to) === ids[0] && e.type !== 'weak')) {
     problems.push(`goroutine ${g.goid}: context pointer to ${hex(ids[0].address)} is no edge`);

@@ -477,13 +477,19 @@ function starterOf({started_by: starter, count: number}) {
     : [' ', code(starter), ` started ${them}.`]);
 }
 
+/** What goroutines wait on: the expressions that lead to it, or else its class. */
+function waitOf({count: number, wait_on: classes, waited}) {
+  const some = waited?.count < waited?.of && `, as ${count(waited.count)} of ${count(waited.of)} do`;
+  return classes && [` ${number > 1 ? 'They wait' : 'It waits'} on ${waited ? '' : 'a '}`, code(waited?.paths ?? classes), some, '.'];
+}
+
 /** What a suspect is, as a sentence: how many, and in what; first the holder that has most of them, if there is one. */
 function sentenceOfSuspect(suspect) {
   const {item, count: number, count_grown: more, most, in: within} = suspect;
   const grown = more > 0 && number > 1 && `, ${count(more)} more than before`;
   if (suspect.is_goroutines) {
     return [`${several(number, 'goroutine')} at one location`, grown, ': ', code(item.replace(/^goroutines /, '')), '.',
-      suspect.wait_on && [` ${number > 1 ? 'They wait' : 'It waits'} on a `, code(suspect.wait_on), '.'], starterOf(suspect)];
+      waitOf(suspect), starterOf(suspect)];
   }
   const holder = within && [' in ', within.part ? `one ${within.part} of ` : within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
   return [

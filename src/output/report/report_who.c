@@ -425,13 +425,44 @@ static struct g2h_error *put_coroutine(const struct report *report, uint32_t gor
     return NULL;
 }
 
+/* Reports what goroutines wait on: the paths to it, or else its classes. */
+static struct g2h_error *report_who_put_waited(const struct report *report,
+                                               const struct goroutines_waited *waited)
+{
+    struct page *page = report->page;
+    const bool has_paths = waited->paths.size > 0;
+    if (waited->goroutine != UINT32_MAX)
+        TRY(put_target(report, has_paths ? NULL : "      wait on     %\n", "wait_on",
+                       waited->goroutine, "waiting on", G2H_NODE_ROOT));
+    if (!has_paths)
+        return NULL;
+    page_open(page, "waited");
+    PAGE_PUT(page, "      wait on     %",
+             page_clipped(page_made("paths", &waited->paths), 2 * page->columns));
+    PAGE_PUT(page, waited->count < waited->of ? ", as % of % do" : NULL,
+             page_count("count", waited->count), page_count("of", waited->of));
+    page_close(page);
+    page_say(page, "\n");
+    return NULL;
+}
+
+/* Finds and reports what goroutines wait on. */
+static struct g2h_error *report_who_find_waited(const struct report *report, uint32_t place)
+{
+    struct goroutines_waited waited;
+    struct g2h_error *error = goroutines_find_waited(report->findings, place, &waited);
+    if (!error)
+        error = report_who_put_waited(report, &waited);
+    text_deinit(&waited.paths);
+    return error;
+}
+
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const uint32_t place = who->suspect.item, goroutine = who->example.node;
     TRY(report_who_put_most(report, &who->suspect, &who->example));
     put_inside(report, &who->suspect);
-    TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
-                   G2H_NODE_ROOT));
+    TRY(report_who_find_waited(report, place));
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
     TRY(put_coroutine(report, goroutine));

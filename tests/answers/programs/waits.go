@@ -1,0 +1,88 @@
+// Goroutines that wait on a lock, a sync.WaitGroup, a sync.Cond or a channel: what they wait on has a name. A few of them wait on
+// another one of the same type.
+//
+//	says ^  1 .* [\d,]+ goroutines \[
+//
+//	is r.suspects[0].waited.count * 51 > r.suspects[0].waited.of * 49
+//
+//	case lock SHAPE=lock
+//	from 1.20
+//	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
+//	says[stripped] ^      wait on     the global .*\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
+//
+//	case group SHAPE=group
+//	from 1.25
+//	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\], as 2,940 of 3,000 do$
+//
+//	case cond SHAPE=cond
+//	from 1.26
+//	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\]\.changed, as 2,940 of 3,000 do$
+//
+//	case channel SHAPE=channel
+//	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\]\.asked, as 2,940 of 3,000 do$
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+type request struct {
+	id   int
+	body []byte
+}
+
+type ledger struct {
+	total   int64
+	mu      sync.RWMutex
+	idle    sync.WaitGroup
+	changed *sync.Cond
+	asked   chan *request
+}
+
+type bank struct{ ledgers map[string]*ledger }
+
+var theBank = newBank()
+
+func newBank() *bank {
+	b := &bank{map[string]*ledger{}}
+	for _, name := range []string{"eur", "usd"} {
+		l := &ledger{asked: make(chan *request)}
+		l.changed = sync.NewCond(&sync.Mutex{})
+		l.mu.Lock()
+		l.idle.Add(1)
+		b.ledgers[name] = l
+	}
+	return b
+}
+
+//go:noinline
+func (l *ledger) wait(r *request, shape string) {
+	switch shape {
+	case "lock":
+		l.mu.Lock()
+	case "group":
+		l.idle.Wait()
+	case "cond":
+		l.changed.L.Lock()
+		l.changed.Wait()
+	case "channel":
+		l.asked <- r
+	}
+	l.total += int64(r.id)
+}
+
+func main() {
+	for i := 0; i < 3000; i++ {
+		l := theBank.ledgers["eur"]
+		if i%50 == 0 {
+			l = theBank.ledgers["usd"]
+		}
+		go l.wait(&request{i, make([]byte, 1000)}, os.Getenv("SHAPE"))
+	}
+	time.Sleep(300 * time.Millisecond)
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+}
