@@ -25,8 +25,10 @@ type Row struct {
 	Text [240]byte
 }
 
+// An Item is of a size that nothing else has.
 type Item struct {
-	Name [56]byte
+	next *Item
+	Name [560]byte
 }
 
 // A Tenant is one of several; only one of them leaks.
@@ -91,6 +93,11 @@ func step() {
 }
 
 func main() {
+	for i := 0; i < 8; i++ {
+		name := fmt.Sprint("t", i)
+		tenants[name] = &Tenant{}
+		tenants[name].add(100)
+	}
 	for len(full) < 5000 {
 		cacheSome(1)
 	}
@@ -101,11 +108,6 @@ func main() {
 			cacheSome(5)
 			time.Sleep(time.Millisecond)
 		}
-	}
-	for i := 0; i < 8; i++ {
-		name := fmt.Sprint("t", i)
-		tenants[name] = &Tenant{}
-		tenants[name].add(100)
 	}
 	input := bufio.NewReader(os.Stdin)
 	for {
