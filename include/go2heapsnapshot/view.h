@@ -179,6 +179,12 @@ G2H_PUBLIC struct g2h_leaks g2h_view_leaks(const struct g2h_view *view);
  * waits as main functions do: select {}, or to receive, or for a sync.WaitGroup. */
 G2H_PUBLIC bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node);
 
+/* Returns the global variable that has the lock, sync.WaitGroup or sync.Cond on which a goroutine
+ * waits, "main.mu" of *ret_size bytes, or its address. NULL: it is in the heap, where the goroutine
+ * has an edge "waiting on" to it, or not known. */
+G2H_PUBLIC const char *g2h_view_waits_on(const struct g2h_view *view, uint32_t node,
+                                         size_t *ret_size);
+
 /* Returns the contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, in text
  * or in the dump; long contents are cut to about a thousand bytes. Empty if the dump lacks the
  * bytes that the string points to. Redacted if the graph is redacted. */

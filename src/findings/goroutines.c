@@ -178,13 +178,20 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 
 /* ---- what they wait on ---- */
 
-/* Finds the targets of a goroutine's edges "waiting on", at most that many. */
-static size_t find_waited_nodes(const struct findings *findings, struct g2h_edges *edges,
-                                uint32_t goroutine, uint32_t *ret, size_t most)
+/* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
+ * global variable, which is the only one then. */
+#define OF_VARIABLE ((uint64_t)1 << 32)
+
+/* Finds what a goroutine waits on, at most that many. */
+static size_t find_waited(const struct findings *findings, struct g2h_edges *edges,
+                          uint32_t goroutine, uint64_t *ret, size_t most)
 {
     static const char label[] = "waiting on";
     struct g2h_edge edge;
     size_t count = 0, size;
+    const char *variable = g2h_view_waits_on(findings->view, goroutine, &size);
+    if (variable)
+        ret[count++] = map_hash_text(variable, size) | OF_VARIABLE;
     g2h_edges_begin(edges, goroutine, goroutine + 1);
     while (count < most && g2h_edges_next(edges, &edge)) {
         const char *name = g2h_view_name(findings->view, edge.name, &size);
@@ -203,36 +210,36 @@ static bool is_in_place(const struct findings *findings, uint32_t goroutine, uin
     return node == place;
 }
 
-/* What several goroutines wait on: a node of the view, and one of them. */
-struct waited_node {
-    uint32_t node, example;
-    uint64_t count;
+/* Something that several goroutines wait on, and one of them. */
+struct waited {
+    uint64_t on, count;
+    uint32_t example;
 };
 
 /* Everything that the goroutines in one place wait on. */
-struct waited_nodes {
-    struct map numbers; /* node → number in list */
-    VECTOR(struct waited_node) list;
+struct waited_all {
+    struct map numbers; /* on → number in list */
+    VECTOR(struct waited) list;
 };
 
-static void waited_nodes_deinit(struct waited_nodes *nodes)
+static void waited_all_deinit(struct waited_all *all)
 {
-    map_deinit(&nodes->numbers);
-    free(nodes->list.data);
+    map_deinit(&all->numbers);
+    free(all->list.data);
 }
 
-/* Counts a goroutine for each node on which it waits. */
+/* Counts a goroutine for everything on which it waits. */
 static struct g2h_error *count_waiter(const struct findings *findings, struct g2h_edges *edges,
-                                      uint32_t goroutine, struct waited_nodes *nodes)
+                                      uint32_t goroutine, struct waited_all *all)
 {
-    uint32_t waited[GOROUTINES_WAITED];
-    const size_t count = find_waited_nodes(findings, edges, goroutine, waited, GOROUTINES_WAITED);
+    uint64_t waited[GOROUTINES_WAITED];
+    const size_t count = find_waited(findings, edges, goroutine, waited, GOROUTINES_WAITED);
     for (size_t i = 0; i < count; i++) {
-        uint32_t number = (uint32_t)nodes->list.count;
-        TRY_MEMORY(map_put(&nodes->numbers, waited[i], number, &number));
-        if (number == nodes->list.count)
-            TRY_MEMORY(vector_push(&nodes->list, ((struct waited_node){waited[i], goroutine, 0})));
-        nodes->list.data[number].count++;
+        uint32_t number = (uint32_t)all->list.count;
+        TRY_MEMORY(map_put(&all->numbers, waited[i], number, &number));
+        if (number == all->list.count)
+            TRY_MEMORY(vector_push(&all->list, ((struct waited){waited[i], 0, goroutine})));
+        all->list.data[number].count++;
     }
     return NULL;
 }
@@ -240,42 +247,48 @@ static struct g2h_error *count_waiter(const struct findings *findings, struct g2
 /* Finds on what most goroutines in a place wait. */
 static struct g2h_error *find_most_waited(const struct findings *findings, struct g2h_edges *edges,
                                           uint32_t place, struct goroutines_waited *ret,
-                                          uint32_t *ret_node)
+                                          uint64_t *ret_most)
 {
     const size_t count = g2h_view_goroutine_count(findings->view);
-    _cleanup_(waited_nodes_deinit) struct waited_nodes nodes = {.list = {0}};
+    _cleanup_(waited_all_deinit) struct waited_all all = {.list = {0}};
     for (size_t i = 0; i < count; i++) {
         struct g2h_view_goroutine goroutine;
         g2h_view_goroutine(findings->view, i, &goroutine);
         if (goroutine.node == UINT32_MAX || !is_in_place(findings, goroutine.node, place))
             continue;
         ret->of++;
-        TRY(count_waiter(findings, edges, goroutine.node, &nodes));
+        TRY(count_waiter(findings, edges, goroutine.node, &all));
     }
-    for (size_t i = 0; i < nodes.list.count; i++)
-        if (nodes.list.data[i].count > ret->count) {
-            ret->count = nodes.list.data[i].count;
-            ret->goroutine = nodes.list.data[i].example;
-            *ret_node = nodes.list.data[i].node;
+    for (size_t i = 0; i < all.list.count; i++)
+        if (all.list.data[i].count > ret->count) {
+            ret->count = all.list.data[i].count;
+            ret->goroutine = all.list.data[i].example;
+            *ret_most = all.list.data[i].on;
         }
     return NULL;
 }
 
-/* Appends the path to what a goroutine waits on if that begins with a variable of a package, or
- * else its class. *ret_has_path becomes true in the first case. */
-static struct g2h_error *append_waited(const struct findings *findings, uint32_t node,
-                                       struct text *text, bool *ret_has_path)
+/* Appends the path to something that a goroutine waits on if that begins with a variable of a
+ * package, or else its class. *ret_has_path becomes true in the first case. */
+static struct g2h_error *append_waited(const struct findings *findings, uint32_t goroutine,
+                                       uint64_t on, struct text *text, bool *ret_has_path)
 {
     _cleanup_(text_deinit) struct text path = {0};
+    const bool is_variable = on >= OF_VARIABLE;
+    const uint32_t node = (uint32_t)on;
     uint32_t end;
     size_t size;
-    TRY(path_append(findings->paths, node, &path, &end));
-    const bool has_path = end == node && path.size > 0 && path.data[path.size - 1] != ')';
-    const char *name = findings_name_of(findings->view, node, &size);
+    if (!is_variable)
+        TRY(path_append(findings->paths, node, &path, &end));
+    const bool is_path =
+                   !is_variable && end == node && path.size > 0 && path.data[path.size - 1] != ')',
+               has_path = is_variable || is_path;
+    const char *name = is_variable ? g2h_view_waits_on(findings->view, goroutine, &size)
+                                   : findings_name_of(findings->view, node, &size);
     if (!has_path && text->size > 0 && memmem(text->data, text->size, name, size))
         return NULL; /* another one of this class */
     text_append_string(text, text->size > 0 ? ", " : "");
-    text_append(text, has_path ? path.data : name, has_path ? path.size : size);
+    text_append(text, is_path ? path.data : name, is_path ? path.size : size);
     *ret_has_path |= has_path;
     return NULL;
 }
@@ -285,19 +298,18 @@ struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32
                                          struct goroutines_waited *ret)
 {
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    uint32_t waited[GOROUTINES_WAITED], most = UINT32_MAX;
+    uint64_t waited[GOROUTINES_WAITED], most = 0;
     bool has_path = false;
     *ret = (struct goroutines_waited){.goroutine = UINT32_MAX};
     TRY(g2h_edges_create(findings->view, &edges));
     TRY(find_most_waited(findings, edges, place, ret, &most));
     if (ret->count == 0)
         return NULL;
-    TRY(append_waited(findings, most, &ret->paths, &has_path));
-    const size_t count =
-        find_waited_nodes(findings, edges, ret->goroutine, waited, GOROUTINES_WAITED);
+    TRY(append_waited(findings, ret->goroutine, most, &ret->paths, &has_path));
+    const size_t count = find_waited(findings, edges, ret->goroutine, waited, GOROUTINES_WAITED);
     for (size_t i = 0; i < count; i++)
         if (waited[i] != most)
-            TRY(append_waited(findings, waited[i], &ret->paths, &has_path));
+            TRY(append_waited(findings, ret->goroutine, waited[i], &ret->paths, &has_path));
     TRY_MEMORY(!ret->paths.failed);
     ret->paths.size = has_path ? ret->paths.size : 0;
     return NULL;

@@ -31,6 +31,7 @@ struct blocked {
     uint32_t first_held; /* in finder->held */
     uint32_t waits;      /* sudogs that have been found */
     uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of its sudogs */
+    uint64_t outside;    /* address of a lock that is not in the heap, or 0 */
     enum wait_kind kind;
     bool is_live, is_main;
 };
@@ -300,6 +301,8 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
         return wait_on(finder, number, sudog) ? NULL : &error_no_memory;
     const uint32_t target = heap_find(heap, on);
     bits_add(finder->marks, sudog);
+    if (target == NO_TARGET && !has_channel)
+        blocked->outside = on;
     if (target == NO_TARGET || (has_channel && !is_queued(finder, target, address, &object)))
         blocked->is_live = true;
     else
@@ -586,12 +589,19 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
 /* Keeps what blocked goroutines wait on that is no channel: the roots lead to channels already. */
 static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, struct leaked *ret)
 {
+    const struct root_goroutine *goroutines = finder->graph->roots.goroutines.data;
     for (size_t i = 0; i < finder->waits.count; i++) {
         const struct leaked_link *link = &finder->waits.data[i];
         const struct blocked *blocked = &finder->blocked.data[link->blocked];
-        const struct leaked_wait wait = {
-            finder->graph->roots.goroutines.data[blocked->goroutine].node, link->object};
+        const struct leaked_wait wait = {goroutines[blocked->goroutine].node, link->object, 0};
         if (blocked->kind != WAITS_FOR_CHANNEL && link->object != blocked->sudog)
+            TRY_MEMORY(vector_push(&ret->waits, wait));
+    }
+    for (size_t i = 0; i < finder->blocked.count; i++) {
+        const struct blocked *blocked = &finder->blocked.data[i];
+        const struct leaked_wait wait = {goroutines[blocked->goroutine].node, NO_TARGET,
+                                         blocked->outside};
+        if (wait.address != 0)
             TRY_MEMORY(vector_push(&ret->waits, wait));
     }
     return NULL;
@@ -640,5 +650,7 @@ void leaked_deinit(struct leaked *leaked)
 {
     free(leaked->nodes);
     free(leaked->waits.data);
+    map_deinit(&leaked->variables);
+    string_pool_deinit(&leaked->names);
     *leaked = (struct leaked){0};
 }

@@ -19,15 +19,17 @@
 #include <go2heapsnapshot/graph.h>
 
 #include "base/bits.h"
+#include "base/map.h"
+#include "base/strings.h"
 #include "roots/roots.h"
 
 struct g2h_graph;
 
-/* A lock, or the like, on which a blocked goroutine waits: an object of the heap that contains it.
- */
+/* A lock, or the like, on which a blocked goroutine waits. */
 struct leaked_wait {
     uint32_t goroutine; /* synthetic node */
-    uint32_t object;
+    uint32_t object;    /* that contains it; NO_TARGET: it is not in the heap, */
+    uint64_t address;   /* but here */
 };
 
 struct leaked {
@@ -36,6 +38,9 @@ struct leaked {
     uint64_t count;                   /* those that can never run again; 0 without a proof */
     uint64_t *nodes;                  /* a bit per synthetic node; NULL: none is leaked */
     VECTOR(struct leaked_wait) waits; /* of all goroutines that have been examined */
+    struct map variables; /* synthetic node of a goroutine → name in names of the global variable
+                             that it waits on */
+    struct string_pool names;
 };
 
 /*

@@ -388,6 +388,24 @@ static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
         waiters[i] &= marks[i];
 }
 
+/* Records the name of the global variable that has the lock on which a goroutine waits; if it has
+ * none, its address. */
+static struct g2h_error *add_outside_lock(struct g2h_graph *graph, const struct leaked_wait *wait)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    struct g2h_bytes variable;
+    uint64_t offset;
+    uint32_t name;
+    if (graph->exe && g2h_exe_variable(graph->exe, wait->address, &variable, &offset))
+        text_append_name(&text, &graph->names, variable.data, variable.size, NAME_LIMIT);
+    else
+        text_printf(&text, "0x%llx", (unsigned long long)wait->address);
+    TRY_MEMORY(!text.failed &&
+               string_pool_intern(&graph->leaked.names, text.data, text.size, &name) &&
+               map_put(&graph->leaked.variables, wait->goroutine, name, &name));
+    return NULL;
+}
+
 /* Adds edges from goroutines to the locks on which they wait. They are weak: a goroutine does not
  * own its lock. */
 static struct g2h_error *add_locks(struct g2h_graph *graph)
@@ -395,6 +413,10 @@ static struct g2h_error *add_locks(struct g2h_graph *graph)
     uint32_t name;
     for (size_t i = 0; i < graph->leaked.waits.count; i++) {
         const struct leaked_wait *wait = &graph->leaked.waits.data[i];
+        if (wait->object == NO_TARGET) {
+            TRY(add_outside_lock(graph, wait));
+            continue;
+        }
         TRY_MEMORY(names_add_label(&graph->names, "waiting on", strlen("waiting on"), &name) &&
                    graph_add_edge(graph, node_synthetic(wait->goroutine), EDGE_WEAK, name,
                                   node_object(wait->object)));

@@ -405,6 +405,16 @@ bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node)
     return read.kind == G2H_NODE_GOROUTINE && leaked_has(&view->graph->leaked, read.whole);
 }
 
+const char *g2h_view_waits_on(const struct g2h_view *view, uint32_t node, size_t *ret_size)
+{
+    const struct leaked *leaked = &view->graph->leaked;
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    const uint32_t name =
+        read.kind == G2H_NODE_GOROUTINE ? map_get(&leaked->variables, read.whole) : MAP_NONE;
+    return name == MAP_NONE ? NULL : string_pool_text(&leaked->names, name, ret_size);
+}
+
 bool g2h_view_is_redacted(const struct g2h_view *view)
 {
     return view->graph->names.redaction != NULL;

@@ -20,6 +20,13 @@
 //
 //	case channel SHAPE=channel
 //	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\]\.asked, as 2,940 of 3,000 do$
+//
+// A lock that is a global variable, and of which the dump does not even have the memory:
+//
+//	case global SHAPE=global
+//	from 1.20
+//	says[plain] ^      wait on     main\.turn, as 2,9\d\d of [23],[09]\d\d do$
+//	says[stripped] ^      wait on     0x[0-9a-f]+, as 2,9\d\d of [23],[09]\d\d do$
 package main
 
 import (
@@ -46,6 +53,8 @@ type bank struct{ ledgers map[string]*ledger }
 
 var theBank = newBank()
 
+var turn sync.RWMutex
+
 func newBank() *bank {
 	b := &bank{map[string]*ledger{}}
 	for _, name := range []string{"eur", "usd"} {
@@ -63,6 +72,12 @@ func (l *ledger) wait(r *request, shape string) {
 	switch shape {
 	case "lock":
 		l.mu.Lock()
+	case "global":
+		if r.id%50 == 0 {
+			l.mu.Lock()
+		} else {
+			turn.Lock()
+		}
 	case "group":
 		l.idle.Wait()
 	case "cond":
@@ -79,6 +94,9 @@ func main() {
 		l := theBank.ledgers["eur"]
 		if i%50 == 0 {
 			l = theBank.ledgers["usd"]
+		}
+		if i == 0 {
+			turn.Lock()
 		}
 		go l.wait(&request{i, make([]byte, 1000)}, os.Getenv("SHAPE"))
 	}
