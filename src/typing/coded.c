@@ -158,6 +158,22 @@ static struct word_type coded_receiver_of(const struct coded *coded,
     return type;
 }
 
+/* Returns the only type that the closure of a function may have, that with the most captured
+ * variables, or TYPE_NONE. */
+static uint32_t coded_closure_at(const struct typing *typing, uint64_t entry)
+{
+    const uint32_t type = map_get(&typing->closure_by_entry, entry);
+    if (type == MAP_NONE || map_get(&typing->closure_of_value, entry) != MAP_NONE)
+        return TYPE_NONE;
+    const uint32_t other = typer_type_of(typing, type)->alternative;
+    if (other == TYPE_NONE)
+        return type;
+    return typer_type_of(typing, type)->field_count < typer_type_of(typing, other)->field_count &&
+                   typer_type_of(typing, other)->alternative == TYPE_NONE
+               ? other
+               : TYPE_NONE;
+}
+
 /* ---- evidence ---- */
 
 /* Returns the word type that a piece of evidence begins with, before the loads that lead from there
@@ -185,6 +201,8 @@ static struct word_type evidence_start(const struct coded *coded,
             typing, type != TYPE_NONE ? type : typing_interface_type(typing, address, false));
     case FLOW_IS_RECEIVER:
         return coded_receiver_of(coded, evidence);
+    case FLOW_IS_CLOSURE:
+        return word_type(WORD_POINTS_TO, coded_closure_at(typing, address));
     }
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }

@@ -13,10 +13,17 @@
 #include "typing/fit.h"
 #include "typing/exe_match.h"
 
-/* What is known about a word of a function's frame during a call. */
+/* What is known about a word of a function's frame during a call, or an argument of the call. */
 struct spilled_word {
     struct word_type type;
-    uint64_t reach; /* the code uses the memory that it points to up to this offset, in bytes */
+    uint32_t argument; /* if the type is not known: which of the function's own arguments it is,
+                          counted from 1; 0: none */
+    uint64_t reach;    /* the code uses the memory that it points to up to this offset, in bytes */
+};
+
+/* The types of the arguments that a function was called with, as far as code tells them. */
+struct called_with {
+    struct word_type types[sizeof(((struct machine *)NULL)->arguments)];
 };
 
 /* A value in the frames of a function whose code passes its address on. */
@@ -31,6 +38,8 @@ struct spiller {
     uint64_t text;    /* address of the first function in the process */
     struct map words; /* hash of program counter and offset → index in known */
     VECTOR(struct spilled_word) known;
+    struct map calls; /* program counter → index in passed of the first argument */
+    VECTOR(struct spilled_word) passed;
     struct map values_of; /* program counter → index in values of the function's first one */
     VECTOR(struct spilled_value) values;
     VECTOR(uint32_t) slot_types; /* while a function is being processed: by slot */
@@ -82,6 +91,8 @@ static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32
     if (word.type.is_receiver &&
         typer_type_of(spiller->typer->typing, word.type.type)->size < word.reach)
         word.type.is = WORD_IS_UNKNOWN;
+    if (word.type.is == WORD_IS_UNKNOWN && value->origin == FLOW_ARGUMENT)
+        word.argument = (uint32_t)value->number + 1;
     return word;
 }
 
@@ -100,23 +111,30 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
             vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
 
-/* Adds the known words of a frame during the call that returns to a program counter. */
+/* Adds the known words of a frame during the call that returns to a program counter, and the
+ * arguments of the call. */
 static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
                               enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
+    uint32_t first;
     for (uint32_t i = 0; slots && i < flow->slot_count; i++) {
         const struct spilled_word word = spilled_word_of(spiller, slots[i], belief);
         const uint64_t key = key_of(pc, i * size);
-        uint32_t first;
         if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
             return false;
-        if (word.type.is != WORD_IS_UNKNOWN &&
+        if ((word.type.is != WORD_IS_UNKNOWN || word.argument != 0) &&
             (!map_put(&spiller->words, key, (uint32_t)spiller->known.count, &first) ||
              !vector_push(&spiller->known, word)))
             return false;
     }
+    if (slots && !map_put(&spiller->calls, pc, (uint32_t)spiller->passed.count, &first))
+        return false;
+    for (uint32_t i = 0; slots && i < flow->machine->argument_count; i++)
+        if (!vector_push(&spiller->passed,
+                         spilled_word_of(spiller, slots[flow->slot_count + i], belief)))
+            return false;
     return true;
 }
 
@@ -204,11 +222,30 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-/* Types the target of a word of a frame, if it is untyped and the code that the key belongs to
- * determines its type. A receiver counts only if its type fills the object, which may otherwise be
- * a larger value. */
+/* Returns the type of a word of a function that was called with some arguments. */
+static struct word_type type_of_word(const struct spilled_word *word,
+                                     const struct called_with *with)
+{
+    return word->argument != 0 ? with->types[word->argument - 1] : word->type;
+}
+
+/* Returns what a frame, whose function was called with some arguments, calls the next one with. */
+static struct called_with spilled_calls_with(const struct spiller *spiller,
+                                             const struct heap_stack_frame *frame,
+                                             const struct called_with *with)
+{
+    struct called_with ret = {.types = {{.is = WORD_IS_UNKNOWN}}};
+    const uint32_t first = map_get(&spiller->calls, frame->pc);
+    for (unsigned i = 0; first != MAP_NONE && i < spiller->coded->flow.machine->argument_count; i++)
+        ret.types[i] = type_of_word(&spiller->passed.data[first + i], with);
+    return ret;
+}
+
+/* Types the target of a word of a frame, if it is untyped and the code that the key belongs to, or
+ * its callers', determines its type. A receiver counts only if its type fills the object, which may
+ * otherwise be a larger value. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
-                              uint64_t offset, uint64_t key)
+                              uint64_t offset, uint64_t key, const struct called_with *with)
 {
     struct typer *typer = spiller->typer;
     struct typing *typing = typer->typing;
@@ -220,7 +257,7 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
     const uint32_t number = map_get(&spiller->words, key);
     if (number == MAP_NONE)
         return;
-    const struct word_type type = spiller->known.data[number].type;
+    const struct word_type type = type_of_word(&spiller->known.data[number], with);
     const struct extent extent = {frame->contents.data,
                                   frame->contents.data + frame->contents.size};
     if (!type.is_receiver ||
@@ -264,17 +301,19 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
  * frame, and space to spill those that it got in registers: the code of both may determine such a
  * word. */
 static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_frame *frame,
-                               const struct heap_stack_frame *callee)
+                               const struct called_with *with,
+                               const struct heap_stack_frame *callee,
+                               const struct called_with *callee_with)
 {
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
     uint64_t offset;
     while (fields_next_pointer(&fields, &offset))
         if (frame->contents.size >= size && offset <= frame->contents.size - size) {
-            spilled_seed_word(spiller, frame, offset, key_of(frame->pc, offset));
+            spilled_seed_word(spiller, frame, offset, key_of(frame->pc, offset), with);
             if (callee)
                 spilled_seed_word(spiller, frame, offset,
-                                  key_of(callee->pc, callee->contents.size + offset));
+                                  key_of(callee->pc, callee->contents.size + offset), callee_with);
         }
 }
 
@@ -285,11 +324,14 @@ static void spiller_deinit(struct spiller *spiller)
     free(spiller->values.data);
     free(spiller->slot_types.data);
     free(spiller->known.data);
+    map_deinit(&spiller->calls);
+    free(spiller->passed.data);
     free(spiller->pcs.list.data);
 }
 
 /* Reads the functions that have frames, then types what the words of the frames lead to.
- * Consecutive frames belong to one stack if one ends where the other begins. */
+ * Consecutive frames belong to one stack if one ends where the other begins; callers come last, and
+ * are processed first. */
 struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
 {
     const struct typing *typing = typer->typing;
@@ -301,13 +343,17 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded)
     TRY(match_find_pcs(typing->heap, &spiller.pcs));
     vector_sort(&spiller.pcs.list, compare_pcs);
     TRY(read_functions(&spiller));
-    struct heap_stack_frame last = {0};
-    for (size_t i = 0; i < typing->heap->frames.count && !typer->no_memory; i++) {
-        const struct heap_stack_frame frame = heap_frame(typing->heap, i);
+    struct called_with with = {0};
+    for (size_t i = typing->heap->frames.count; i-- > 0 && !typer->no_memory;) {
+        const struct heap_stack_frame frame = heap_frame(typing->heap, i),
+                                      below = i > 0 ? heap_frame(typing->heap, i - 1)
+                                                    : (struct heap_stack_frame){0};
+        const bool has_callee = i > 0 && below.sp + below.contents.size == frame.sp;
+        const struct called_with callee_with =
+            has_callee ? spilled_calls_with(&spiller, &frame, &with) : (struct called_with){0};
         seed_values(&spiller, &frame);
-        spilled_seed_frame(&spiller, &frame,
-                           last.sp + last.contents.size == frame.sp ? &last : NULL);
-        last = frame;
+        spilled_seed_frame(&spiller, &frame, &with, has_callee ? &below : NULL, &callee_with);
+        with = callee_with;
     }
     typer_flush(typer);
     return NULL;

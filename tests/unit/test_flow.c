@@ -278,6 +278,34 @@ static void arguments(void **state)
     free_program(&program);
 }
 
+/* A call passes on what the function's closure holds, also at the head of a loop. */
+static void captured(void **state)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
+    static const char *const functions[] = {
+        "488b4208e8f7000000",     /* mov 8(%rdx),%rax; call the next one */
+        "488b4208e8f7000000ebf5", /* jmp to the start */
+    };
+    static struct program program;
+    (void)state;
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        struct code_evidence evidence;
+        memset(text_of(&program), 0xcc, 2 * SIZE);
+        append(text_of(&program), functions[i]);
+        make_program(&program, EM_X86_64, entries, 2, 2 * SIZE);
+        assert_no_error(flow_read(&program.flow, 0, true));
+        const uint32_t *words = flow_frame_at(&program.flow, 9);
+        assert_non_null(words);
+        assert_true(
+            flow_evidence(&program.flow, words[program.flow.slot_count], UINT32_MAX, &evidence));
+        assert_int_equal(evidence.kind, FLOW_IS_CLOSURE);
+        assert_int_equal(evidence.what, TEXT);
+        assert_int_equal(evidence.step_count, 1);
+        assert_int_equal(evidence.steps[0], 8);
+        free_program(&program);
+    }
+}
+
 /* Of functions that overlap, no more code is read than all functions could have. */
 static void overlapping(void **state)
 {
@@ -304,10 +332,8 @@ static void overlapping(void **state)
 int main(void)
 {
     const struct CMUnitTest flow[] = {
-        cmocka_unit_test(uses),
-        cmocka_unit_test(frames),
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(overlapping),
+        cmocka_unit_test(uses),     cmocka_unit_test(frames),      cmocka_unit_test(arguments),
+        cmocka_unit_test(captured), cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);
 }

@@ -908,17 +908,20 @@ static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
     return true;
 }
 
-/* Records the contents of the slots during the call that returns to `behind`. Returns false if
- * memory runs out. */
+/* Records the contents of the slots and arguments of the call that returns to `behind`. Returns
+ * false if memory runs out. */
 static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
     if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
         return true;
-    if (!vector_grow(&flow->slots, flow->slot_count) || !vector_push(&flow->frames, frame))
+    if (!vector_grow(&flow->slots, flow->slot_count + flow->machine->argument_count) ||
+        !vector_push(&flow->frames, frame))
         return false;
     for (uint32_t i = 0; i < flow->slot_count; i++)
         flow->slots.data[flow->slots.count++] = flow->state.data[INSTRUCTION_REGISTERS + i];
+    for (unsigned i = 0; i < flow->machine->argument_count; i++)
+        flow->slots.data[flow->slots.count++] = flow_argument(flow, i);
     return true;
 }
 
@@ -1077,8 +1080,9 @@ static bool flow_begin(struct flow *flow)
             return false;
         flow->state.data[is_argument ? machine->arguments[i] : machine->closure] = value;
     }
-    return !flow_is_method(flow, flow->function) ||
-           add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function);
+    return add_fact(flow, value, FLOW_IS_CLOSURE, flow->start) &&
+           (!flow_is_method(flow, flow->function) ||
+            add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function));
 }
 
 /* Returns whether the first facts of two values are the same. */
@@ -1125,9 +1129,10 @@ static bool spread_facts(struct flow *flow)
 /* Clears slots whose address the program takes: other code may write to them. */
 static void forget_taken(struct flow *flow)
 {
-    for (size_t i = 0; i < flow->slots.count; i++)
-        if (flow->is_taken.data[i % flow->slot_count])
-            flow->slots.data[i] = 0;
+    for (size_t i = 0; i < flow->frames.count; i++)
+        for (uint32_t j = 0; j < flow->slot_count; j++)
+            if (flow->is_taken.data[j])
+                flow->slots.data[flow->frames.data[i].first_slot + j] = 0;
 }
 
 /* Interprets the function's code once, from start to end. Returns false if memory runs out or the
@@ -1207,8 +1212,7 @@ const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind)
         else
             high = middle;
     }
-    return flow->slot_count > 0 && low < flow->frames.count &&
-                   flow->frames.data[low].behind == behind
+    return low < flow->frames.count && flow->frames.data[low].behind == behind
                ? flow->slots.data + flow->frames.data[low].first_slot
                : NULL;
 }

@@ -58,13 +58,14 @@ enum flow_fact_kind {
     FLOW_IS,                /* it is a value of a type: a map or channel */
     FLOW_IS_DATA,           /* it is the data word of an interface */
     FLOW_IS_RECEIVER,       /* it is the first argument of a method */
+    FLOW_IS_CLOSURE,        /* it is the func value through which a function was called */
 };
 
 struct flow_fact {
     uint8_t kind;  /* enum flow_fact_kind */
     uint32_t next; /* the value's next fact; UINT32_MAX: none */
     uint64_t what; /* for a receiver: the method's index in the pclntab; else an address in the
-                      file: of a type or, for an interface, of a type or itab */
+                      file: of a type or, for an interface, of a type or itab; of the function */
     uint64_t dictionary; /* for a receiver of a generic type: address in the file of the type's
                             dictionary, if the call has it; else 0 */
 };
@@ -90,10 +91,10 @@ struct flow_pass {
     uint8_t argument; /* as the number of a FLOW_ARGUMENT */
 };
 
-/* The contents of the frame's slots during a call. */
+/* The contents of the frame's slots during a call, and those of the registers of arguments. */
 struct flow_frame {
     uint32_t behind;     /* the return address, as a distance from the function's start */
-    uint32_t first_slot; /* index in slots; there are slot_count of them */
+    uint32_t first_slot; /* index in slots; there are slot_count of them, then the registers */
 };
 
 struct flow {
@@ -180,7 +181,8 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index);
 
 /* Returns the slots of the frame during the call that returns to a distance from the start of the
- * function that was read last, or NULL if there is no such call. */
+ * function that was read last, and after them the arguments that are in registers, or NULL if there
+ * is no such call. */
 const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind);
 
 #endif

@@ -372,8 +372,9 @@ enum { BYTES_OF_EVIDENCE = 8 };
 
 /* ---- evidence ---- */
 
-/* A value without facts that was loaded from another one's target gets the other's facts, with the
- * offset of the load as a step. fact UINT32_MAX: the value has none. */
+/* A value without facts that was loaded from another one's target gets the other's facts, or those
+ * that it had before paths joined, with the offset of the load as a step. fact UINT32_MAX: the
+ * value has none. */
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret)
 {
@@ -386,6 +387,8 @@ bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
             ret->steps[i] = ret->steps[i - 1];
         ret->steps[0] = one->number;
         value = one->base;
+        if (flow->values.data[value].first_fact == UINT32_MAX)
+            value = flow_before(flow, value);
         fact = flow->values.data[value].first_fact;
     }
     ret->kind = flow->facts.data[fact].kind;
