@@ -211,7 +211,8 @@ uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t leng
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
                       uint32_t key, uint64_t length)
 {
-    const uint32_t one = elem == TYPE_NONE ? TYPE_NONE : build_pointer(runtime, elem);
+    const uint32_t one =
+        elem == TYPE_NONE || target == TARGET_BY_TYPE ? elem : build_pointer(runtime, elem);
     if (one == TYPE_NONE)
         return TYPE_NONE;
     struct type type = runtime->types->list.data[one];

@@ -407,6 +407,20 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     runtime->types->list.data[number].elem = timer;
 }
 
+/* ---- reflect ---- */
+
+/* A reflect.Value has the address of a type, a pointer and, since Go 1.5, a word of flags. */
+static void retype_reflected(struct runtime_types *runtime, uint32_t type)
+{
+    const uint64_t word = runtime->types->pointer_size;
+    const struct type_field *pointer = types_field(runtime->types, type, "ptr");
+    if (runtime->release.minor < 5 || !pointer || pointer->offset != word ||
+        runtime->types->list.data[type].size != 3 * word)
+        return;
+    retype(runtime, type, "ptr",
+           build_target(runtime, TARGET_BY_TYPE, pointer->type, TYPE_NONE, 0));
+}
+
 /* ---- the rules for all types ---- */
 
 /* These structs hold words, mostly unsafe.Pointer, whose real type is known from the struct's name
@@ -431,6 +445,7 @@ void sync_retype(struct runtime_types *runtime, uint32_t type)
         {"runtime.timeTimer", retype_time_channel},
         {"time.Timer", retype_timer},
         {"time.Ticker", retype_timer},
+        {"reflect.Value", retype_reflected},
     };
     if (runtime->types->list.data[type].is_generic)
         return;

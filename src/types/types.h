@@ -59,8 +59,8 @@ enum type_kind {
 
 #define TYPE_NONE UINT32_MAX
 
-/* What a pointer points to: one value, except for pointers in structures of the runtime, about
- * which runtime_types.c knows more. */
+/* What a pointer points to: one value, except for pointers in structures of the runtime and package
+ * reflect, about which runtime_types.c knows more. */
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
     TARGET_MANY, /* an array of elem, whose length is not in this type */
@@ -74,6 +74,9 @@ enum type_target {
     /* One elem if the first byte of the target is 0, else one other. Example: a node of a
      * HashTrieMap, which depends on isEntry. */
     TARGET_BY_CONTENT,
+    /* In reflect.Value: a value of the type that the word before the pointer is the address of, or,
+     * if a flag in the word behind it is not set, what the data word of an interface has. */
+    TARGET_BY_TYPE,
 };
 
 /* The role of a type in the runtime. All but ROLE_MAP_DIRECTORY are structs. */

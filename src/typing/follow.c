@@ -61,6 +61,24 @@ static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const stru
     return true;
 }
 
+/* Follows the pointer of a reflect.Value. If flagIndir is not set, it is what an interface has. */
+static void follow_reflected(struct typer *typer, const uint8_t *at, const struct extent *extent,
+                             const struct pointer *pointer)
+{
+    enum { FLAG_INDIR = 1 << 7 };
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    uint64_t type, flags;
+    if (!word_near(heap, at, extent, 0 - word, &type) || !word_near(heap, at, extent, word, &flags))
+        return;
+    if ((flags & FLAG_INDIR) != 0)
+        refer_if_known(typer, REFERENCE_VALUE, pointer,
+                       typing_interface_type(typer->typing, type, true), 0);
+    else
+        typer_follow_interface(typer, type, pointer->value, true, pointer->target,
+                               (enum source)pointer->source);
+}
+
 /* Refers to the target of a pointer of type `number`. enum type_target says how its type follows
  * from the pointer's type: some of the runtime's pointers lead to arrays whose length is in a word
  * nearby. */
@@ -89,6 +107,9 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
         break;
     case TARGET_BY_CONTENT:
         refer_if_known(typer, REFERENCE_CONTENT, pointer, number, 0);
+        break;
+    case TARGET_BY_TYPE:
+        follow_reflected(typer, at, extent, pointer);
         break;
     }
 }
@@ -170,6 +191,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
         return;
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
+    case TYPE_UNSAFE_POINTER:
         follow_pointer(typer, at, extent, &pointer, field->type);
         break;
     case TYPE_STRING:

@@ -226,7 +226,14 @@ func (k *Known) value(t reflect.Type, addr uintptr, o owner, field string) {
 			return true
 		})
 		return
-	case "sync.Pool", "reflect.Value", "reflect.rtype", "internal/abi.Type", "runtime.Frames":
+	case "reflect.Value":
+		if v := *(*reflect.Value)(unsafe.Pointer(addr)); v.CanAddr() {
+			k.pointer(v.Type(), v.UnsafeAddr(), o, join(field, "ptr"), where)
+		} else if v.Kind() == reflect.Ptr {
+			k.pointer(v.Type().Elem(), v.Pointer(), o, join(field, "ptr"), where)
+		}
+		return
+	case "sync.Pool", "reflect.rtype", "internal/abi.Type", "runtime.Frames":
 		return
 	}
 	switch t.Kind() {

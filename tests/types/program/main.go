@@ -127,6 +127,12 @@ type span struct {
 	of       *leaf
 }
 
+// Only a reflect.Value leads to a reflected.
+type reflected struct {
+	number int
+	of     *leaf
+}
+
 // everything has a field of every kind.
 type everything struct {
 	Pointer     *leaf
@@ -223,6 +229,9 @@ type everything struct {
 	FuncNamed   callback
 	FuncWide    func() int
 	FuncSpan    func() int
+
+	Reflected     reflect.Value
+	ReflectedPart []reflect.Value
 
 	AnyPointer   interface{}
 	AnyStruct    interface{}
@@ -377,6 +386,11 @@ func build(k *known.Known, source string) *everything {
 	buildChannels(e)
 	buildFuncs(k, e)
 
+	e.Reflected = reflect.New(reflect.TypeOf(reflected{})).Elem() // the value
+	e.ReflectedPart = []reflect.Value{
+		reflect.ValueOf(&reflected{1, newLeaf("reflected pointer")}),         // a pointer to the value
+		reflect.ValueOf(&struct{ to *reflected }{&reflected{2, nil}}).Elem(), // what has a pointer to it
+	}
 	e.AnyPointer = newLeaf("any pointer")
 	e.AnyStruct = square{1, text("any struct")}
 	e.AnyMap = map[string]*leaf{text("any map"): newLeaf("any map")}
