@@ -41,9 +41,11 @@ struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct 
  * same expression, as locals of goroutines in one place do, finds one of them. *ret becomes
  * UINT32_MAX if none matches, or if the search exceeds its limits. If the expression then is a part
  * of a variable or an object that is no object of its own, appends to longer, unless it is NULL,
- * the expression of something that the part leads to. Errors: G2H_ERROR_MEMORY.
+ * the expression of something that the part leads to. without_owner: also reads expressions that
+ * have an owner without it. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, uint32_t *ret, struct text *longer);
+                                  const char *expression, bool without_owner, uint32_t *ret,
+                                  struct text *longer);
 
 #endif

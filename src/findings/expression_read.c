@@ -32,7 +32,7 @@ struct reading {
     size_t size, owner_size;
     uint32_t synthetic;
     uint64_t followed;
-    bool all_that_lead;
+    bool all_that_lead, any_owner;
     VECTOR(struct reached) reached;
     struct map seen;         /* hash of what is reached → its index */
     struct text name, whose; /* of the edge that is tried */
@@ -124,8 +124,10 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
         name->size = whose->size = 0;
         expression_append_first(reading->view, reading->edges, &edge, name, whose);
         TRY_MEMORY(!name->failed && !whose->failed);
-        if (whose->size == reading->owner_size && name->size <= reading->size &&
-            memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0 &&
+        const bool is_of_owner =
+            whose->size == reading->owner_size &&
+            memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
+        if ((is_of_owner || reading->any_owner) && name->size <= reading->size &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
             TRY(expression_add(reading, edge.target, name->size));
         else if (whose->size == 0)
@@ -205,7 +207,8 @@ static struct g2h_error *read_along(struct reading *reading)
 /* Of many goroutines with a variable of one name, one that holds what the expression leads to is
  * meant, and not one whose variable leads there by a pointer that holds nothing. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, uint32_t *ret, struct text *longer)
+                                  const char *expression, bool without_owner, uint32_t *ret,
+                                  struct text *longer)
 {
     _cleanup_(reading_deinit) struct reading reading = {
         .view = view,
@@ -215,6 +218,7 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .found = UINT32_MAX,
         .longer = longer};
     split_owner(&reading, expression);
+    reading.any_owner = without_owner && reading.owner_size == 0;
     for (int i = 0; i < 2 && reading.found == UINT32_MAX; i++) {
         reading.all_that_lead = i > 0;
         reading.reached.count = 0;

@@ -167,11 +167,13 @@ static void lookup_classes_deinit(struct lookup_classes *classes)
 /* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none: see
  * expression_read(). */
 static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
-                                            struct lookup *ret, struct text *longer)
+                                            bool without_owner, struct lookup *ret,
+                                            struct text *longer)
 {
     struct g2h_node node;
     *ret = (struct lookup){.is_class = false};
-    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, &ret->node, longer));
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, without_owner,
+                        &ret->node, longer));
     if (ret->node == UINT32_MAX)
         return NULL;
     g2h_view_brief(findings->view, ret->node, &node);
@@ -192,7 +194,7 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     for (enum meaning meaning = EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
         const bool is_short = meaning == SHORT;
         if (meaning == END) {
-            TRY(find_by_expression(findings, asked, ret, &longer));
+            TRY(find_by_expression(findings, asked, false, ret, &longer));
             if (ret->node != UINT32_MAX)
                 return NULL;
         }
@@ -201,6 +203,11 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
     }
     if (found.count > 1)
         return lookup_refuse(findings, asked, "is a part of the names of several classes", &found);
+    if (found.count == 0) { /* a local variable's, without its function */
+        TRY(find_by_expression(findings, asked, true, ret, NULL));
+        if (ret->node != UINT32_MAX)
+            return NULL;
+    }
     if (found.count == 0 && longer.size > 0)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s' is a part of a variable or an object; ask for an object that it "
@@ -232,7 +239,7 @@ static struct g2h_error *find_object(const struct findings *findings, const char
     const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
     if (!is_address || !g2h_heap_find(heap, address, &object)) {
         /* 0x574f20[3], by a variable's address */
-        TRY(find_by_expression(findings, asked, ret, NULL));
+        TRY(find_by_expression(findings, asked, false, ret, NULL));
         if (ret->node != UINT32_MAX)
             return NULL;
     }

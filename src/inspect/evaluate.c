@@ -229,7 +229,7 @@ static struct g2h_error *read_name(struct evaluation *evaluation, struct remote 
     *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
     if (!is_eager(evaluation))
         TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, evaluation->at,
-                            &ret->node, NULL));
+                            false, &ret->node, NULL));
     if (ret->node != UINT32_MAX) {
         evaluation->at += strlen(evaluation->at);
         return NULL;
