@@ -257,17 +257,22 @@ static uint32_t variable_below(const struct findings *findings, uint32_t package
                : MERGED_NONE;
 }
 
-/* Appends the variables whose objects lead to those of an item that is right below their package,
- * because they hold it together: "main.queue, main.failures". Goes over all edges. */
+/* Appends the variables whose objects lead to those of an item, or to the objects that hold these,
+ * which are right below their package because the variables hold them together: "main.queue,
+ * main.failures". Goes over all edges. */
 static struct g2h_error *append_variables(const struct findings *findings, uint32_t item,
                                           struct text *text)
 {
     enum { MOST = 4, EDGES = 256 };
-    const uint32_t package = findings_node(findings, item)->parent;
+    uint32_t package = findings_node(findings, item)->parent;
     struct g2h_edges *edges = paths_edges(findings->paths);
     struct g2h_edge read[EDGES];
     uint32_t found[MOST + 1], count = 0, end;
     size_t got;
+    while (findings_node(findings, package)->kind == MERGED_CLASS) {
+        item = package;
+        package = findings_node(findings, item)->parent;
+    }
     if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE))
         return NULL;
     g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));

@@ -33,6 +33,10 @@
 //	ways plain
 //	says ^  1 .* 1,000 main\.span$
 //	says shared by +main\.(first, main\.second|second, main\.first)$
+//	case listed SHAPE=listed
+//	ways plain
+//	says ^  1 .* 1,000 main\.span, in 1,000 × list\.Element$
+//	says shared by +main\.(byNumber, main\.recent|recent, main\.byNumber)$
 //	case pointer SHAPE=pointer
 //	never ^ +stale
 //	case global SHAPE=global
@@ -52,6 +56,7 @@
 package main
 
 import (
+	"container/list"
 	"fmt"
 	"os"
 	"runtime"
@@ -82,6 +87,8 @@ type table struct{ kept, used []pair }
 var left, right = &exporter{name: "left"}, &exporter{name: "right"}
 var pairs = &table{}
 var first, second []*span
+
+var recent, byNumber = list.New(), map[int]*list.Element{}
 var pools []*exporter
 var registry []any // from which the types are known also if the program is stripped
 
@@ -123,6 +130,10 @@ func main() {
 	case "variables":
 		first = spans(1000)
 		second = append(second, first...)
+	case "listed":
+		for i, one := range spans(1000) {
+			byNumber[i] = recent.PushFront(one)
+		}
 	case "pointer":
 		right.batch = spans(1000)[:3]
 		right.one = &right.batch[0]
