@@ -267,8 +267,6 @@ static void source_came(struct hub *hub, const struct reply_to *to, enum channel
     text_append(&path, body, size);
     text_append(&path, "", 1);
     if (path.failed || strlen(path.data) != size || !read_source(path.data, &source)) {
-        text_deinit(&quoted);
-        quoted = (struct text){0};
         text_append(&quoted, body, size);
         text_printf(&quoted, ": cannot be read");
         reply_error(hub, to, REPLY_REFUSED, quoted.data, quoted.failed ? 0 : quoted.size);

@@ -1,7 +1,6 @@
 /* html_objects: the largest objects, with the path to each, and the layouts of structs; see data.h.
  */
 #include <inttypes.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include <go2heapsnapshot/values.h>
