@@ -28,9 +28,15 @@ void text_printf(struct text *text, const char *format, ...)
     char buffer[256];
     va_list arguments;
     va_start(arguments, format);
-    int size = vsnprintf(buffer, sizeof(buffer), format, arguments);
+    const size_t size = (size_t)vsnprintf(buffer, sizeof(buffer), format, arguments);
     va_end(arguments);
-    text_append(text, buffer, (size_t)size < sizeof(buffer) ? (size_t)size : sizeof(buffer) - 1);
+    if (size < sizeof(buffer)) {
+        text_append(text, buffer, size);
+    } else if (text_grow(text, size + 1)) {
+        va_start(arguments, format);
+        text->size += (size_t)vsnprintf(text->data + text->size, size + 1, format, arguments);
+        va_end(arguments);
+    }
 }
 
 void text_append_number(struct text *text, uint64_t number)
@@ -198,4 +204,16 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
         characters++;
     }
     return characters;
+}
+
+/* Appends one character more than wanted, and removes it. */
+bool text_append_clipped(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+{
+    const size_t before = text->size;
+    if (text_append_utf8(text, data, size, limit + 1) <= limit)
+        return false;
+    while (text->size > before && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
+        text->size--;
+    text->size -= text->size > before;
+    return true;
 }

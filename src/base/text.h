@@ -32,7 +32,7 @@ static inline void text_append_string(struct text *text, const char *string)
     text_append(text, string, __builtin_strlen(string));
 }
 
-/* Appends at most 255 bytes of printf()'s output. */
+/* Appends printf()'s output. */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends the digits of a number; this is faster than text_printf(). */
@@ -51,6 +51,9 @@ void text_append_float(struct text *text, double value, bool is_narrow);
 /* Appends bytes of a dump as UTF-8: invalid bytes become U+FFFD, and the text is cut after limit
  * characters. Returns the number of characters. */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+
+/* Appends at most limit characters in the same way. Returns whether there are more. */
+bool text_append_clipped(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
 /* Returns the number of ASCII bytes at the beginning of data; most bytes are ASCII. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);

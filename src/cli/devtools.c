@@ -31,7 +31,7 @@ static struct g2h_error *name_inspected(const struct options *options, struct te
     if (size > 0)
         text_append(path, target, (size_t)size);
     else if (options->exe || options->input_count > 0)
-        text_printf(path, "%.250s", options->exe ? options->exe : options->inputs[0]);
+        text_append_string(path, options->exe ? options->exe : options->inputs[0]);
     text_append(path, "", 1);
     TRY_MEMORY(!path->failed);
     const char *slash = strrchr(path->data, '/');

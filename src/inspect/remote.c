@@ -405,8 +405,8 @@ static bool add_part(void *context, const char *name, size_t size, const struct 
         return true;
     }
     read_content(summary->taken, &part->value, &shown, &content);
-    if (text_append_utf8(&summary->text, (const uint8_t *)shown.data, shown.size,
-                         PART_CHARACTERS) == PART_CHARACTERS)
+    if (text_append_clipped(&summary->text, (const uint8_t *)shown.data, shown.size,
+                            PART_CHARACTERS))
         text_append_string(&summary->text, "…");
     return true;
 }

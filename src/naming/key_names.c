@@ -280,17 +280,6 @@ static bool append_redacted(const struct names *names, const uint8_t *data, uint
     return true;
 }
 
-/* Appends the characters of a key, up to KEY_LIMIT. */
-static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
-{
-    if (text_append_utf8(text, data, size, KEY_LIMIT + 1) <= KEY_LIMIT)
-        return;
-    while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
-        text->size--;
-    text->size -= text->size > 0;
-    text_append_string(text, "…");
-}
-
 /* Appends a key as ["alice"], cut and redacted as needed. Returns false if it cannot be shown.
  * Nearly all keys are short ASCII, and are copied without looking at each character. */
 static bool key_names_append_string(const struct names *names, const uint8_t *data, uint64_t size,
@@ -308,7 +297,8 @@ static bool key_names_append_string(const struct names *names, const uint8_t *da
         return true;
     }
     text_append_string(text, "[\"");
-    append_cut(data, size, text);
+    if (text_append_clipped(text, data, size, KEY_LIMIT))
+        text_append_string(text, "…");
     text_append_string(text, "\"]");
     return true;
 }

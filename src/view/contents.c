@@ -45,20 +45,13 @@ static void format_nil(const struct formatting *out)
 static void format_quoted(const struct formatting *out, const uint8_t *data, uint64_t size,
                           uint64_t whole)
 {
-    struct text *text = out->text;
-    text_append_string(text, "\"");
-    const size_t before = text->size;
-    const uint64_t most = size < 4 * G2H_CONTENT_LIMIT ? size : 4 * G2H_CONTENT_LIMIT;
-    const size_t characters = text_append_utf8(text, data, most, G2H_CONTENT_LIMIT);
-    const bool is_cut =
-        whole > size || (characters >= G2H_CONTENT_LIMIT && whole > text->size - before);
-    text_append_string(text, "\"");
-    if (is_cut)
-        text_append_string(text, "…");
+    text_append_string(out->text, "\"");
+    const bool is_clipped = text_append_clipped(out->text, data, size, G2H_CONTENT_LIMIT);
+    text_append_string(out->text, is_clipped || whole > size ? "\"…" : "\"");
 }
 
-/* Returns whether bytes can be shown as a string: printable ASCII, or valid UTF-8 without control
- * characters. */
+/* Returns whether bytes can be shown as a string: ASCII without control characters but white
+ * space. */
 static bool is_printable(const uint8_t *data, uint64_t size)
 {
     for (uint64_t i = 0; i < size; i++)

@@ -51,6 +51,13 @@ run go2heapsnapshot "--inspect=$port" --exe app 1.dump
 check "a port that is taken: fails, and says so" eval '[ "$status" -eq 1 ] && grep -q "$port" err'
 kill $server
 wait $server
+deep=$(printf 'd%.0s' {1..130})
+mkdir -p "$deep/$deep"
+mv 2.dump "$deep/$deep/long.dump"
+begin --inspect=0 "$deep/$deep/long.dump"
+kill $server
+wait $server
+check "a dump whose path is long: has its own name" grep -q '^go2heapsnapshot: long.dump waits for DevTools' said
 begin --inspect=0.0.0.0:0 --exe app 1.dump
 kill $server
 wait $server

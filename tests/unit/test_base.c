@@ -591,9 +591,23 @@ static void texts_grow(void **state)
     text.size = 0;
     text_append(&text, NULL, 0);
     text_printf(&text, "%s=%d;%300s", "x", 7, "");
-    assert_int_equal(text.size, 255);
+    assert_int_equal(text.size, 304);
     assert_memory_equal(text.data, "x=7; ", 5);
+    text_printf(&text, "%251s%s", "", "four"); /* what fits into its buffer, */
+    assert_int_equal(text.size, 304 + 255);
+    text_printf(&text, "%252s%s", "", "four"); /* and what does not */
+    assert_int_equal(text.size, 304 + 255 + 256);
+    assert_memory_equal(text.data + text.size - 5, " four", 5);
     assert_false(text.failed);
+    text.size = 0;
+    assert_false(text_append_clipped(&text, (const uint8_t *)"a\xff\u00e9", 4, 3));
+    assert_true(text_append_clipped(&text, (const uint8_t *)"bc\u00e9", 4, 2));
+    assert_true(text_append_clipped(&text, (const uint8_t *)"\xff", 1, 0));
+    assert_int_equal(text.size, 8);
+    assert_memory_equal(text.data,
+                        "a\ufffd\u00e9"
+                        "bc",
+                        8);
     text_deinit(&text);
     assert_int_equal(text_ascii_run((const uint8_t *)"0123456789\x80", 11), 10);
 }

@@ -85,6 +85,13 @@ static void names(void **state)
     char *path = death_file_path("dumps", &file);
     assert_string_equal(path, "dumps/my_ser_ver-42-20251127T125011Z-90%.dump.gz");
     free(path);
+    char deep[400];
+    memset(deep, 'd', sizeof(deep) - 1);
+    deep[sizeof(deep) - 1] = '\0';
+    path = death_file_path(deep, &file);
+    assert_int_equal(strlen(path),
+                     strlen(deep) + strlen("/my_ser_ver-42-20251127T125011Z-90%.dump.gz"));
+    free(path);
 }
 
 int main(void)

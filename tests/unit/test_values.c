@@ -162,6 +162,47 @@ static void places_have_what_people_see(void **state)
     conversion_deinit(&made);
 }
 
+/* Returns whether each of some bytes is a character by itself, and one of them is not UTF-8. */
+static bool has_invalid_bytes(const uint8_t *data, size_t size)
+{
+    bool has = false;
+    for (size_t i = 0; i < size; i++) {
+        if (data[i] >= 0xc2)
+            return false;
+        has |= data[i] >= 0x80;
+    }
+    return has;
+}
+
+/* A string of bytes that are not UTF-8 takes more bytes when it is shown than it has; it is marked
+ * as cut nevertheless. */
+static void long_strings_are_marked_as_cut(void **state)
+{
+    struct conversion made = make_view(false, 0);
+    struct g2h_text text = {0};
+    struct g2h_content content;
+    unsigned count = 0;
+    (void)state;
+    for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
+        const struct g2h_object object = g2h_heap_object(heap, i);
+        if (object.contents.size < G2H_CONTENT_LIMIT + 1 ||
+            !has_invalid_bytes(object.contents.data, G2H_CONTENT_LIMIT))
+            continue;
+        uint64_t words[] = {object.address, G2H_CONTENT_LIMIT};
+        const struct g2h_value value = {
+            .kind = G2H_VALUE_STRING, .data = (const uint8_t *)words, .size = sizeof(words)};
+        g2h_value_content(made.view, &value, &text, &content);
+        assert_memory_equal(text.data + text.size - 1, "\"", 1);
+        words[1]++;
+        g2h_value_content(made.view, &value, &text, &content);
+        assert_memory_equal(text.data + text.size - strlen("\"…"), "\"…", strlen("\"…"));
+        count++;
+    }
+    assert_true(count > 0);
+    g2h_text_deinit(&text);
+    conversion_deinit(&made);
+}
+
 /* Every value of an object lies within it; if names are redacted, numbers have no text and strings
  * are redacted. */
 static void values_lie_in_their_objects(void **state)
@@ -322,6 +363,7 @@ int main(void)
         cmocka_unit_test(fields_have_paths_types_and_values),
         cmocka_unit_test(places_have_what_people_see),
         cmocka_unit_test(values_lie_in_their_objects),
+        cmocka_unit_test(long_strings_are_marked_as_cut),
         cmocka_unit_test(complex_numbers_are_as_go_has_them),
         cmocka_unit_test(maps_have_their_length),
         cmocka_unit_test(goroutines_are_their_nodes),
