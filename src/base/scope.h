@@ -41,6 +41,9 @@
 /* Frees what the variable points to when the variable's scope ends. */
 #define _cleanup_free_ _cleanup_(cleanup_free)
 
+/* Frees the entries of a VECTOR, whose first member points to them. */
+#define _cleanup_vector_ _cleanup_(cleanup_free)
+
 /* pointer points to a variable of any pointer type, so the variable is copied, not dereferenced. */
 static inline void cleanup_free(void *pointer)
 {

@@ -15,16 +15,11 @@ struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
 };
 
-static void free_nodes(node_vector *nodes)
-{
-    free(nodes->data);
-}
-
 /* Returns in *ret the finalizer that a shortest path to a node begins with. */
 static struct g2h_error *find_first_finalizer(const struct findings *findings, uint32_t node,
                                               uint32_t *ret)
 {
-    _cleanup_(free_nodes) node_vector path = {0};
+    _cleanup_vector_ node_vector path = {0};
     TRY(path_shortest(findings->paths, node, &path));
     for (size_t i = 0; i < path.count; i++)
         if (findings_kind_of(findings->view, path.data[i]) == G2H_NODE_FINALIZER)

@@ -145,7 +145,7 @@ static struct g2h_error *add_class(struct g2h_base *base, const struct merged *m
 static struct g2h_error *name_largest(struct g2h_base *base, const struct merged *merged,
                                       const uint32_t *numbers)
 {
-    _cleanup_(ranking_deinit) ranking order = {0};
+    _cleanup_vector_ ranking order = {0};
     uint32_t next = 1; /* number of the next node that has not been seen; the root has 0 */
     for (uint32_t i = 1; i < merged->nodes.count; i++) {
         if (merged->nodes.data[i].is_garbage || numbers[i] < next)

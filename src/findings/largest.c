@@ -68,16 +68,11 @@ static int largest_compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static void free_objects(large_vector *objects)
-{
-    free(objects->data);
-}
-
 /* Takes the heaviest candidates, but only LARGEST_OF_CLASS of one class, so that one class does not
  * fill the list. */
 struct g2h_error *largest_find(const struct findings *findings, large_vector *ret)
 {
-    _cleanup_(free_objects) large_vector candidates = {0};
+    _cleanup_vector_ large_vector candidates = {0};
     TRY(find_candidates(findings, &candidates));
     vector_sort(&candidates, largest_compare);
     for (size_t i = 0; i < candidates.count && ret->count < LARGEST_OBJECTS; i++) {

@@ -117,23 +117,20 @@ static unsigned edit_distance(const char *one, size_t one_size, const char *othe
 static struct g2h_error *find_near(const struct lookup_classes *classes, const char *asked,
                                    node_vector *ret)
 {
-    ranking ranks = {0};
+    _cleanup_vector_ ranking ranks = {0};
     const size_t length = strlen(asked);
-    struct g2h_error *error = NULL;
-    for (size_t i = 0; i < classes->list.count && !error; i++) {
+    for (size_t i = 0; i < classes->list.count; i++) {
         size_t size;
         const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
         const unsigned distance = edit_distance(name, size, asked, length);
-        if (distance <= 2 + length / 3 &&
-            !vector_push(&ranks, ((struct ranked){LONGEST - distance, classes->list.data[i]})))
-            error = &error_no_memory;
+        if (distance <= 2 + length / 3)
+            TRY_MEMORY(
+                vector_push(&ranks, ((struct ranked){LONGEST - distance, classes->list.data[i]})));
     }
     ranking_sort(&ranks);
-    for (size_t i = 0; i < ranks.count && i < MOST_NEAR && !error; i++)
-        if (!vector_push(ret, ranks.data[i].node))
-            error = &error_no_memory;
-    ranking_deinit(&ranks);
-    return error;
+    for (size_t i = 0; i < ranks.count && i < MOST_NEAR; i++)
+        TRY_MEMORY(vector_push(ret, ranks.data[i].node));
+    return NULL;
 }
 
 /* Returns an error that ends in a list of names: ": main.Watcher, main.Watch and 3 more". */
@@ -152,11 +149,6 @@ static struct g2h_error *lookup_refuse(const struct findings *findings, const ch
     TRY_MEMORY(!list.failed);
     return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s%s%.*s", asked, why, list.size > 0 ? ": " : "",
                         (int)list.size, list.size > 0 ? list.data : "");
-}
-
-static void lookup_free_nodes(node_vector *nodes)
-{
-    free(nodes->data);
 }
 
 static void lookup_classes_deinit(struct lookup_classes *classes)
@@ -186,7 +178,7 @@ static struct g2h_error *find_class(const struct findings *findings, const char 
                                     struct lookup *ret)
 {
     _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
-    _cleanup_(lookup_free_nodes) node_vector found = {0};
+    _cleanup_vector_ node_vector found = {0};
     _cleanup_(text_deinit) struct text short_name = {0}, longer = {0};
     strip_directories(asked, &short_name);
     TRY_MEMORY(!short_name.failed);

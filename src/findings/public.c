@@ -217,16 +217,11 @@ static struct g2h_error *keep_example(struct g2h_findings *found, const struct s
     return keep(&found->suspects, &held_by, &ret->held_by);
 }
 
-static void public_free_suspects(suspect_vector *suspects)
-{
-    free(suspects->data);
-}
-
 /* Fills the answer to g2h_findings_suspects(). */
 static struct g2h_error *find_suspects(struct g2h_findings *found)
 {
     const struct findings *findings = &found->findings;
-    _cleanup_(public_free_suspects) suspect_vector suspects = {0};
+    _cleanup_vector_ suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     for (size_t i = 0; i < suspects.count; i++) {
         const struct suspect *suspect = &suspects.data[i];
@@ -313,14 +308,9 @@ static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uin
     return keep_edge(found, from, number, &step->edge);
 }
 
-static void public_free_nodes(node_vector *nodes)
-{
-    free(nodes->data);
-}
-
 struct g2h_error *g2h_findings_path(struct g2h_findings *findings, uint32_t node, size_t *ret)
 {
-    _cleanup_(public_free_nodes) node_vector nodes = {0};
+    _cleanup_vector_ node_vector nodes = {0};
     answer_deinit(&findings->path);
     TRY(public_find_nodes(findings, node, &nodes));
     for (size_t i = 0; i < nodes.count; i++)

@@ -1,14 +1,7 @@
 /* ranking; see ranking.h. */
 #include "findings/ranking.h"
 
-#include <stdlib.h>
-
 #include "base/scope.h"
-
-void ranking_deinit(ranking *list)
-{
-    free(list->data);
-}
 
 /* Orders by weight, the greatest first, and then by node, so that the order is the same in each
  * run. */

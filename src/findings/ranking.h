@@ -10,8 +10,6 @@ struct ranked {
 };
 typedef VECTOR(struct ranked) ranking;
 
-void ranking_deinit(ranking *list);
-
 /* Sorts a list; of equal weights the node that comes first in the tree comes first. */
 void ranking_sort(ranking *list);
 

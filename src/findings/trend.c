@@ -778,11 +778,6 @@ void trend_founds_deinit(struct trend_founds *founds)
         free(founds->by_kind[i].data);
 }
 
-static void free_found(trend_found_vector *found)
-{
-    free(found->data);
-}
-
 /*
  * Chooses sums of classes that grow steadily and are mostly not in chosen places: their holders
  * change. The largest come first, so that a class below a chosen one comes later, and can be left
@@ -793,7 +788,7 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
     const struct g2h_trend *trend = choice->trend;
     _cleanup_free_ uint64_t *sums = calloc(trend->places.count + 1, sizeof(*sums));
     _cleanup_free_ bool *is_seen = calloc((size_t)trend->names.count + 1, sizeof(*is_seen));
-    _cleanup_(free_found) trend_found_vector steady = {0};
+    _cleanup_vector_ trend_found_vector steady = {0};
     TRY_MEMORY(sums && is_seen);
     sum_chosen(choice, sums);
     for (uint32_t i = TREND_ANYWHERE + 1; i < trend->places.count; i++) {

@@ -192,7 +192,7 @@ static int compare_locals(const void *a, const void *b)
 struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
                                   struct who_local ret[WHO_LOCALS], size_t *ret_count)
 {
-    _cleanup_(ranking_deinit) ranking variables = {0};
+    _cleanup_vector_ ranking variables = {0};
     TRY(find_variables(findings, place, &variables));
     const size_t count = variables.count < WHO_LOCALS ? variables.count : WHO_LOCALS;
     for (size_t i = 0; i < count; i++)
@@ -348,15 +348,10 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     return NULL;
 }
 
-static void who_free_suspects(suspect_vector *suspects)
-{
-    free(suspects->data);
-}
-
 /* Details take long to find, so only the first WHO_SUSPECTS suspects get them. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
-    _cleanup_(who_free_suspects) suspect_vector suspects = {0};
+    _cleanup_vector_ suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
     if (ret->all > 0)

@@ -294,11 +294,6 @@ static struct g2h_error *find_firsts(const struct garbage *garbage, object_vecto
     return NULL;
 }
 
-static void objects_deinit(object_vector *objects)
-{
-    free(objects->data);
-}
-
 /*
  * Hangs the garbage that is left: cycles, and the objects that they reach. find_firsts() returns
  * objects in any order. Going through them backwards, those that no later one reaches are heads,
@@ -310,7 +305,7 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
     struct marker *marker = garbage->marker;
     uint64_t *marks = marker->marks;
     _cleanup_free_ uint64_t *copy = copy_marks(garbage->graph, marks);
-    _cleanup_(objects_deinit) object_vector firsts = {0};
+    _cleanup_vector_ object_vector firsts = {0};
     TRY_MEMORY(copy);
     marker->marks = copy;
     struct g2h_error *error = find_firsts(garbage, &firsts);

@@ -211,7 +211,7 @@ static void answers_put_objects(const struct answers *answers, struct page *page
 struct g2h_error *answers_instances(struct answers *answers, const char *asked, struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    _cleanup_(ranking_deinit) ranking nodes = {0};
+    _cleanup_vector_ ranking nodes = {0};
     struct lookup lookup;
     struct g2h_node example;
     size_t count;

@@ -19,11 +19,6 @@ struct synthetic_node {
 
 typedef VECTOR(struct synthetic_node) synthetic_vector;
 
-static void free_synthetics(synthetic_vector *vector)
-{
-    free(vector->data);
-}
-
 /* Orders nodes as in the whole graph. */
 static int compare_whole(const void *a, const void *b)
 {
@@ -81,7 +76,7 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
  */
 static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
 {
-    _cleanup_(free_synthetics) synthetic_vector all = {0};
+    _cleanup_vector_ synthetic_vector all = {0};
     node_ids->synthetic =
         block_alloc((size_t)node_ids->first_object + 1, sizeof(*node_ids->synthetic));
     TRY_MEMORY(node_ids->synthetic);

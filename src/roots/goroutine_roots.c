@@ -471,16 +471,6 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
     return NULL;
 }
 
-static void free_frames(frame_vector *frames)
-{
-    free(frames->data);
-}
-
-static void free_goroutines(goroutine_vector *goroutines)
-{
-    free(goroutines->data);
-}
-
 /* Adds the stackroot records of a dump of 2013, below their frames. */
 static struct g2h_error *add_stackroots(struct builder *builder)
 {
@@ -507,8 +497,8 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
     _cleanup_(places_deinit) struct places places = {0};
-    _cleanup_(free_goroutines) goroutine_vector goroutines = {0};
-    _cleanup_(free_frames) frame_vector frames = {0};
+    _cleanup_vector_ goroutine_vector goroutines = {0};
+    _cleanup_vector_ frame_vector frames = {0};
     uint32_t group, parent;
     if (heap->goroutines.count == 0)
         return add_stackroots(builder);

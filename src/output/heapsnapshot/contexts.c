@@ -94,11 +94,6 @@ static struct g2h_error *list_groups(const struct g2h_view *view, group_vector *
     return NULL;
 }
 
-static void free_groups(group_vector *groups)
-{
-    free(groups->data);
-}
-
 /* ---- nodes and edges ---- */
 
 /* Adds a context. key is a hash of the context's meaning, and is the same in every dump of one
@@ -200,7 +195,7 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
 {
     static const char map[] = "map", native_context[] = "native_context";
     const struct contexts_making making = {contexts, view, ids, strings};
-    _cleanup_(free_groups) group_vector groups = {0};
+    _cleanup_vector_ group_vector groups = {0};
     struct text text = {0};
     TRY(list_groups(view, &groups));
     const bool good = contexts_add_all(&making, &groups, &text);

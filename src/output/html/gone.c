@@ -28,15 +28,10 @@ static void put_gone(struct data *data, const struct html_tree *tree,
     data_words(data, "}");
 }
 
-static void free_gone(gone_vector *list)
-{
-    free(list->data);
-}
-
 struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
 {
     const struct findings *findings = data->findings;
-    _cleanup_(free_gone) gone_vector list = {0};
+    _cleanup_vector_ gone_vector list = {0};
     const size_t begin = data_size(&data->out);
     uint64_t all = 0;
     if (!findings->base)

@@ -370,16 +370,11 @@ static void html_objects_put_layout(struct objects *objects, const struct struct
     data_words(data, "]}");
 }
 
-static void free_structs(struct_vector *structs)
-{
-    free(structs->data);
-}
-
 struct g2h_error *data_put_layouts(struct data *data)
 {
     _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
                                                              .findings = data->findings};
-    _cleanup_(free_structs) struct_vector structs = {0};
+    _cleanup_vector_ struct_vector structs = {0};
     const size_t begin = data_size(&data->out);
     TRY(structs_find(data->findings, &structs));
     TRY(g2h_values_create(data->findings->view, &objects.values));

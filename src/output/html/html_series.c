@@ -188,16 +188,11 @@ static const char *place_name(const struct merged *merged, uint32_t node, size_t
     return blank + 1;
 }
 
-static void html_series_free_places(goroutine_place_vector *places)
-{
-    free(places->data);
-}
-
 /* Adds the places whose number of goroutines has changed most. */
 static struct g2h_error *put_places(const struct html_series *series)
 {
     struct data *data = series->data;
-    _cleanup_(html_series_free_places) goroutine_place_vector places = {0};
+    _cleanup_vector_ goroutine_place_vector places = {0};
     _cleanup_free_ uint64_t *counts = calloc(series->count * MOST_PLACES, sizeof(*counts));
     struct html_series_row rows[MOST_PLACES + 1];
     size_t count = 0;

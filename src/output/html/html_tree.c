@@ -63,7 +63,7 @@ static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
 static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
 {
     const struct merged *merged = choice->merged;
-    _cleanup_(ranking_deinit) ranking order = {0};
+    _cleanup_vector_ ranking order = {0};
     for (uint32_t i = 0; i < merged->nodes.count; i++)
         TRY_MEMORY(vector_push(&order, ((struct ranked){merged->nodes.data[i].retained, i})));
     ranking_sort(&order);

@@ -172,7 +172,7 @@ static struct g2h_error *path_to_put_class(struct path_to_path *path, const stru
 {
     const struct report *report = path->report;
     uint32_t name = report_node(report, lookup->class)->name;
-    _cleanup_(ranking_deinit) ranking nodes = {0};
+    _cleanup_vector_ ranking nodes = {0};
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(path_to_put_holders(report, &nodes));
     page_close(report->page);

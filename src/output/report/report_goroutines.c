@@ -156,11 +156,6 @@ static struct g2h_error *report_goroutines_put_ended(const struct report *report
     return NULL;
 }
 
-static void report_goroutines_free_places(goroutine_place_vector *places)
-{
-    free(places->data);
-}
-
 static void rows_deinit(struct report_goroutines_rows *rows)
 {
     table_deinit(&rows->table);
@@ -172,7 +167,7 @@ struct g2h_error *report_put_goroutines(const struct report *report)
 {
     struct table_column columns[6];
     _cleanup_(rows_deinit) struct report_goroutines_rows rows = {.report = report};
-    _cleanup_(report_goroutines_free_places) goroutine_place_vector places = {0};
+    _cleanup_vector_ goroutine_place_vector places = {0};
     uint64_t others = 0, bytes = 0;
     size_t shown = 0;
     TRY(goroutines_find_places(report->findings, &places));

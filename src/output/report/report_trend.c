@@ -83,11 +83,6 @@ static uint64_t rate_of(uint64_t grown, int64_t elapsed, int64_t time)
 
 typedef VECTOR(uint32_t) way_vector;
 
-static void free_way(way_vector *way)
-{
-    free(way->data);
-}
-
 /* Finds the places above a place, and itself, from below upwards; not the root, and not the groups
  * below it that packages and goroutines are in. */
 static struct g2h_error *find_way(const struct g2h_trend *trend, uint32_t place, way_vector *ret)
@@ -107,7 +102,7 @@ static struct g2h_error *find_way(const struct g2h_trend *trend, uint32_t place,
 static struct g2h_error *put_way(const struct trend_report *report, const char *key, uint32_t place)
 {
     enum { FIRST = 3, LAST = 4 };
-    _cleanup_(free_way) way_vector way = {0};
+    _cleanup_vector_ way_vector way = {0};
     _cleanup_(text_deinit) struct text text = {0};
     TRY(find_way(report->trend, place, &way));
     page_open_list(report->page, key);

@@ -28,16 +28,11 @@ static struct page_field name_of_class(const struct report *report, const char *
                                   : 0);
 }
 
-static void free_deferred(deferred_vector *list)
-{
-    free(list->data);
-}
-
 /* Reports what deferred calls hold, by class. */
 static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
 {
     enum { MOST = 6 };
-    _cleanup_(free_deferred) deferred_vector list = {0};
+    _cleanup_vector_ deferred_vector list = {0};
     const uint64_t least = report_node(report, calls)->retained / 50;
     struct page *page = report->page;
     TRY(deferred_find(report->findings, calls, &list));
@@ -149,7 +144,7 @@ static struct g2h_error *report_who_put_each(const struct report *report,
     const struct merged_node *node = report_node(report, suspect->item);
     const bool is_tree = suspect->count != node->count; /* parts of these are parts of others */
     struct page *page = report->page;
-    _cleanup_(ranking_deinit) ranking parts = {0};
+    _cleanup_vector_ ranking parts = {0};
     if (suspect->count < 2)
         return NULL;
     TRY(ranking_of_children(report->findings, suspect->item, &parts));

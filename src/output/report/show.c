@@ -230,7 +230,7 @@ static struct g2h_error *show_put_class(struct show *show, const struct lookup *
 {
     const struct report *report = show->report;
     const uint32_t name = report_node(report, lookup->class)->name;
-    _cleanup_(ranking_deinit) ranking nodes = {0};
+    _cleanup_vector_ ranking nodes = {0};
     _cleanup_(distribution_deinit) struct distribution distribution = {.objects = 0};
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(distribution_find(report->findings, name, &distribution));

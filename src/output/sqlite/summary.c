@@ -142,7 +142,7 @@ struct tree_row {
 static struct g2h_error *choose_rows(const struct summary *summary, struct tree_row *rows)
 {
     const size_t count = summary->merged.nodes.count;
-    _cleanup_(ranking_deinit) ranking order = {0};
+    _cleanup_vector_ ranking order = {0};
     for (uint32_t i = 0; i < count; i++)
         TRY_MEMORY(
             vector_push(&order, ((struct ranked){summary_node_of(summary, i)->retained, i})));
@@ -379,7 +379,7 @@ static struct g2h_error *add_labels(struct summary *summary)
 
 static struct g2h_error *summary_add_all(struct summary *summary)
 {
-    _cleanup_(ranking_deinit) ranking places = {0};
+    _cleanup_vector_ ranking places = {0};
     TRY(add_dump(summary));
     TRY(add_labels(summary));
     TRY(summary_add_classes(summary));

@@ -13,11 +13,6 @@ struct attach_child {
 
 typedef VECTOR(struct attach_child) child_vector;
 
-static void child_vector_deinit(child_vector *children)
-{
-    free(children->data);
-}
-
 /* Reads the parents of all processes. Returns false if memory runs out. */
 static bool child_vector_read(child_vector *ret)
 {
@@ -36,7 +31,7 @@ static bool child_vector_read(child_vector *ret)
 /* Searches breadth first: the list of those found is the queue as well. */
 size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
 {
-    _cleanup_(child_vector_deinit) child_vector all = {0};
+    _cleanup_vector_ child_vector all = {0};
     size_t found = 0;
     if (!child_vector_read(&all))
         return 0;
