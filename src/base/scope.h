@@ -38,6 +38,15 @@
 /* Calls function with a pointer to the variable when the variable's scope ends. */
 #define _cleanup_(function) __attribute__((cleanup(function)))
 
+/* Defines name() for _cleanup_(name): passes what a variable points to to destroy(), which takes
+ * NULL, too. */
+#define CLEANUP_POINTER(name, type, destroy) \
+    static inline void name(type **pointer) \
+    { \
+        destroy(*pointer); \
+    } \
+    _Static_assert(sizeof(type *) == sizeof(void *), "it ends in a semicolon")
+
 /* Frees what the variable points to when the variable's scope ends. */
 #define _cleanup_free_ _cleanup_(cleanup_free)
 

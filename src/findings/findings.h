@@ -47,6 +47,7 @@
 #include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 
+#include "base/scope.h"
 #include "base/text.h"
 #include "findings/allocated.h"
 #include "findings/growth.h"
@@ -87,11 +88,7 @@ void findings_deinit(struct findings *findings);
 
 /* ---- nodes of findings->merged ---- */
 
-/* For _cleanup_. */
-static inline void findings_destroy_edges(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
+CLEANUP_POINTER(findings_destroy_edges, struct g2h_edges, g2h_edges_destroy);
 
 static inline const struct merged_node *findings_node(const struct findings *findings,
                                                       uint32_t node)

@@ -76,10 +76,7 @@ static void *struct_at(const struct answer *answer, size_t index)
 
 /* ---- the basis ---- */
 
-static void public_destroy(struct g2h_findings **findings)
-{
-    g2h_findings_destroy(*findings);
-}
+CLEANUP_POINTER(public_destroy, struct g2h_findings, g2h_findings_destroy);
 
 /* Makes the merged tree now; the answers are found when they are asked for. */
 struct g2h_error *g2h_findings_create(const struct g2h_view *view,

@@ -58,15 +58,8 @@ static bool structs_has_fields(const struct findings *findings, uint32_t object,
     return g2h_values_next(values, &value) && g2h_values_next(values, &value);
 }
 
-static void destroy_layouts(struct g2h_layouts **layouts)
-{
-    g2h_layouts_destroy(*layouts);
-}
-
-static void destroy_values(struct g2h_values **values)
-{
-    g2h_values_destroy(*values);
-}
+CLEANUP_POINTER(destroy_layouts, struct g2h_layouts, g2h_layouts_destroy);
+CLEANUP_POINTER(destroy_values, struct g2h_values, g2h_values_destroy);
 
 /* Goes through the classes from the largest on, until one has less than a thousandth of the heap,
  * or STRUCTS have been found. */

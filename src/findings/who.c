@@ -297,10 +297,7 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
     return NULL;
 }
 
-static void who_destroy_values(struct g2h_values **values)
-{
-    g2h_values_destroy(*values);
-}
+CLEANUP_POINTER(who_destroy_values, struct g2h_values, g2h_values_destroy);
 
 /* Sums up the entries of a suspect's maps. *ret becomes 0 if it is not of maps, or if they are not
  * known. */

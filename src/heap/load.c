@@ -478,10 +478,7 @@ static void loader_deinit(struct loader *loader)
     free(loader->chunks.data);
 }
 
-static void destroy_heap(struct g2h_heap **heap)
-{
-    g2h_heap_destroy(*heap);
-}
+CLEANUP_POINTER(destroy_heap, struct g2h_heap, g2h_heap_destroy);
 
 /* The format says whether objects have types or field lists of pointers, which decides how their
  * pointers are found. */

@@ -449,10 +449,7 @@ const struct stat *g2h_input_status(const struct g2h_input *input)
     return input->file ? &input->file->status : NULL;
 }
 
-static void input_close(struct g2h_input **input)
-{
-    g2h_input_close(*input);
-}
+CLEANUP_POINTER(input_close, struct g2h_input, g2h_input_close);
 
 /* Returns an input whose file is not open yet, or NULL if memory runs out. */
 static struct g2h_input *input_create(const char *name)

@@ -123,10 +123,7 @@ static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
     return NULL;
 }
 
-static void build_destroy(struct g2h_graph **graph)
-{
-    g2h_graph_destroy(*graph);
-}
+CLEANUP_POINTER(build_destroy, struct g2h_graph, g2h_graph_destroy);
 
 struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
                                   const struct g2h_graph_options *options, struct g2h_graph **ret)

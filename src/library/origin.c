@@ -13,10 +13,7 @@
 #include "process/attach/procfs.h"
 #include "process/read.h"
 
-static void origin_close_input(struct g2h_input **input)
-{
-    g2h_input_close(*input);
-}
+CLEANUP_POINTER(origin_close_input, struct g2h_input, g2h_input_close);
 
 /* ---- what to open ---- */
 
@@ -80,10 +77,7 @@ static bool has_program(const struct origin *origin)
     return origin->exe && !g2h_exe_is_plugin(origin->exe);
 }
 
-static void close_exe(struct g2h_exe **exe)
-{
-    g2h_exe_close(*exe);
-}
+CLEANUP_POINTER(close_exe, struct g2h_exe, g2h_exe_close);
 
 /* Makes the program that was read the executable for names and types, unless a plugin is that
  * already. */

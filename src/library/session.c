@@ -57,10 +57,7 @@ static struct g2h_error *session_make(struct g2h_session *session, const char *s
     return pipeline_view(&session->made, &view);
 }
 
-static void close_session(struct g2h_session **session)
-{
-    g2h_close(*session);
-}
+CLEANUP_POINTER(close_session, struct g2h_session, g2h_close);
 
 struct g2h_error *g2h_open(const char *source, const char *exe,
                            const struct g2h_open_options *given, struct g2h_session **ret)

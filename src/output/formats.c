@@ -171,10 +171,7 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
 }
 #endif
 
-static void destroy_dominators(struct g2h_dominators **dominators)
-{
-    g2h_dominators_destroy(*dominators);
-}
+CLEANUP_POINTER(destroy_dominators, struct g2h_dominators, g2h_dominators_destroy);
 
 struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
                             const struct g2h_output_options *options)

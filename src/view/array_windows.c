@@ -13,10 +13,7 @@ struct g2h_windows {
     struct windows windows;
 };
 
-static void windows_destroy(struct g2h_windows **windows)
-{
-    g2h_windows_destroy(*windows);
-}
+CLEANUP_POINTER(windows_destroy, struct g2h_windows, g2h_windows_destroy);
 
 /* Merges the windows that names have with others, some of which may be the same. */
 static struct g2h_error *windows_join(const struct windows *known, const struct windows *noscan,

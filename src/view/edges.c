@@ -39,10 +39,7 @@ struct g2h_edges {
     struct entry_keys keys;
 };
 
-static void edges_destroy(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
+CLEANUP_POINTER(edges_destroy, struct g2h_edges, g2h_edges_destroy);
 
 /* Allocates only what this view needs: seen for a folded one, keys for one with types, untyped
  * names without. */

@@ -22,10 +22,7 @@ struct slots {
     void *context;
 };
 
-static void destroy_entries(struct map_entries **entries)
-{
-    map_entries_destroy(*entries);
-}
+CLEANUP_POINTER(destroy_entries, struct map_entries, map_entries_destroy);
 
 /* Returns the element of a field that is a pointer, or TYPE_NONE. */
 static uint32_t elem_of(const struct types *types, uint32_t type, const char *name)

@@ -11,10 +11,7 @@ struct g2h_dominators {
     uint64_t *sizes;        /* by number in preorder */
 };
 
-static void retained_destroy(struct g2h_dominators **dominators)
-{
-    g2h_dominators_destroy(*dominators);
-}
+CLEANUP_POINTER(retained_destroy, struct g2h_dominators, g2h_dominators_destroy);
 
 /* Points the idom of each node to the last node above it that a folded view keeps, so that readers
  * need not climb over folded ones. In preorder a dominator's own idom has always been set before it

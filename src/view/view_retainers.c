@@ -17,15 +17,8 @@ struct g2h_retainers {
     uint32_t *sources; /* by target, ascending within each */
 };
 
-static void view_retainers_destroy(struct g2h_retainers **retainers)
-{
-    g2h_retainers_destroy(*retainers);
-}
-
-static void view_retainers_destroy_edges(struct g2h_edges **edges)
-{
-    g2h_edges_destroy(*edges);
-}
+CLEANUP_POINTER(view_retainers_destroy, struct g2h_retainers, g2h_retainers_destroy);
+CLEANUP_POINTER(view_retainers_destroy_edges, struct g2h_edges, g2h_edges_destroy);
 
 /* Adds the number of edges that lead to node i to first[i + 1]. */
 static void view_retainers_count_edges(struct g2h_edges *edges, uint32_t nodes, uint64_t *first)
