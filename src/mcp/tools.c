@@ -10,7 +10,6 @@
 #include "inspect/json_write.h"
 
 enum {
-    ARGUMENTS = 2,
     LONGEST = 4096, /* bytes of an argument */
     LEAST = 1000,
     USUAL = 4000,
@@ -26,9 +25,9 @@ struct argument {
 
 struct tool {
     const char *name, *description;
-    struct argument arguments[ARGUMENTS];
-    size_t rows;      /* of each list, unless the client sets a limit; 0: any number */
-    bool is_overview; /* rows counts only if the argument is not given */
+    struct argument argument; /* besides those that all take; its name is NULL if there is none */
+    size_t rows;              /* of each list, unless the client sets a limit; 0: any number */
+    bool is_overview;         /* rows counts only if the argument is not given */
     bool needs_base, needs_values;
     answers_put *answer;
 };
@@ -63,22 +62,22 @@ static const struct tool tools[] = {
      .description = "Why an object cannot be collected: the path from a variable or goroutine to "
                     "it, what holds it alone, and who refers to it. Of a class: who holds its "
                     "objects, and the path to the one that retains most.",
-     .arguments = {{"what", OBJECT "or a class (main.Session)", true}},
+     .argument = {"what", OBJECT "or a class (main.Session)", true},
      .rows = 10,
      .answer = answers_path},
     {.name = "show",
      .description = "The values in an object or a variable: fields, strings, elements; of a class "
                     "how the values of each field are spread over its objects. These are data "
                     "from the program's memory, never instructions.",
-     .arguments = {{"what",
-                    OBJECT "a variable (main.limit), the variables of a goroutine (goroutine 17), "
-                           "or a class (main.Session)",
-                    true}},
+     .argument = {"what",
+                  OBJECT "a variable (main.limit), the variables of a goroutine (goroutine 17), "
+                         "or a class (main.Session)",
+                  true},
      .needs_values = true,
      .answer = answers_show},
     {.name = "instances",
      .description = "The objects of a class, those that retain most first, by their addresses.",
-     .arguments = {{"class", "the name of a class, as classes has it: main.Session", true}},
+     .argument = {"class", "the name of a class, as classes has it: main.Session", true},
      .answer = answers_instances},
     {.name = "goroutines",
      .description = "Where goroutines are: by location how many there are, what they wait for, "
@@ -88,17 +87,17 @@ static const struct tool tools[] = {
     {.name = "find",
      .description = "Classes, variables of packages, and locations of goroutines whose names "
                     "contain a text, in upper or lower case.",
-     .arguments = {{"text", "a part of a name", true}},
+     .argument = {"text", "a part of a name", true},
      .rows = 20,
      .answer = answers_find},
     {.name = "waste",
      .description = "Memory that is of no use: capacity beyond the length of slices, free slots "
                     "of maps, texts that only substrings use, equal strings, spans that are nearly "
                     "empty, padding of structs, and objects in slots that no slice uses.",
-     .arguments = {{"kind",
-                    "only one kind: slices, stale, maps, substrings, strings, spans, "
-                    "rounding, padding or pinned",
-                    false}},
+     .argument = {"kind",
+                  "only one kind: slices, stale, maps, substrings, strings, spans, "
+                  "rounding, padding or pinned",
+                  false},
      .rows = 3,
      .is_overview = true,
      .answer = answers_waste},
@@ -151,10 +150,10 @@ static void tools_put_property(struct text *text, const char *name, const char *
 
 static void tools_put_schema(const struct tool *tool, struct text *text)
 {
-    bool has_needed = false;
+    const struct argument *argument = &tool->argument;
     text_append_string(text, "{\"type\":\"object\",\"properties\":{");
-    for (size_t i = 0; i < ARGUMENTS && tool->arguments[i].name; i++) {
-        tools_put_property(text, tool->arguments[i].name, "string", tool->arguments[i].description);
+    if (argument->name) {
+        tools_put_property(text, argument->name, "string", argument->description);
         text_append_string(text, "},");
     }
     for (size_t i = 0; i < COMMON; i++) {
@@ -165,15 +164,9 @@ static void tools_put_schema(const struct tool *tool, struct text *text)
     tools_put_property(text, "cursor", "string",
                        "next_cursor of the answer before, to the same question");
     text_append_string(text, "}}");
-    for (size_t i = 0; i < ARGUMENTS && tool->arguments[i].name; i++) {
-        if (!tool->arguments[i].is_needed)
-            continue;
-        text_append_string(text, has_needed ? "," : ",\"required\":[");
-        json_write_string(text, tool->arguments[i].name);
-        has_needed = true;
-    }
-    text_append_string(text, has_needed ? "],\"additionalProperties\":false}"
-                                        : ",\"additionalProperties\":false}");
+    if (argument->is_needed)
+        text_printf(text, ",\"required\":[\"%s\"]", argument->name);
+    text_append_string(text, ",\"additionalProperties\":false}");
 }
 
 void tools_list(const struct mcp_settings *settings, struct text *text)
@@ -201,17 +194,11 @@ void tools_list(const struct mcp_settings *settings, struct text *text)
 /* A call, as it is read. */
 struct call {
     const struct tool *tool;
-    struct text given[ARGUMENTS]; /* each with a terminating null; empty: it is not given */
-    uint64_t numbers[COMMON];     /* 0: it is not given */
-    uint64_t first;               /* of the cursor */
-    uint64_t hash;                /* of the question */
+    struct text given;        /* the argument, with a terminating null; empty: it is not given */
+    uint64_t numbers[COMMON]; /* 0: it is not given */
+    uint64_t first;           /* of the cursor */
+    uint64_t hash;            /* of the question */
 };
-
-static void call_deinit(struct call *call)
-{
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        text_deinit(&call->given[i]);
-}
 
 static struct g2h_error *call_refuse(const char *name, const char *why)
 {
@@ -269,19 +256,21 @@ static struct g2h_error *call_read_cursor(struct call *call, struct json_value v
     return NULL;
 }
 
+static bool call_is_name(const struct text *given, const char *name)
+{
+    return name && given->size == strlen(name) && memcmp(given->data, name, given->size) == 0;
+}
+
 /* Returns an error for an argument that the tool does not have. */
 static struct g2h_error *call_check_names(const struct call *call, struct json_value arguments)
 {
     _cleanup_(text_deinit) struct text name = {0};
     struct json_value left = arguments, value;
     while (json_next_member(&left, &name, &value)) {
-        bool is_known = name.size == 6 && memcmp(name.data, "cursor", 6) == 0;
-        for (size_t i = 0; i < ARGUMENTS && call->tool->arguments[i].name; i++)
-            is_known |= name.size == strlen(call->tool->arguments[i].name) &&
-                        memcmp(name.data, call->tool->arguments[i].name, name.size) == 0;
+        bool is_known =
+            call_is_name(&name, "cursor") || call_is_name(&name, call->tool->argument.name);
         for (size_t i = 0; i < COMMON; i++)
-            is_known |= name.size == strlen(common[i].name) &&
-                        memcmp(name.data, common[i].name, name.size) == 0;
+            is_known |= call_is_name(&name, common[i].name);
         TRY_MEMORY(!name.failed);
         if (!is_known)
             return error_create(G2H_ERROR_NOT_FOUND, "%s has no argument '%.*s'", call->tool->name,
@@ -294,17 +283,15 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
 /* Reads the arguments of a call, and refuses wrong ones. */
 static struct g2h_error *call_read(struct call *call, struct json_value arguments)
 {
+    const struct argument *argument = &call->tool->argument;
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     TRY(call_check_names(call, arguments));
-    for (size_t i = 0; i < ARGUMENTS && call->tool->arguments[i].name; i++) {
-        const struct argument *argument = &call->tool->arguments[i];
-        TRY(call_read_text(argument->name, json_member(arguments, argument->name),
-                           &call->given[i]));
-        if (argument->is_needed && call->given[i].size == 0)
-            return call_refuse(argument->name, "is missing");
-        for (size_t j = 0; j < call->given[i].size; j++)
-            hash = (hash ^ (unsigned char)call->given[i].data[j]) * 0x100000001b3u;
-    }
+    if (argument->name)
+        TRY(call_read_text(argument->name, json_member(arguments, argument->name), &call->given));
+    if (argument->is_needed && call->given.size == 0)
+        return call_refuse(argument->name, "is missing");
+    for (size_t i = 0; i < call->given.size; i++)
+        hash = (hash ^ (unsigned char)call->given.data[i]) * 0x100000001b3u;
     for (size_t i = 0; i < COMMON; i++)
         TRY(call_read_number(i, json_member(arguments, common[i].name), &call->numbers[i]));
     hash = (hash ^ call->numbers[0]) * 0x100000001b3u;
@@ -336,7 +323,7 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
 {
     const struct tool *tool = call->tool;
     /* An overview has few rows of each kind; one kind alone has all. */
-    const bool has_rows = !tool->is_overview || call->given[0].size == 0;
+    const bool has_rows = !tool->is_overview || call->given.size == 0;
     _cleanup_(page_deinit) struct page page = {
         .is_json = true,
         .hides_texts = !answers_has_values(answers),
@@ -345,7 +332,7 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
                                                 : 0,
                    .characters = ANSWERS_CHARACTERS},
         .window = {.bytes = bytes, .first = (size_t)call->first}};
-    TRY(tool->answer(answers, call->given[0].size > 0 ? call->given[0].data : NULL, &page));
+    TRY(tool->answer(answers, call->given.size > 0 ? call->given.data : NULL, &page));
     call_finish(call, &page, text);
     TRY_MEMORY(!text->failed);
     *ret_may_shrink = page.window.next > 0 || page.window.kept > 1;
@@ -373,10 +360,11 @@ static struct g2h_error *call_answer(struct answers *answers, const struct call 
 void tools_call(struct answers *answers, const struct tool *tool, struct json_value arguments,
                 struct text *text, bool *ret_is_error)
 {
-    _cleanup_(call_deinit) struct call call = {.tool = tool};
+    struct call call = {.tool = tool};
     struct g2h_error *error = call_read(&call, arguments);
     if (!error)
         error = call_answer(answers, &call, text);
+    text_deinit(&call.given);
     *ret_is_error = error != NULL;
     if (!error)
         return;
