@@ -293,7 +293,7 @@ static void collect_garbage(struct hub *hub, struct cdp_request *request)
     static const char line[] =
         "Collect garbage: nothing has been collected. Go collects by itself, "
         "and a snapshot leaves out what nothing reaches";
-    reply_line(hub, request->to.connection, "log", line, sizeof(line) - 1);
+    reply_line(hub, request->to.connection, line);
     reply_string(hub, &request->to, "{}");
 }
 

@@ -2,7 +2,6 @@
 #include "inspect/client.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/scope.h"
 #include "inspect/hub.h"
@@ -114,17 +113,10 @@ void reply_event(struct hub *hub, uint64_t connection, const char *method, const
     send_text(hub, connection, &text);
 }
 
-void reply_line(struct hub *hub, uint64_t connection, const char *type, const char *line,
-                size_t size)
+void reply_line(struct hub *hub, uint64_t connection, const char *line)
 {
     _cleanup_(text_deinit) struct text text = {0};
-    text_printf(&text,
-                "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
-                "\"type\":\"string\",\"value\":",
-                type);
-    json_write(&text, line, size);
-    text_printf(&text, "}],\"executionContextId\":1,\"timestamp\":%lld000}}",
-                (long long)time(NULL));
+    json_write_console(&text, "log", line);
     send_text(hub, connection, &text);
 }
 

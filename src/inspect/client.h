@@ -106,8 +106,7 @@ void reply_refuse(struct hub *hub, const struct reply_to *to, const char *messag
 void reply_event(struct hub *hub, uint64_t connection, const char *method, const char *params);
 
 /* Sends Runtime.consoleAPICalled: a line in the client's console. */
-void reply_line(struct hub *hub, uint64_t connection, const char *type, const char *line,
-                size_t size);
+void reply_line(struct hub *hub, uint64_t connection, const char *line);
 
 /* Sends each line as it is: an event. */
 void reply_events(struct hub *hub, uint64_t connection, const char *lines, size_t size);

@@ -1,10 +1,12 @@
 /* json_write; see json_write.h. */
 #include "inspect/json_write.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 /* Returns how many bytes at the beginning of a string are ASCII that needs no escape. */
@@ -54,4 +56,15 @@ void json_write(struct text *text, const char *data, size_t size)
 void json_write_string(struct text *text, const char *string)
 {
     json_write(text, string, strlen(string));
+}
+
+void json_write_console(struct text *text, const char *type, const char *line)
+{
+    text_printf(text,
+                "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
+                "\"type\":\"string\",\"value\":",
+                type);
+    json_write_string(text, line);
+    text_printf(text, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}",
+                clock_since_1970());
 }

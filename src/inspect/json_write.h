@@ -13,4 +13,8 @@ void json_write(struct text *text, const char *data, size_t size);
 /* The same for a C string. */
 void json_write_string(struct text *text, const char *string);
 
+/* Appends an event Runtime.consoleAPICalled of this moment: a line for DevTools' console, with type
+ * "log", "warning" or "error". */
+void json_write_console(struct text *text, const char *type, const char *line);
+
 #endif

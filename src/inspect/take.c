@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,13 +16,8 @@
 
 void session_add_line(struct session *session, const char *type, const char *line)
 {
-    text_printf(&session->lines,
-                "{\"method\":\"Runtime.consoleAPICalled\",\"params\":{\"type\":\"%s\",\"args\":[{"
-                "\"type\":\"string\",\"value\":",
-                type);
-    json_write(&session->lines, line, strlen(line));
-    text_printf(&session->lines, "}],\"executionContextId\":1,\"timestamp\":%" PRId64 "}}\n",
-                clock_since_1970());
+    json_write_console(&session->lines, type, line);
+    text_append_string(&session->lines, "\n");
 }
 
 /* ---- reading ---- */

@@ -112,10 +112,10 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
         const char *name = trend_name(report->trend, way.data[i], &size);
         PAGE_DATA(report->page, page_text("", name, size));
         if (way.count > FIRST + LAST && number >= FIRST && i >= LAST) {
-            text_printf(&text, number == FIRST ? " › …" : "%s", "");
+            text_append_string(&text, number == FIRST ? " › …" : "");
             continue;
         }
-        text_printf(&text, number > 0 ? " › " : "%s", "");
+        text_append_string(&text, number > 0 ? " › " : "");
         text_append(&text, name, size);
     }
     page_close(report->page);

@@ -424,11 +424,6 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
     (void)window, (void)from, (void)end;
 }
 
-void window_check(struct window *window)
-{
-    (void)window;
-}
-
 void window_keep(struct window *window, uint64_t from, uint64_t end)
 {
     (void)window, (void)from, (void)end;
