@@ -34,9 +34,8 @@ static struct g2h_error *command_start(const char *words, struct command *ret)
 {
     int ends[2];
     *ret = (struct command){-1, command_open_nameless(), 0};
-    if (ret->problems < 0 || pipe(ends) != 0)
-        return error_system(errno, "cannot run '%s'", words);
-    ret->pid = fork();
+    const bool has_pipe = ret->problems >= 0 && pipe(ends) == 0;
+    ret->pid = has_pipe ? fork() : -1;
     if (ret->pid == 0) {
         signal(SIGPIPE, SIG_DFL); /* its own pipes shall end as in any shell */
         dup2(ends[1], STDOUT_FILENO);
@@ -47,12 +46,17 @@ static struct g2h_error *command_start(const char *words, struct command *ret)
         _exit(127);
     }
     const int number = errno;
-    close(ends[1]);
-    ret->output = ends[0];
-    return ret->pid > 0 ? NULL : error_system(number, "cannot run '%s'", words);
+    if (has_pipe)
+        close(ends[1]);
+    ret->output = has_pipe ? ends[0] : -1;
+    if (ret->pid > 0)
+        return NULL;
+    close(ret->output); /* -1 is ignored */
+    close(ret->problems);
+    return error_system(number, "cannot run '%s'", words);
 }
 
-/* Removes and returns the last line of a command's standard error. */
+/* Returns the last line of a command's standard error, which it reads into said. */
 static const char *last_line(int fd, char said[MOST_SAID + 1])
 {
     const off_t end = lseek(fd, 0, SEEK_END);

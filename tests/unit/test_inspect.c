@@ -2,6 +2,11 @@
  * at any byte. What clients get from the whole is tested by tests/inspect. */
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "inspect/command.h"
 #include "inspect/http.h"
 #include "inspect/json_read.h"
 #include "inspect/json_write.h"
@@ -413,6 +418,28 @@ static void writes_strings(void **state)
     text_deinit(&back);
 }
 
+/* Of the descriptors that it needs the last one is missing: --watch tries again and again. */
+static void commands_that_do_not_start_leave_nothing_open(void **state)
+{
+    const struct origin_options options = {.threads = 1};
+    const int first = dup(STDIN_FILENO);
+    struct origin origin = {0};
+    struct rlimit before, few;
+    (void)state;
+    close(first);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = (rlim_t)first + 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    struct g2h_error *error = command_open("true", &options, &origin);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_non_null(error);
+    assert_string_equal(error->message, "cannot run 'true': Too many open files");
+    g2h_error_destroy(error);
+    for (int fd = first; fd < first + 4; fd++)
+        assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest inspect[] = {
@@ -431,6 +458,7 @@ int main(void)
         cmocka_unit_test(finds_members),
         cmocka_unit_test(reads_strings),
         cmocka_unit_test(writes_strings),
+        cmocka_unit_test(commands_that_do_not_start_leave_nothing_open),
     };
     return UNIT_RUN(inspect);
 }
