@@ -136,16 +136,17 @@ is_for() {
 
 # Compiles what reads live processes as if this were no Linux; all else is linked as it is.
 not_linux() {
-	local object objects=()
+	local source objects=()
 	make_debug go2heapsnapshot || return
-	for object in src/process/*.c src/process/attach/*.c; do
-		grep -q '__linux__' "$object" || continue
-		objects+=("$build/$(basename "$object" .c).o")
+	for source in src/main.c src/cli/*.c $(grep -rl '__linux__' --include='*.c' src/[!c]*); do
+		objects+=("$debug/${source%.c}.o")
+		grep -q '__linux__' "$source" || continue
+		objects[-1]=$build/$(basename "$source" .c).o
 		# shellcheck disable=SC2086  # flags are words
-		${CC:-cc} -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -U__linux__ -Iinclude -Isrc -c -o "${objects[-1]}" "$object" || return
+		${CC:-cc} -std=c17 -Wall -Wextra -Werror -D_GNU_SOURCE -U__linux__ -Iinclude -Isrc -c -o "${objects[-1]}" "$source" || return
 	done
 	# shellcheck disable=SC2046  # libraries are words
-	${CC:-cc} -o "$build/go2heapsnapshot" "$debug"/src/main.o "$debug"/src/cli/*.o "${objects[@]}" "$debug/internal.a" $(make -s libs)
+	${CC:-cc} -o "$build/go2heapsnapshot" "${objects[@]}" "$debug/internal.a" $(make -s libs)
 }
 
 # refuses COMMAND...: succeeds if the command prints nothing, fails, and says that only Linux's processes are read.
