@@ -33,6 +33,9 @@ void port_qsort_r(void *entries, size_t count, size_t size,
                   int (*compare)(const void *one, const void *other, void *context), void *context);
 #define qsort_r port_qsort_r
 
+/* The clock that counts from the system's start. */
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC
+
 /* Members of struct stat, to which POSIX has given GNU's names. */
 #define st_mtim st_mtimespec
 #define st_ctim st_ctimespec

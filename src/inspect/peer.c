@@ -44,8 +44,6 @@ static bool is_loopback(const struct end *end)
     return IN6_IS_ADDR_LOOPBACK(&end->address) || memcmp(&end->address, &mapped.address, 13) == 0;
 }
 
-#ifdef __linux__
-
 static bool is_same(const struct end *one, const struct end *other)
 {
     return one->port == other->port &&
@@ -90,22 +88,10 @@ static bool peer_find_in(const char *path, const struct end *from, const struct 
     return found;
 }
 
-static enum peer_kind peer_find_kind(const struct end *from, const struct end *to, uid_t *ret)
-{
-    return peer_find_in("/proc/net/tcp", from, to, ret) ||
-                   peer_find_in("/proc/net/tcp6", from, to, ret)
-               ? PEER_LOCAL
-               : PEER_UNKNOWN;
-}
-
+#ifdef __linux__
+enum { NOT_LISTED = PEER_UNKNOWN };
 #else
-
-static enum peer_kind peer_find_kind(const struct end *from, const struct end *to, uid_t *ret)
-{
-    (void)from, (void)to, (void)ret;
-    return PEER_REMOTE;
-}
-
+enum { NOT_LISTED = PEER_REMOTE }; /* there are no lists */
 #endif
 
 enum peer_kind peer_find(int fd, uid_t *ret)
@@ -117,7 +103,10 @@ enum peer_kind peer_find(int fd, uid_t *ret)
         getpeername(fd, (struct sockaddr *)&there, &there_size) < 0 || !read_end(&here, &to) ||
         !read_end(&there, &from))
         return PEER_UNKNOWN;
-    const bool is_local =
-        is_loopback(&from) || memcmp(&from.address, &to.address, sizeof(from.address)) == 0;
-    return is_local ? peer_find_kind(&from, &to, ret) : PEER_REMOTE;
+    if (!is_loopback(&from) && memcmp(&from.address, &to.address, sizeof(from.address)) != 0)
+        return PEER_REMOTE;
+    return peer_find_in("/proc/net/tcp", &from, &to, ret) ||
+                   peer_find_in("/proc/net/tcp6", &from, &to, ret)
+               ? PEER_LOCAL
+               : (enum peer_kind)NOT_LISTED;
 }

@@ -48,7 +48,6 @@ bool rights_may_connect(uid_t user, uid_t owner)
 }
 
 #ifdef __linux__
-
 /* Drops the capabilities, including those that a file gave this program. */
 static struct g2h_error *drop_capabilities(void)
 {
@@ -61,14 +60,6 @@ static struct g2h_error *drop_capabilities(void)
         return error_system(errno, "cannot give up capabilities");
     return NULL;
 }
-
-#else
-
-static struct g2h_error *drop_capabilities(void)
-{
-    return NULL;
-}
-
 #endif
 
 /* Becomes a user with one group. */
@@ -96,5 +87,8 @@ struct g2h_error *server_drop_rights(void)
     caller = is_root && user == NOBODY ? 0 : user;
     is_dropped = true;
     TRY(become(user, group));
-    return drop_capabilities();
+#ifdef __linux__
+    TRY(drop_capabilities());
+#endif
+    return NULL;
 }

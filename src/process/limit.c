@@ -2,25 +2,18 @@
  */
 #include <go2heapsnapshot/process.h>
 
-#ifdef __linux__
-
 #include "process/attach/available.h"
 
 uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left)
 {
+#ifdef __linux__
     struct attach_available available;
     attach_available_find_of(pid, &available);
     *ret_left = available.left;
     return *available.limit ? available.bytes : 0;
-}
-
 #else
-
-uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left)
-{
     (void)pid;
     *ret_left = 0;
     return 0;
-}
-
 #endif
+}

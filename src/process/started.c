@@ -2,8 +2,6 @@
  * include/go2heapsnapshot/process.h. */
 #include <go2heapsnapshot/process.h>
 
-#ifdef __linux__
-
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "base/elf_format.h"
 #include "base/map.h"
+#include "base/port.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
@@ -81,19 +80,3 @@ uint64_t g2h_process_image(uint64_t pid)
     const uint64_t image = map_hash(random[0] ^ random[1]);
     return image != 0 ? image : 1;
 }
-
-#else
-
-bool g2h_process_is_new(uint64_t pid)
-{
-    (void)pid;
-    return false;
-}
-
-uint64_t g2h_process_image(uint64_t pid)
-{
-    (void)pid;
-    return 0;
-}
-
-#endif

@@ -1,8 +1,6 @@
 /* space; see space.h. */
 #include "process/attach/space.h"
 
-#ifdef __linux__
-
 #include <sys/mman.h>
 
 #include "base/bisect.h"
@@ -172,5 +170,3 @@ void attach_space_deinit(struct attach_space *space)
     free(space->areas.data);
     *space = (struct attach_space){0};
 }
-
-#endif

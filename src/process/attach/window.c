@@ -1,10 +1,6 @@
 /* window; see window.h. */
 #include "process/attach/window.h"
 
-#include <stddef.h>
-
-#ifdef __linux__
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -400,33 +396,3 @@ int window_error(const struct window *window)
 {
     return __atomic_load_n(&window->error, __ATOMIC_RELAXED);
 }
-
-#else
-
-void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
-{
-    (void)window, (void)place, (void)size;
-}
-
-bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
-{
-    (void)window, (void)address, (void)size, (void)data;
-    return false;
-}
-
-void window_destroy(struct window *window)
-{
-    (void)window;
-}
-
-void window_drop(struct window *window, uint64_t from, uint64_t end)
-{
-    (void)window, (void)from, (void)end;
-}
-
-void window_keep(struct window *window, uint64_t from, uint64_t end)
-{
-    (void)window, (void)from, (void)end;
-}
-
-#endif
