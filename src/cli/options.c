@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdint.h>
@@ -121,21 +122,11 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
                         (unsigned long long)low, (unsigned long long)high, text);
 }
 
-static bool take_pid(struct options *options, const char *text)
-{
-    return parse_number("--pid", text, 1, INT32_MAX, &options->pid);
-}
-
 static bool take_fork(struct options *options, const char *text)
 {
     options->fork = true;
     options->fork_huge = text != NULL;
     return !text || strcmp(text, "huge") == 0 || USAGE_REFUSE("--fork= takes huge, not '%s'", text);
-}
-
-static bool take_rate(struct options *options, const char *text)
-{
-    return parse_number("--memprofile-rate", text, 1, INT64_MAX, &options->memprofile_rate);
 }
 
 static bool take_threads(struct options *options, const char *text)
@@ -256,11 +247,6 @@ static bool take_watch(struct options *options, const char *text)
                         text);
 }
 
-static bool take_count(struct options *options, const char *text)
-{
-    return parse_number("--count", text, 1, INT32_MAX, &options->count);
-}
-
 static bool take_until_growth(struct options *options, const char *text)
 {
     return watch_parse_size(text, &options->until_growth) ||
@@ -297,11 +283,6 @@ static bool take_at_death(struct options *options, const char *text)
     return take_words(options, text, take_at_death_word);
 }
 
-static bool take_top(struct options *options, const char *text)
-{
-    return parse_number("--top", text, 1, INT32_MAX, &options->top);
-}
-
 static bool take_format(struct options *options, const char *text)
 {
     options->has_format = true;
@@ -310,12 +291,13 @@ static bool take_format(struct options *options, const char *text)
 
 /* ---- the known options ---- */
 
-/* An option: it sets a flag or a string, passes its argument to take(), or prints something and
- * ends the program. */
+/* An option: it sets a flag, a string or a number, passes its argument to take(), or prints
+ * something and ends the program. */
 struct known {
     const char *name;
-    char letter;       /* 0: none */
-    size_t flag, text; /* offsets in struct options; 0, the offset of inputs, stands for none */
+    char letter;               /* 0: none */
+    size_t flag, text, number; /* offsets in struct options; 0, that of inputs, stands for none */
+    uint64_t most;             /* of the number, which is 1 or more */
     bool (*take)(struct options *, const char *);
     int (*print)(void);
     bool is_optional; /* its argument is */
@@ -324,14 +306,14 @@ struct known {
 
 #define AT(member) offsetof(struct options, member)
 static const struct known known[] = {
-    {"pid", .take = take_pid},
+    {"pid", .number = AT(pid), .most = INT32_MAX},
     {"fork", .take = take_fork, .is_optional = true},
     {"exe", 'e', .text = AT(exe)},
     {"untyped-ok", .flag = AT(untyped_ok)},
     {"base", .text = AT(base)},
     {"base-exe", .text = AT(base_exe)},
     {"watch", .take = take_watch},
-    {"count", .take = take_count},
+    {"count", .number = AT(count), .most = INT32_MAX},
     {"until-growth", .take = take_until_growth},
     {"keep", .text = AT(keep)},
     {"at-death", .take = take_at_death, .is_optional = true},
@@ -357,9 +339,9 @@ static const struct known known[] = {
     {"path-to", .text = AT(path_to), .is_other = true},
     {"show", .text = AT(show), .is_other = true},
     {"json", .take = take_json, .is_optional = true, .is_other = true},
-    {"top", .take = take_top, .is_other = true},
+    {"top", .number = AT(top), .most = INT32_MAX, .is_other = true},
     {"full", .flag = AT(full), .is_other = true},
-    {"memprofile-rate", .take = take_rate},
+    {"memprofile-rate", .number = AT(memprofile_rate), .most = INT64_MAX},
     {"summary", .flag = AT(summary)},
     {"append", .flag = AT(append)},
     {"label", .take = take_label},
@@ -372,7 +354,7 @@ enum { KNOWN = sizeof(known) / sizeof(*known), FIRST = 256 };
 
 static bool has_argument(const struct known *option)
 {
-    return option->text != 0 || option->take;
+    return option->text != 0 || option->number != 0 || option->take;
 }
 
 /* The options as getopt_long() takes them. For a long option it returns FIRST plus the option's
@@ -445,10 +427,15 @@ static bool take(struct options *options, const struct known *option, char *argu
                  int *ret_status)
 {
     char *const all = (char *)options;
+    char name[32];
+    snprintf(name, sizeof(name), "--%s", option->name);
     if (option->print)
         *ret_status = option->print();
     else if (option->take)
         return option->take(options, argument);
+    else if (option->number != 0)
+        return parse_number(name, argument, 1, option->most,
+                            (uint64_t *)(void *)(all + option->number));
     else if (option->text != 0)
         *(const char **)(void *)(all + option->text) = argument;
     else
