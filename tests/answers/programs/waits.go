@@ -98,7 +98,7 @@ func main() {
 		if i == 0 {
 			turn.Lock()
 		}
-		go l.wait(&request{i, make([]byte, 1000)}, os.Getenv("SHAPE"))
+		go l.wait(&request{i, make([]byte, 3000)}, os.Getenv("SHAPE"))
 	}
 	time.Sleep(300 * time.Millisecond)
 	fmt.Println("READY")
