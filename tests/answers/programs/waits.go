@@ -8,7 +8,7 @@
 //	case lock SHAPE=lock
 //	from 1.20
 //	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
-//	says[stripped] ^      wait on     the global .*\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
+//	says[stripped] ^      wait on     (the global .*\["eur"\]|0x[0-9a-f]+\S*), as 2,9\d\d of [23],[09]\d\d do$
 //
 //	case group SHAPE=group
 //	from 1.25
