@@ -359,16 +359,15 @@ static void note(struct at_death *at, pid_t id, int status)
     if (has_ended && id == at->writer)
         note_writer(at, status);
     if (death_concerns(watch, id, status)) {
+        if (death_is_exec(status)) { /* still stopped, perhaps moved to another control group */
+            death_box_note_kills(&at->box);
+            at->changed = clock_seconds();
+        }
         death_note(watch, id, status);
         if (watch->is_stopped)
             meet_end(at);
         else if (watch->thread == 0 && id != at->child.id && !at->is_over)
             follow_lost(at);
-        if (watch->was_exec) {
-            death_box_note_kills(&at->box); /* it may have moved to another control group */
-            at->changed = clock_seconds();
-        }
-        watch->was_exec = false;
     }
     if (has_ended && id == at->child.id) {
         at->child.has_ended = at->is_over = true;

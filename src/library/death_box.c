@@ -80,14 +80,18 @@ static struct g2h_error *get_memory(struct death_box *box)
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
 
-/* Returns whether the process has been killed, but not ended yet. */
-static bool is_killed(uint64_t pid)
+/* Returns whether the process has been killed, but not ended yet. Its threads then have the signal,
+ * until they take it; after that the seized one stops at its end, "t (tracing stop)". */
+static bool is_killed(const struct death_box *box)
 {
     _cleanup_(text_deinit) struct text status = {0};
+    const uint64_t thread = box->watch.thread != 0 ? (uint64_t)box->watch.thread : box->pid;
     uint64_t signals;
-    const char *at =
-        procfs_read_of(pid, "status", &status) == 0 ? procfs_value(&status, "SigPnd:") : NULL;
-    return !at || !procfs_take_number(&at, 16, &signals) || (signals >> (SIGKILL - 1) & 1) != 0;
+    if (procfs_read_of(thread, "status", &status) != 0)
+        return true;
+    const char *state = procfs_value(&status, "State:"), *at = procfs_value(&status, "SigPnd:");
+    return !state || *state == 't' || !at || !procfs_take_number(&at, 16, &signals) ||
+           (signals >> (SIGKILL - 1) & 1) != 0;
 }
 
 /* The kernel counts this process before it sends the signal, so a count is valid as the one before
@@ -95,12 +99,18 @@ static bool is_killed(uint64_t pid)
 void death_box_note_kills(struct death_box *box)
 {
     struct oom_count now;
-    if (is_killed(box->pid) || !oom_count(box->pid, &now))
+    if (!oom_count(box->pid, &now))
         return;
     const bool has_last = box->has_kills && box->last_kills.group == now.group;
     box->kills = has_last ? box->last_kills : now;
     box->last_kills = now;
     box->has_kills = true;
+}
+
+static void note_kills_of_living(struct death_box *box)
+{
+    if (!is_killed(box))
+        death_box_note_kills(box);
 }
 
 struct g2h_error *death_box_prepare(struct death_box *box)
@@ -110,7 +120,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     note_name(box->pid, box->name);
     TRY(origin_open_program(&options, &box->program));
     TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
-    death_box_note_kills(box);
+    note_kills_of_living(box);
     TRY(get_memory(box));
     box->looked = 0;
     box->own = 0;
@@ -135,7 +145,7 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = death_box_resident_of(box->pid, &box->own);
-    death_box_note_kills(box);
+    note_kills_of_living(box);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
     if (wants_memory(box, resident))

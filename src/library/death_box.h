@@ -42,8 +42,8 @@ struct death {
 };
 
 /* Records how many processes have been killed for lack of memory, so that the end of this one can
- * be told from a kill by others. Is part of the functions below; to be called first of all for a
- * process that may end before these. */
+ * be told from a kill by others. The functions below do so, too; to be called for a process that
+ * certainly is not killed yet and may be before these. */
 void death_box_note_kills(struct death_box *box);
 
 /*

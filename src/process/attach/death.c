@@ -48,7 +48,7 @@ static int seize_thread(struct death_watch *watch, pid_t thread)
     if (ptrace(PTRACE_SEIZE, thread, NULL, options) != 0)
         return errno;
     watch->thread = thread;
-    watch->is_stopped = watch->is_alone = watch->was_exec = false;
+    watch->is_stopped = watch->is_alone = false;
     watch->status = 0;
     return 0;
 }
@@ -99,8 +99,7 @@ static void note_end(struct death_watch *watch)
     watch->is_alone = !WIFSIGNALED(watch->status) && is_in_exit(watch->thread);
 }
 
-/* Returns whether a status of wait() reports an execve(). */
-static bool is_exec(int wait_status)
+bool death_is_exec(int wait_status)
 {
     return WIFSTOPPED(wait_status) && wait_status >> 16 == PTRACE_EVENT_EXEC;
 }
@@ -108,7 +107,7 @@ static bool is_exec(int wait_status)
 bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status)
 {
     return watch->thread != 0 &&
-           (id == watch->thread || ((uint64_t)id == watch->pid && is_exec(wait_status)));
+           (id == watch->thread || ((uint64_t)id == watch->pid && death_is_exec(wait_status)));
 }
 
 /* The thread continues after each stop except that at its end; a signal is delivered as if nobody
@@ -127,7 +126,6 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
         return;
     }
     watch->thread = id; /* that of the process, after an execve() */
-    watch->was_exec |= event == PTRACE_EVENT_EXEC;
     watch->signal_stops += event == 0;
     /* A signal such as SIGSTOP has stopped the process, which must stay stopped. */
     const bool is_group_stop = event == PTRACE_EVENT_STOP && number != SIGTRAP;
@@ -200,7 +198,6 @@ void death_prefer_second(struct death_watch *watch)
         return;
     }
     (void)ptrace(PTRACE_DETACH, watch->thread, NULL, (long)number);
-    second.was_exec = watch->was_exec;
     *watch = second;
 }
 

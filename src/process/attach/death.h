@@ -26,7 +26,6 @@ struct death_watch {
                                    has ended without that */
     bool is_alone;              /* only the thread ends: the process continues; valid if
                                    is_stopped */
-    bool was_exec;              /* the thread has called execve() since death_seize() */
     unsigned long signal_stops; /* how often it stopped for a signal */
 };
 
@@ -41,6 +40,10 @@ int death_seize_child(struct death_watch *watch);
 /* Seizes the second thread instead of the first one, if there is a second one by now. The first one
  * may turn out to have stopped at its end, as after death_note(). */
 void death_prefer_second(struct death_watch *watch);
+
+/* Returns whether a status of waitpid() reports an execve(), after which the process is still
+ * stopped. */
+bool death_is_exec(int wait_status);
 
 /* Returns whether a result of waitpid() concerns the seized thread, which execve() may have given
  * another number. */
