@@ -7,14 +7,24 @@
 #include "base/scope.h"
 #include "findings/expression.h"
 
-enum { GOROUTINES_WAITED = 4 /* the most objects named on which a goroutine waits */ };
-
 /* ---- places ---- */
 
 static bool is_place(const struct findings *findings, uint32_t node)
 {
     return findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
            findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
+}
+
+uint32_t goroutines_place_of(const struct findings *findings, uint32_t node)
+{
+    uint32_t alone = MERGED_NONE;
+    for (uint32_t i = node; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE))
+            return i;
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
+            alone = i;
+    }
+    return alone;
 }
 
 static int goroutines_compare_places(const void *a, const void *b)
@@ -181,33 +191,26 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 /* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
  * global variable, which is the only one then. */
 #define OF_VARIABLE ((uint64_t)1 << 32)
+typedef VECTOR(uint64_t) waited_vector;
 
-/* Finds what a goroutine waits on, at most that many. */
-static size_t find_waited(const struct findings *findings, struct g2h_edges *edges,
-                          uint32_t goroutine, uint64_t *ret, size_t most)
+/* Replaces the contents of ret by everything that a goroutine waits on. */
+static struct g2h_error *find_waited(const struct findings *findings, struct g2h_edges *edges,
+                                     uint32_t goroutine, waited_vector *ret)
 {
     static const char label[] = "waiting on";
     struct g2h_edge edge;
-    size_t count = 0, size;
+    size_t size;
     const char *variable = g2h_view_waits_on(findings->view, goroutine, &size);
+    ret->count = 0;
     if (variable)
-        ret[count++] = map_hash_text(variable, size) | OF_VARIABLE;
+        TRY_MEMORY(vector_push(ret, map_hash_text(variable, size) | OF_VARIABLE));
     g2h_edges_begin(edges, goroutine, goroutine + 1);
-    while (count < most && g2h_edges_next(edges, &edge)) {
+    while (g2h_edges_next(edges, &edge)) {
         const char *name = g2h_view_name(findings->view, edge.name, &size);
         if (size == sizeof(label) - 1 && memcmp(name, label, size) == 0)
-            ret[count++] = edge.target;
+            TRY_MEMORY(vector_push(ret, (uint64_t)edge.target));
     }
-    return count;
-}
-
-/* Returns whether a goroutine, a node of the view, is in a place. */
-static bool is_in_place(const struct findings *findings, uint32_t goroutine, uint32_t place)
-{
-    uint32_t node = findings->merged.of[g2h_dominators_number(findings->dominators, goroutine)];
-    while (node != MERGED_NONE && node != place)
-        node = findings_node(findings, node)->parent;
-    return node == place;
+    return NULL;
 }
 
 /* Something that several goroutines wait on, and one of them. */
@@ -220,25 +223,27 @@ struct waited {
 struct waited_all {
     struct map numbers; /* on → number in list */
     VECTOR(struct waited) list;
+    waited_vector one; /* what the goroutine waits on that was read last */
 };
 
 static void waited_all_deinit(struct waited_all *all)
 {
     map_deinit(&all->numbers);
     free(all->list.data);
+    free(all->one.data);
 }
 
 /* Counts a goroutine for everything on which it waits. */
 static struct g2h_error *count_waiter(const struct findings *findings, struct g2h_edges *edges,
                                       uint32_t goroutine, struct waited_all *all)
 {
-    uint64_t waited[GOROUTINES_WAITED];
-    const size_t count = find_waited(findings, edges, goroutine, waited, GOROUTINES_WAITED);
-    for (size_t i = 0; i < count; i++) {
+    TRY(find_waited(findings, edges, goroutine, &all->one));
+    for (size_t i = 0; i < all->one.count; i++) {
+        const uint64_t on = all->one.data[i];
         uint32_t number = (uint32_t)all->list.count;
-        TRY_MEMORY(map_put(&all->numbers, waited[i], number, &number));
+        TRY_MEMORY(map_put(&all->numbers, on, number, &number));
         if (number == all->list.count)
-            TRY_MEMORY(vector_push(&all->list, ((struct waited){waited[i], 0, goroutine})));
+            TRY_MEMORY(vector_push(&all->list, ((struct waited){on, 0, goroutine})));
         all->list.data[number].count++;
     }
     return NULL;
@@ -246,24 +251,26 @@ static struct g2h_error *count_waiter(const struct findings *findings, struct g2
 
 /* Finds on what most goroutines in a place wait. */
 static struct g2h_error *find_most_waited(const struct findings *findings, struct g2h_edges *edges,
-                                          uint32_t place, struct goroutines_waited *ret,
-                                          uint64_t *ret_most)
+                                          uint32_t place, struct waited_all *all,
+                                          struct goroutines_waited *ret, uint64_t *ret_most)
 {
     const size_t count = g2h_view_goroutine_count(findings->view);
-    _cleanup_(waited_all_deinit) struct waited_all all = {.list = {0}};
     for (size_t i = 0; i < count; i++) {
         struct g2h_view_goroutine goroutine;
         g2h_view_goroutine(findings->view, i, &goroutine);
-        if (goroutine.node == UINT32_MAX || !is_in_place(findings, goroutine.node, place))
+        if (goroutine.node == UINT32_MAX)
+            continue;
+        const uint32_t number = g2h_dominators_number(findings->dominators, goroutine.node);
+        if (goroutines_place_of(findings, findings->merged.of[number]) != place)
             continue;
         ret->of++;
-        TRY(count_waiter(findings, edges, goroutine.node, &all));
+        TRY(count_waiter(findings, edges, goroutine.node, all));
     }
-    for (size_t i = 0; i < all.list.count; i++)
-        if (all.list.data[i].count > ret->count) {
-            ret->count = all.list.data[i].count;
-            ret->goroutine = all.list.data[i].example;
-            *ret_most = all.list.data[i].on;
+    for (size_t i = 0; i < all->list.count; i++)
+        if (all->list.data[i].count > ret->count) {
+            ret->count = all->list.data[i].count;
+            ret->goroutine = all->list.data[i].example;
+            *ret_most = all->list.data[i].on;
         }
     return NULL;
 }
@@ -273,6 +280,7 @@ static struct g2h_error *find_most_waited(const struct findings *findings, struc
 static struct g2h_error *append_waited(const struct findings *findings, uint32_t goroutine,
                                        uint64_t on, struct text *text, bool *ret_has_path)
 {
+    static const char owner[] = "  (";
     _cleanup_(text_deinit) struct text path = {0};
     const bool is_variable = on >= OF_VARIABLE;
     const uint32_t node = (uint32_t)on;
@@ -281,15 +289,12 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     if (!is_variable)
         TRY(path_append(findings->paths, node, &path, &end));
     const bool is_path =
-                   !is_variable && end == node && path.size > 0 && path.data[path.size - 1] != ')',
-               has_path = is_variable || is_path;
+        path.size > 0 && end == node && !memmem(path.data, path.size, owner, sizeof(owner) - 1);
     const char *name = is_variable ? g2h_view_waits_on(findings->view, goroutine, &size)
                                    : findings_name_of(findings->view, node, &size);
-    if (!has_path && text->size > 0 && memmem(text->data, text->size, name, size))
-        return NULL; /* another one of this class */
     text_append_string(text, text->size > 0 ? ", " : "");
     text_append(text, is_path ? path.data : name, is_path ? path.size : size);
-    *ret_has_path |= has_path;
+    *ret_has_path |= is_variable || is_path;
     return NULL;
 }
 
@@ -297,19 +302,25 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
 struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
                                          struct goroutines_waited *ret)
 {
+    enum { MOST_NAMED = 4 };
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    uint64_t waited[GOROUTINES_WAITED], most = 0;
+    _cleanup_(waited_all_deinit) struct waited_all all = {.list = {0}};
+    uint64_t most = 0;
     bool has_path = false;
     *ret = (struct goroutines_waited){.goroutine = UINT32_MAX};
     TRY(g2h_edges_create(findings->view, &edges));
-    TRY(find_most_waited(findings, edges, place, ret, &most));
+    TRY(find_most_waited(findings, edges, place, &all, ret, &most));
     if (ret->count == 0)
         return NULL;
     TRY(append_waited(findings, ret->goroutine, most, &ret->paths, &has_path));
-    const size_t count = find_waited(findings, edges, ret->goroutine, waited, GOROUTINES_WAITED);
-    for (size_t i = 0; i < count; i++)
-        if (waited[i] != most)
-            TRY(append_waited(findings, ret->goroutine, waited[i], &ret->paths, &has_path));
+    TRY(find_waited(findings, edges, ret->goroutine, &all.one));
+    for (size_t i = 0, named = 1; i < all.one.count && named < MOST_NAMED; i++)
+        if (all.one.data[i] != most) {
+            TRY(append_waited(findings, ret->goroutine, all.one.data[i], &ret->paths, &has_path));
+            named++;
+        }
+    if (all.one.count > MOST_NAMED)
+        text_append_string(&ret->paths, ", …");
     TRY_MEMORY(!ret->paths.failed);
     ret->paths.size = has_path ? ret->paths.size : 0;
     return NULL;

@@ -17,6 +17,10 @@ typedef VECTOR(struct goroutine_place) goroutine_place_vector;
 struct g2h_error *goroutines_find_places(const struct findings *findings,
                                          goroutine_place_vector *ret);
 
+/* Returns the place that a node of merged is, or is below of: a group, or a goroutine that is
+ * alone; or MERGED_NONE. */
+uint32_t goroutines_place_of(const struct findings *findings, uint32_t node);
+
 /* Returns the bytes of the stacks of the goroutines in a place, a node of merged. */
 uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place);
 

@@ -6,27 +6,14 @@
 
 #include "base/bytes.h"
 #include "base/scope.h"
-
-/* Returns the place that a node of merged is, or is below of, or MERGED_NONE. */
-static uint32_t place_of(const struct findings *findings, uint32_t node)
-{
-    uint32_t alone = MERGED_NONE;
-    for (uint32_t i = node; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
-        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE))
-            return i;
-        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
-            alone = i;
-    }
-    return alone;
-}
+#include "findings/goroutines.h"
 
 /* Adds a leaked goroutine to its place. */
 static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *findings,
                                     uint32_t goroutine)
 {
     const uint32_t number = g2h_dominators_number(findings->dominators, goroutine),
-                   merged = findings->merged.of[number],
-                   place = merged == MERGED_NONE ? MERGED_NONE : place_of(findings, merged);
+                   place = goroutines_place_of(findings, findings->merged.of[number]);
     uint32_t at = (uint32_t)leaks->places.count;
     if (place == MERGED_NONE)
         return NULL;
@@ -68,7 +55,7 @@ const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findi
                                    uint32_t node)
 {
     const uint32_t place =
-        leaks->places.count == 0 || node == MERGED_NONE ? MERGED_NONE : place_of(findings, node);
+        leaks->places.count == 0 ? MERGED_NONE : goroutines_place_of(findings, node);
     const uint32_t at = place == MERGED_NONE ? MAP_NONE : map_get(&leaks->by_node, place);
     return at == MAP_NONE ? NULL : &leaks->places.data[at];
 }

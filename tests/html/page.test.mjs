@@ -492,7 +492,7 @@ async function testSuspects() {
       allocated_by: {function: 'main.ALLOCATES', file: 'FILE.go', line: 31, samples: 12, of: 14, within: 'WITHIN'}},
     {...base, item: 'goroutines [select] main.WAIT', is_goroutines: true, wait_on: 'chan CHAN', started_by: 'go statement in main.START', stack: 2345,
       hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}, {class: 'BY SEVERAL', of: 'main.OF', each: 800}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
-    {...base, item: 'goroutines [sync.Mutex.Lock] main.LOCK', is_goroutines: true, wait_on: 'main.LOCKED', waited: {paths: 'main.LOCK.PATH', count: 1700, of: 2900}},
+    {...base, item: 'goroutines [sync.Mutex.Lock] main.LOCK', is_goroutines: true, waited: {paths: 'main.LOCK.PATH', count: 1700, of: 2900}},
     {...base, item: 'deferred calls of main.DEFER', is_deferred: true, hold: [{class: 'CAPTURED', count: 900, retained: 800_000}]},
     {...base, item: 'runtime.g', ended: 4321},
     {...base, item: 'main.SAME', count: 1, count_grown: 0, retained_grown: 382_000},

@@ -480,7 +480,7 @@ function starterOf({started_by: starter, count: number}) {
 /** What goroutines wait on: the expressions that lead to it, or else its class. */
 function waitOf({count: number, wait_on: classes, waited}) {
   const some = waited?.count < waited?.of && `, as ${count(waited.count)} of ${count(waited.of)} do`;
-  return classes && [` ${number > 1 ? 'They wait' : 'It waits'} on ${waited ? '' : 'a '}`, code(waited?.paths ?? classes), some, '.'];
+  return (waited ?? classes) && [` ${number > 1 ? 'They wait' : 'It waits'} on ${waited ? '' : 'a '}`, code(waited?.paths ?? classes), some, '.'];
 }
 
 /** What a suspect is, as a sentence: how many, and in what; first the holder that has most of them, if there is one. */

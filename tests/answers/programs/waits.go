@@ -8,7 +8,11 @@
 //	case lock SHAPE=lock
 //	from 1.20
 //	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
-//	says[stripped] ^      wait on     (the global .*\["eur"\]|0x[0-9a-f]+\S*), as 2,9\d\d of [23],[09]\d\d do$
+//
+//	case stripped SHAPE=lock
+//	from 1.27
+//	ways stripped
+//	says ^      wait on     the global .*\["eur"\], as 2,9\d\d of [23],[09]\d\d do$
 //
 //	case group SHAPE=group
 //	from 1.25
@@ -20,6 +24,13 @@
 //
 //	case channel SHAPE=channel
 //	says[plain] ^      wait on     main\.theBank\.ledgers\["eur"\]\.asked, as 2,940 of 3,000 do$
+//
+// Each goroutine selects among six channels of its own and one that it shares with nearly all others, which the runtime's list
+// has last: it is at the highest address. The shared one is a global variable.
+//
+//	case select SHAPE=select
+//	says[plain] ^      wait on     main\.quit, chan int, chan int, chan int, …, as 2,940 of 3,000 do$
+//	says[stripped] ^      wait on     the global .*\), chan int, chan int, chan int, …, as 2,940 of 3,000 do$
 //
 // A lock that is a global variable, and of which the dump does not even have the memory:
 //
@@ -55,6 +66,12 @@ var theBank = newBank()
 
 var turn sync.RWMutex
 
+// quit is made after all other channels, and started is closed then.
+var (
+	quit    chan int
+	started = make(chan int)
+)
+
 func newBank() *bank {
 	b := &bank{map[string]*ledger{}}
 	for _, name := range []string{"eur", "usd"} {
@@ -72,6 +89,25 @@ func (l *ledger) wait(r *request, shape string) {
 	switch shape {
 	case "lock":
 		l.mu.Lock()
+	case "select":
+		var own [6]chan int
+		for i := range own {
+			own[i] = make(chan int)
+		}
+		<-started
+		q := quit
+		if r.id%50 == 0 {
+			q = make(chan int)
+		}
+		select {
+		case <-own[0]:
+		case <-own[1]:
+		case <-own[2]:
+		case <-own[3]:
+		case <-own[4]:
+		case <-own[5]:
+		case <-q:
+		}
 	case "global":
 		if r.id%50 == 0 {
 			l.mu.Lock()
@@ -101,6 +137,9 @@ func main() {
 		go l.wait(&request{i, make([]byte, 3000)}, os.Getenv("SHAPE"))
 	}
 	time.Sleep(300 * time.Millisecond)
+	quit = make(chan int)
+	close(started)
+	time.Sleep(100 * time.Millisecond)
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 }
