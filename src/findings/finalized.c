@@ -10,43 +10,43 @@
 
 enum { MOST_DOMINATORS = 1024 };
 
-/* The sole holder of a node of the view: a finalizer, or an object that is kept for a cleanup. */
+/* A holder of a node of the view: a finalizer, or an object that is kept for a cleanup. */
 struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
 };
 
-/* Returns in *ret the finalizer that a shortest path to a node begins with. */
-static struct g2h_error *find_first_finalizer(const struct findings *findings, uint32_t node,
-                                              uint32_t *ret)
+/* Returns whether only finalizers, or only other roots, among which are objects kept for cleanups,
+ * hold a node. */
+static bool is_held_by_keepers(const struct findings *findings, uint32_t node)
 {
-    _cleanup_vector_ node_vector path = {0};
-    TRY(path_shortest(findings->paths, node, &path));
-    for (size_t i = 0; i < path.count; i++)
-        if (findings_kind_of(findings->view, path.data[i]) == G2H_NODE_FINALIZER)
-            *ret = path.data[i];
-    return NULL;
+    struct g2h_node read;
+    bool is_held = false;
+    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS && !is_held; i++) {
+        g2h_view_brief(findings->view, node, &read);
+        is_held = read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_OTHER_ROOTS;
+        node = g2h_dominators_of(findings->dominators, node);
+    }
+    return is_held;
 }
 
-/* Finds the finalizer, or the object kept for a cleanup, that dominates a node. If it is held by
- * several finalizers, as a cycle of objects that all have one is, any of them is returned. */
+/* Finds the finalizer, or the object kept for a cleanup, that holds a node: of several, as of a
+ * cycle of objects that all have one, that with the shortest path. */
 static struct g2h_error *find_keeper(const struct findings *findings, uint32_t node,
                                      struct keeper *ret)
 {
-    struct g2h_node read;
-    uint32_t below = UINT32_MAX, above = node;
-    bool has_several = false;
+    _cleanup_vector_ node_vector path = {0};
     *ret = (struct keeper){UINT32_MAX, UINT32_MAX};
-    for (unsigned i = 0; above != 0 && i < MOST_DOMINATORS; i++) {
-        g2h_view_brief(findings->view, above, &read);
-        if (read.kind == G2H_NODE_FINALIZER)
-            ret->finalizer = above;
-        if (read.kind == G2H_NODE_OTHER_ROOTS)
-            ret->for_cleanup = below;
-        has_several |= read.kind == G2H_NODE_FINALIZERS && ret->finalizer == UINT32_MAX;
-        below = above;
-        above = g2h_dominators_of(findings->dominators, above);
+    if (!is_held_by_keepers(findings, node))
+        return NULL;
+    TRY(path_shortest(findings->paths, node, &path));
+    for (size_t i = 0; i < path.count; i++) {
+        const enum g2h_node_kind kind = findings_kind_of(findings->view, path.data[i]);
+        if (kind == G2H_NODE_FINALIZER)
+            ret->finalizer = path.data[i];
+        else if (kind == G2H_NODE_OTHER_ROOTS && i + 1 < path.count)
+            ret->for_cleanup = path.data[i + 1];
     }
-    return has_several ? find_first_finalizer(findings, node, &ret->finalizer) : NULL;
+    return NULL;
 }
 
 /* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. */

@@ -11,7 +11,7 @@ import {fileURLToPath} from 'node:url';
 
 /** By measure: the most that is allowed, and what it means. */
 const budget = {
-  codeLines: [87758, 'lines of src/ that are neither empty nor comments'],
+  codeLines: [87757, 'lines of src/ that are neither empty nor comments'],
   sharedNames: [1, 'percent of functions whose name is in more than one file'],
   sharedFiles: [0, 'names of files of src/ that are there more than once'],
   calledOnce: [67, 'percent of static functions that are named once outside of their definition'],

@@ -16,6 +16,12 @@
 //	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
 //	is r.classes.find(each => each.class === 'main.aState').retained < 100_000
 //
+// Two objects reach each other by the arguments of their cleanups, so that none of these holds them alone:
+//
+//	case pair SHAPE=pair
+//	says ^  1 .* of the heap   6,000 main\.bState
+//	says ^      never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
+//
 //	case path SHAPE=argument
 //	options --path-to main.bState
 //	tells ^  never freed the cleanup's function or argument reaches the object, so the cleanup never runs$
@@ -68,6 +74,11 @@ func open(shape string) {
 	case "argument", "neighbours":
 		m.state.of = m
 		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
+	case "pair":
+		other := &bMapping{name: shape, page: make([]byte, 2000), state: &bState{m}}
+		m.state.of = other
+		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
+		runtime.AddCleanup(other, func(s *bState) { s.of = nil }, other.state)
 	case "captured":
 		forget := use(m)
 		runtime.AddCleanup(m, func(int) { forget() }, 1)
