@@ -25,15 +25,18 @@ type Row struct {
 	Text [240]byte
 }
 
-// An Item is of a size that nothing else has.
-type Item struct {
-	next *Item
-	Name [560]byte
-}
+// Items of three types: each leaks in another tenant, so that a wrong one is not named rightly by chance.
+type (
+	Item  struct{ Name [56]byte }
+	Order struct{ Name [60]byte }
+	Visit struct{ Name [64]byte }
+)
 
-// A Tenant is one of several; only one of them leaks.
+// A Tenant is one of several; only three of them leak.
 type Tenant struct {
-	Items []*Item
+	Items  []*Item
+	Orders []*Order
+	Visits []*Visit
 }
 
 type Request struct {
@@ -56,9 +59,10 @@ func leakSome(count int) {
 	}
 }
 
-func (t *Tenant) add(count int) {
+// add appends objects of one type.
+func add[T any](list *[]*T, count int) {
 	for i := 0; i < count; i++ {
-		t.Items = append(t.Items, &Item{})
+		*list = append(*list, new(T))
 	}
 }
 
@@ -81,7 +85,9 @@ func step() {
 	waves := []int{1000, 2000, 3000, 2000}
 	steps++
 	leakSome(300)
-	tenants["t5"].add(200)
+	add(&tenants["t5"].Items, 200)
+	add(&tenants["t2"].Orders, 200)
+	add(&tenants["t6"].Visits, 200)
 	cacheSome(500)
 	for len(rows) < 1000*steps && len(rows) < 4000 {
 		rows[len(rows)] = &Row{}
@@ -96,7 +102,9 @@ func main() {
 	for i := 0; i < 8; i++ {
 		name := fmt.Sprint("t", i)
 		tenants[name] = &Tenant{}
-		tenants[name].add(100)
+		add(&tenants[name].Items, 100)
+		add(&tenants[name].Orders, 100)
+		add(&tenants[name].Visits, 100)
 	}
 	for len(full) < 5000 {
 		cacheSome(1)
