@@ -99,11 +99,9 @@ struct g2h_error *answers_summary(struct answers *answers, const char *asked, st
     (void)asked;
     report_put_totals(&report, answers->options.source, answers->options.is_base_other);
     page_open(page, "server");
-    PAGE_DATA(page, page_count("classes", answers->classes.list.count),
-              page_flag("has_types", g2h_view_is_typed(view)),
-              page_flag("has_values", answers->options.has_values),
-              page_flag("has_base", answers->options.base != NULL),
-              page_flag("is_redacted", g2h_view_is_redacted(view)));
+    PUT(page, "%n{classes}%f{has_types}%f{has_values}%f{has_base}%f{is_redacted}",
+        answers->classes.list.count, g2h_view_is_typed(view), answers->options.has_values,
+        answers->options.base != NULL, g2h_view_is_redacted(view));
     page_close(page);
     page_close(page);
     return NULL;
@@ -197,11 +195,10 @@ static void answers_put_objects(const struct answers *answers, struct page *page
             break;
         g2h_view_brief(findings->view, nodes[at], &node);
         page_open(page, NULL);
-        PAGE_DATA(
-            page, page_address("address", node.address), page_bytes("bytes", node.size),
-            page_bytes("retained", g2h_dominators_retained_size(findings->dominators, nodes[at])));
+        PUT(page, "%a{address}%b{bytes}%b{retained}", node.address, node.size,
+            g2h_dominators_retained_size(findings->dominators, nodes[at]));
         if (findings_is_dead(findings->view, nodes[at]))
-            PAGE_DATA(page, page_flag("is_garbage", true));
+            PUT(page, "%f{is_garbage}", true);
         page_close(page);
     }
     page_add_missing(page, count - at);
@@ -258,10 +255,8 @@ static void answers_put_classes(const struct answers *answers, const char *asked
         const struct class_row *row = &answers->classes.list.data[i];
         if (!answers_is_named(answers, row->node, asked))
             continue;
-        page_open(page, NULL);
-        PAGE_DATA(page, report_name(report, "class", row->node), page_count("objects", row->count),
-                  page_bytes("bytes", row->bytes), page_bytes("retained", row->retained));
-        page_close(page);
+        PUT(page, "<>%s{class}%n{objects}%b{bytes}%b{retained}</>", report_name(report, row->node),
+            row->count, row->bytes, row->retained);
     }
     page_close(page);
 }
@@ -279,13 +274,14 @@ static void answers_put_variables(const struct answers *answers, const char *ask
         if (node->kind != MERGED_VARIABLE ||
             !findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE))
             continue;
-        report_append_name(report, node->parent, &name);
+        const struct g2h_bytes of = report_name(report, node->parent), own = report_name(report, i);
+        text_append(&name, (const char *)of.data, (size_t)of.size);
         text_append_string(&name, ".");
-        report_append_name(report, i, &name);
+        text_append(&name, (const char *)own.data, (size_t)own.size);
         if (name.failed || !answers_contain(name.data, name.size, asked))
             continue;
         page_open(page, NULL);
-        PAGE_DATA(page, page_made("variable", &name), page_bytes("retained", node->retained));
+        PUT(page, "%s{variable}%b{retained}", &name, node->retained);
         page_close(page);
     }
     page->out.failed |= name.failed;
@@ -306,11 +302,8 @@ static void answers_put_locations(const struct answers *answers, const char *ask
                        !findings_is_kind(findings, node->parent, G2H_NODE_GOROUTINES_IN_PLACE);
         if ((!is_group && !is_alone) || !answers_is_named(answers, i, asked))
             continue;
-        page_open(page, NULL);
-        PAGE_DATA(page, report_name(report, "location", i),
-                  page_count("count", findings_members(findings, i)),
-                  page_bytes("retained", node->retained));
-        page_close(page);
+        PUT(page, "<>%s{location}%n{count}%b{retained}</>", report_name(report, i),
+            findings_members(findings, i), node->retained);
     }
     page_close(page);
 }

@@ -7,8 +7,6 @@
 
 enum { ROWS = 100000, TEXT_ROWS = 40 };
 
-static const struct table_column columns[] = {{"ROWS", false}, {"number", true}};
-
 /* Writes a page with two lists. Returns how many rows were formatted. */
 static size_t write_page(struct page *page, bool may_skip)
 {
@@ -18,12 +16,12 @@ static size_t write_page(struct page *page, bool may_skip)
     page_open(page, "object");
     for (size_t i = 0; i < 2; i++) {
         struct table table;
-        table_init(&table, page, keys[i], columns, 2, TEXT_ROWS);
+        table_init(&table, page, keys[i], "ROWS,>number", TEXT_ROWS);
         for (uint64_t row = 0; row < ROWS; row++) {
             if (may_skip && table_skip_row(&table))
                 continue;
             formatted++;
-            TABLE_ROW(&table, page_words("row", "a row"), page_count("number", row));
+            TABLE_PUT(&table, "%s{row}%n{number}", "a row", row);
         }
         assert_no_error(table_end(&table));
         table_deinit(&table);

@@ -21,7 +21,7 @@ static void put_command(const struct report *report, const char *command, const 
         shell_append(&line, argument);
     }
     report->page->out.failed |= line.failed;
-    PAGE_PUT(report->page, "  %\n", page_made(NULL, &line));
+    PUT(report->page, "  %s\n", &line);
 }
 
 /* Adds an option with a class or an expression as its argument, if that can be typed and leads to
@@ -57,7 +57,8 @@ static struct g2h_error *report_next_put_suspect(const struct report *report, co
     if (i == suspects->count)
         return NULL;
     const struct who *who = &suspects->list[i];
-    report_append_name(report, who->suspect.item, &name);
+    const struct g2h_bytes item = report_name(report, who->suspect.item);
+    text_append(&name, (const char *)item.data, (size_t)item.size);
     text_append(&path, who->path.data, who->path.size);
     TRY_MEMORY(!name.failed && !path.failed);
     /* Hashes have another key the next time. */

@@ -1,6 +1,7 @@
 /* page; see page.h. */
 #include "output/report/page.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -323,19 +324,6 @@ static void page_put_text(struct page *page, const struct page_field *field)
     text_deinit(&made);
 }
 
-static void page_put_line(struct page *page, const char *template, const struct page_field *fields,
-                          size_t count)
-{
-    size_t next = 0;
-    for (const char *at = template, *end; *at; at = end) {
-        end = *at == '%' ? at + 1 : at + strcspn(at, "%");
-        if (*at != '%')
-            text_append(&page->out, at, (size_t)(end - at));
-        else if (next < count)
-            page_put_text(page, &fields[next++]);
-    }
-}
-
 void page_say(struct page *page, const char *words)
 {
     if (!page->is_json)
@@ -393,7 +381,7 @@ static void page_put_string(struct page *page, const char *data, size_t size)
 
 /* Adds what comes before a value: comma, line break and key. Each member of the outermost object
  * begins a line. */
-static void put_key(struct page *page, const char *key)
+static void put_key(struct page *page, struct g2h_bytes key)
 {
     if (page->depth == 0)
         return;
@@ -403,7 +391,7 @@ static void put_key(struct page *page, const char *key)
     text_append_string(&page->out, page->depth == 1 ? "\n" : "");
     if (page->lists[page->depth - 1])
         return;
-    page_put_string(page, key, strlen(key));
+    page_put_string(page, (const char *)key.data, (size_t)key.size);
     text_append_string(&page->out, ":");
 }
 
@@ -427,7 +415,7 @@ static void put_words(struct page *page, const char *data, size_t size)
 /* Adds a field as a member of a JSON object. */
 static void put_member(struct page *page, const struct page_field *field)
 {
-    if (!field->key)
+    if (!field->key.data)
         return;
     put_key(page, field->key);
     switch (field->kind) {
@@ -476,8 +464,8 @@ static void page_leave_out(struct page *page)
     size_t i = 0;
     page->skipped = 1;
     page->open[page->depth - 1].missing++;
-    while (i + 1 < PAGE_MEMBERS && page->left_out[i].member != NULL &&
-           page->left_out[i].member != page->member)
+    while (i + 1 < PAGE_MEMBERS && page->left_out[i].member.data != NULL &&
+           page->left_out[i].member.data != page->member.data)
         i++;
     page->left_out[i].member = page->member;
     page->left_out[i].rows++;
@@ -485,8 +473,8 @@ static void page_leave_out(struct page *page)
 
 uint64_t page_left_out(const struct page *page, const char *member)
 {
-    for (size_t i = 0; i < PAGE_MEMBERS && page->left_out[i].member; i++)
-        if (strcmp(page->left_out[i].member, member) == 0)
+    for (size_t i = 0; i < PAGE_MEMBERS && page->left_out[i].member.data; i++)
+        if (bytes_are(page->left_out[i].member, member))
             return page->left_out[i].rows;
     return 0;
 }
@@ -494,7 +482,7 @@ uint64_t page_left_out(const struct page *page, const char *member)
 /* ---- the window ---- */
 
 /* Records where what is opened next begins. */
-static void page_window_open(struct page *page, const char *key)
+static void page_window_open(struct page *page, struct g2h_bytes key)
 {
     page->open[page->depth].key = key;
     page->open[page->depth].begin = page->out.size;
@@ -534,15 +522,17 @@ static void page_put_missing(struct page *page, uint64_t missing)
     _cleanup_(text_deinit) struct text key = {0};
     if (page->window.bytes == 0 || missing == 0 || page->depth == 0 || is_element(page))
         return;
-    text_printf(&key, "%.100s_left_out", page->open[page->depth].key);
-    text_append(&key, "", 1);
+    const struct g2h_bytes of = page->open[page->depth].key;
+    text_append(&key, (const char *)of.data, (size_t)of.size);
+    text_append_string(&key, "_left_out");
     page->out.failed |= key.failed;
-    if (!key.failed)
-        PAGE_DATA(page, page_count(key.data, missing));
+    put_member(page, &(struct page_field){.key = {(const uint8_t *)key.data, key.size},
+                                          PAGE_COUNT,
+                                          .number = missing});
 }
 
 /* Opens an object or a list, unless limits or the window leave it out. */
-static void open_value(struct page *page, const char *key, bool is_list)
+static void open_value(struct page *page, struct g2h_bytes key, bool is_list)
 {
     if (!page->is_json || page->depth >= PAGE_DEPTH)
         return;
@@ -554,7 +544,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
         page_leave_out(page);
         return;
     }
-    if (page->only && page->depth == 2 && !is_element(page) && strcmp(key, page->only) != 0) {
+    if (page->only && page->depth == 2 && !is_element(page) && !bytes_are(key, page->only)) {
         page->skipped = 1;
         return;
     }
@@ -564,7 +554,7 @@ static void open_value(struct page *page, const char *key, bool is_list)
         page->member_markup = 0;
     }
     page_window_open(page, key);
-    put_key(page, key ? key : "");
+    put_key(page, key);
     text_append_string(&page->out, is_list ? "[" : "{");
     page->lists[page->depth] = is_list;
     page->elements[page->depth++] = 0;
@@ -599,12 +589,12 @@ bool page_skip_element(struct page *page)
 
 void page_open(struct page *page, const char *key)
 {
-    open_value(page, key, false);
+    open_value(page, page_key(key), false);
 }
 
 void page_open_list(struct page *page, const char *key)
 {
-    open_value(page, key, true);
+    open_value(page, page_key(key), true);
 }
 
 void page_close(struct page *page)
@@ -622,15 +612,130 @@ void page_close(struct page *page)
         text_append_string(&page->out, "\n");
 }
 
+/* ---- templates ---- */
+
+/* Takes the next value of a template, which must be of this kind. */
+static const struct page_value *take_value(const struct page_value **next,
+                                           enum page_value_kind kind)
+{
+    (void)kind; /* without asserts */
+    assert((*next)->kind == kind);
+    return (*next)++;
+}
+
+/* Reads a number, or takes it from the values if it is a star. */
+static size_t read_number(const char **at, const struct page_value **next)
+{
+    size_t number = 0;
+    if (**at == '*') {
+        ++*at;
+        return (size_t)take_value(next, PAGE_VALUE_NUMBER)->number;
+    }
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        number = number * 10 + (size_t)(**at - '0');
+    return number;
+}
+
+/* Reads a key up to the character after it. */
+static struct g2h_bytes read_key(const char **at, char end)
+{
+    const char *begin = *at, *last = strchr(begin, end);
+    assert(last);
+    *at = last + 1;
+    return (struct g2h_bytes){(const uint8_t *)begin, (uint64_t)(*at - 1 - begin)};
+}
+
+/* Reads a field after its percent sign. Returns whether it is there. */
+static bool read_field(const char **at, const struct page_value **next, struct page_field *ret)
+{
+    static const char kinds[] = "snbcdpaf"; /* as in enum page_kind */
+    const bool is_there = **at != '?' || take_value(next, PAGE_VALUE_NUMBER)->number != 0;
+    *ret = (struct page_field){.key = {0}};
+    *at += **at == '?';
+    ret->is_strong = **at == '#';
+    *at += ret->is_strong;
+    ret->width = (uint8_t)read_number(at, next);
+    if (**at == '.') {
+        ++*at;
+        ret->most = read_number(at, next);
+    }
+    assert(**at && strchr(kinds, **at));
+    ret->kind = (enum page_kind)(strchr(kinds, *(*at)++) - kinds);
+    const struct page_value *value =
+        take_value(next, ret->kind == PAGE_TEXT ? PAGE_VALUE_STRING : PAGE_VALUE_NUMBER);
+    ret->number = value->number;
+    ret->data = (const char *)value->text.data;
+    ret->size = (size_t)value->text.size;
+    if (value->most > 0)
+        ret->most = value->most;
+    if (ret->kind == PAGE_PERCENT) {
+        ret->whole = take_value(next, PAGE_VALUE_NUMBER)->number;
+        ret->digits = (uint8_t)ret->most;
+    }
+    if (**at == '{') {
+        ++*at;
+        ret->key = read_key(at, '}');
+    }
+    if (ret->key.size == 1 && *ret->key.data == '*')
+        ret->key = take_value(next, PAGE_VALUE_STRING)->text;
+    return is_there;
+}
+
+/* Opens or closes what a bracket at the beginning of *at says. */
+static void open_or_close(struct page *page, const char **at)
+{
+    const bool is_list = *(*at)++ == '[';
+    const struct g2h_bytes key = read_key(at, is_list ? ']' : '>');
+    if (key.size == 1 && *key.data == '/')
+        page_close(page);
+    else
+        open_value(page, key, is_list);
+}
+
+void page_put(struct page *page, bool is_said, const struct page_value *values)
+{
+    const struct page_value *next = values + 1;
+    bool is_text = is_said && !page->is_json;
+    for (const char *at = (const char *)values->text.data; *at;) {
+        struct page_field field;
+        const size_t plain = strcspn(at, "%<[|");
+        text_append(&page->out, at, is_text ? plain : 0);
+        at += plain;
+        if (*at == '%') {
+            at++;
+            if (!read_field(&at, &next, &field))
+                continue;
+            if (is_text)
+                page_put_text(page, &field);
+            else if (page->is_json && page->skipped == 0)
+                put_member(page, &field);
+        } else if (*at == '|') {
+            is_text = is_said && !page->is_json && !is_text;
+            at++;
+        } else if (*at) {
+            open_or_close(page, &at);
+        }
+    }
+    assert(next->kind == PAGE_VALUES_END);
+}
+
+size_t page_read_fields(const struct page_value *values, struct page_field ret[PAGE_FIELDS])
+{
+    const struct page_value *next = values + 1;
+    size_t count = 0;
+    for (const char *at = (const char *)values->text.data; *at && count < PAGE_FIELDS;)
+        if (*at++ == '%')
+            count += read_field(&at, &next, &ret[count]);
+    assert(next->kind == PAGE_VALUES_END);
+    return count;
+}
+
 /* ---- both ---- */
 
-void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
-                     size_t count)
+void page_put_data(struct page *page, const struct page_field *fields, size_t count)
 {
     for (size_t i = 0; page->is_json && page->skipped == 0 && i < count; i++)
         put_member(page, &fields[i]);
-    if (!page->is_json && template)
-        page_put_line(page, template, fields, count);
 }
 
 void page_begin(const struct g2h_report_options *given, struct page *ret)

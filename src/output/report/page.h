@@ -14,6 +14,7 @@
 
 #include <go2heapsnapshot/output.h>
 
+#include "base/bytes.h"
 #include "base/text.h"
 
 enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
@@ -55,7 +56,7 @@ struct page {
     struct page_limits limits;
     struct page_window window;
     struct {
-        const char *key;         /* NULL: it is an element */
+        struct g2h_bytes key;    /* none: it is an element */
         size_t begin;            /* where it begins in out, */
         size_t number;           /* its number, if it is an element, else that of the next one */
         size_t kept;             /* window.kept before it */
@@ -64,12 +65,12 @@ struct page {
     size_t depth;                /* of JSON: how many objects and lists are open, */
     bool lists[PAGE_DEPTH];      /* by depth: whether it is a list, */
     size_t elements[PAGE_DEPTH]; /* how many elements it has, */
-    const char *member;          /* the member of the outermost object that was opened last, */
+    struct g2h_bytes member;     /* the member of the outermost object that was opened last, */
     size_t member_begin;         /* where it begins in out, how many bytes more it takes in HTML, */
     size_t member_markup;
     size_t skipped; /* and how many objects and lists are open that are left out */
     struct {
-        const char *member;
+        struct g2h_bytes member;
         uint64_t rows;
     } left_out[PAGE_MEMBERS];
     uint64_t cut; /* strings that were cut */
@@ -88,7 +89,7 @@ enum page_kind {
 
 /* A field of a line. */
 struct page_field {
-    const char *key; /* in JSON; NULL: the field is not in JSON */
+    struct g2h_bytes key; /* in JSON; none: the field is not in JSON */
     enum page_kind kind;
     bool is_strong; /* highlighted if the page has colour */
     uint8_t width;  /* least number of characters; blanks before the field fill it up */
@@ -99,80 +100,117 @@ struct page_field {
     size_t size;
 };
 
-static inline struct page_field page_text(const char *key, const char *data, size_t size)
+static inline struct g2h_bytes page_key(const char *key)
 {
-    return (struct page_field){.key = key, .kind = PAGE_TEXT, .data = data, .size = size};
+    return key ? bytes_of(key) : (struct g2h_bytes){0};
 }
 
-static inline struct page_field page_made(const char *key, const struct text *text)
+/* clang-format off */
+/*
+ * PUT() adds fields to the page: as text by a template, and as JSON by the fields' keys.
+ *
+ *   %s %n %b %c %d    a string, a count, bytes, a change of a count or of bytes
+ *   %p %a %f          part and whole as a percentage, not in JSON; an address; a flag, in JSON only
+ *   %9b %.40s %.1p    least width; most characters; digits (a star takes the number from a value)
+ *   %#s %?n           highlighted; only if the value before it is true
+ *   %b{key}           its key in JSON, {*}: the value after it; fields without a key are in text only
+ *   <key> <> [key]    opens an object, an element of a list, a list in JSON
+ *   </>               closes what was opened last
+ *   |                 begins or ends a part that is in JSON only
+ *
+ * The values must be as many as the template takes, strings where it says %s or {*}, else numbers:
+ * asserts check those that are written, tests/layering/templates.mjs all that there are.
+ */
+/* clang-format on */
+#define PUT(page, ...) page_put(page, true, PAGE_VALUES(__VA_ARGS__))
+
+/* The same, in JSON only if is_said is false. */
+#define PUT_IF(is_said, page, ...) page_put(page, is_said, PAGE_VALUES(__VA_ARGS__))
+
+static inline struct g2h_bytes report_made(const struct g2h_text *text)
 {
-    return page_text(key, text->data, text->size);
+    return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
 }
 
-static inline struct page_field page_words(const char *key, const char *words)
+static inline struct g2h_bytes report_bytes(const char *data, size_t size)
 {
-    return page_text(key, words, __builtin_strlen(words));
+    return (struct g2h_bytes){(const uint8_t *)data, size};
 }
 
-static inline struct page_field page_count(const char *key, uint64_t count)
+enum page_value_kind { PAGE_VALUES_END, PAGE_VALUE_NUMBER, PAGE_VALUE_STRING };
+
+/* A value for a template. The template is the first of them, one of kind PAGE_VALUES_END the last.
+ */
+struct page_value {
+    enum page_value_kind kind;
+    struct g2h_bytes text;
+    uint64_t number;
+    size_t most; /* characters of the text; 0: no limit */
+};
+
+static inline struct page_value page_value_number(uint64_t number)
 {
-    return (struct page_field){.key = key, .kind = PAGE_COUNT, .number = count};
+    return (struct page_value){.kind = PAGE_VALUE_NUMBER, .number = number};
 }
 
-static inline struct page_field page_bytes(const char *key, uint64_t bytes)
+static inline struct page_value page_value_signed(int64_t number)
 {
-    return (struct page_field){.key = key, .kind = PAGE_BYTES, .number = bytes};
+    return (struct page_value){.kind = PAGE_VALUE_NUMBER, .number = (uint64_t)number};
 }
 
-static inline struct page_field page_change(const char *key, int64_t change)
+static inline struct page_value page_value_bytes(struct g2h_bytes text)
 {
-    return (struct page_field){.key = key, .kind = PAGE_CHANGE, .number = (uint64_t)change};
+    return (struct page_value){.kind = PAGE_VALUE_STRING, .text = text};
 }
 
-static inline struct page_field page_bytes_change(const char *key, int64_t change)
+static inline struct page_value page_value_text(const struct text *text)
 {
-    return (struct page_field){.key = key, .kind = PAGE_BYTES_CHANGE, .number = (uint64_t)change};
+    return (struct page_value){.kind = PAGE_VALUE_STRING,
+                               .text = {(const uint8_t *)text->data, text->size}};
 }
 
-static inline struct page_field page_percent(uint64_t part, uint64_t whole)
+static inline struct page_value page_value_words(const char *words)
 {
-    return (struct page_field){.kind = PAGE_PERCENT, .number = part, .whole = whole};
+    return (struct page_value){.kind = PAGE_VALUE_STRING, .text = bytes_of(words)};
 }
 
-static inline struct page_field page_address(const char *key, uint64_t address)
+static inline struct page_value page_value_same(struct page_value value)
 {
-    return (struct page_field){.key = key, .kind = PAGE_ADDRESS, .number = address};
+    return value;
 }
 
-static inline struct page_field page_flag(const char *key, bool is_set)
-{
-    return (struct page_field){.key = key, .kind = PAGE_FLAG, .number = is_set};
-}
+/* clang-format off */
+#define PAGE_VALUE(value) _Generic((value), const char *: page_value_words, char *: page_value_words, \
+    const struct text *: page_value_text, struct text *: page_value_text, int: page_value_signed, \
+    int64_t: page_value_signed, struct g2h_bytes: page_value_bytes, \
+    struct page_value: page_value_same, default: page_value_number)(value)
+#define PAGE_1(a) PAGE_VALUE(a)
+#define PAGE_2(a, ...) PAGE_VALUE(a), PAGE_1(__VA_ARGS__)
+#define PAGE_3(a, ...) PAGE_VALUE(a), PAGE_2(__VA_ARGS__)
+#define PAGE_4(a, ...) PAGE_VALUE(a), PAGE_3(__VA_ARGS__)
+#define PAGE_5(a, ...) PAGE_VALUE(a), PAGE_4(__VA_ARGS__)
+#define PAGE_6(a, ...) PAGE_VALUE(a), PAGE_5(__VA_ARGS__)
+#define PAGE_7(a, ...) PAGE_VALUE(a), PAGE_6(__VA_ARGS__)
+#define PAGE_8(a, ...) PAGE_VALUE(a), PAGE_7(__VA_ARGS__)
+#define PAGE_9(a, ...) PAGE_VALUE(a), PAGE_8(__VA_ARGS__)
+#define PAGE_10(a, ...) PAGE_VALUE(a), PAGE_9(__VA_ARGS__)
+#define PAGE_11(a, ...) PAGE_VALUE(a), PAGE_10(__VA_ARGS__)
+#define PAGE_12(a, ...) PAGE_VALUE(a), PAGE_11(__VA_ARGS__)
+#define PAGE_13(a, ...) PAGE_VALUE(a), PAGE_12(__VA_ARGS__)
+#define PAGE_14(a, ...) PAGE_VALUE(a), PAGE_13(__VA_ARGS__)
+#define PAGE_15(a, ...) PAGE_VALUE(a), PAGE_14(__VA_ARGS__)
+#define PAGE_16(a, ...) PAGE_VALUE(a), PAGE_15(__VA_ARGS__)
+#define PAGE_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, pick, ...) pick
+#define PAGE_VALUES(...) (const struct page_value[]){PAGE_PICK(__VA_ARGS__, PAGE_16, PAGE_15, PAGE_14, \
+    PAGE_13, PAGE_12, PAGE_11, PAGE_10, PAGE_9, PAGE_8, PAGE_7, PAGE_6, PAGE_5, PAGE_4, PAGE_3, PAGE_2, \
+    PAGE_1, 0)(__VA_ARGS__), {.kind = PAGE_VALUES_END}}
+/* clang-format on */
 
-static inline struct page_field page_wide(struct page_field field, size_t width)
-{
-    field.width = (uint8_t)width;
-    return field;
-}
+void page_put(struct page *page, bool is_said, const struct page_value *values);
 
-static inline struct page_field page_clipped(struct page_field field, size_t most)
-{
-    field.most = most;
-    return field;
-}
-
-/* Returns a percentage with one digit after the point. */
-static inline struct page_field page_tenths(struct page_field field)
-{
-    field.digits = 1;
-    return field;
-}
-
-static inline struct page_field page_strong(struct page_field field)
-{
-    field.is_strong = true;
-    return field;
-}
+/* Reads the fields of a template that are there. Returns how many. */
+enum { PAGE_FIELDS = 12 };
+size_t page_read_fields(const struct page_value *values, struct page_field ret[PAGE_FIELDS]);
 
 /* Begins a page as the options want it, which may be NULL. */
 void page_begin(const struct g2h_report_options *given, struct page *ret);
@@ -182,17 +220,8 @@ void page_deinit(struct page *page);
 /* Returns how many rows were left out of a member of the outermost object, by its key. */
 uint64_t page_left_out(const struct page *page, const char *member);
 
-void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
-                     size_t count);
-
-/* Adds a line, or a part of one, with its fields; if template is NULL, the fields are in JSON
- * only. */
-#define PAGE_PUT(page, template, ...) \
-    page_put_fields(page, template, (const struct page_field[]){__VA_ARGS__}, \
-                    sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
-
-/* Adds fields that are in JSON only. */
-#define PAGE_DATA(page, ...) PAGE_PUT(page, NULL, __VA_ARGS__)
+/* Adds fields to JSON. */
+void page_put_data(struct page *page, const struct page_field *fields, size_t count);
 
 /* Adds words that are not in JSON. */
 void page_say(struct page *page, const char *words);

@@ -5,25 +5,18 @@
 #include "findings/finalized.h"
 #include "output/report/sections.h"
 
-void report_append_name(const struct report *report, uint32_t node, struct text *text)
-{
-    size_t size;
-    const char *name = merged_name(&report->findings->merged, node, &size);
-    text_append(text, name, size);
-}
-
-struct page_field report_class(const struct report *report, const char *key, uint32_t name)
+struct g2h_bytes report_class(const struct report *report, uint32_t name)
 {
     size_t size;
     const char *text = g2h_view_name(report->findings->view, name, &size);
-    return name == G2H_NAME_NONE ? page_words(key, "(string)") : page_text(key, text, size);
+    return name == G2H_NAME_NONE ? bytes_of("(string)") : report_bytes(text, size);
 }
 
-struct page_field report_name(const struct report *report, const char *key, uint32_t node)
+struct g2h_bytes report_name(const struct report *report, uint32_t node)
 {
     size_t size;
     const char *name = merged_name(&report->findings->merged, node, &size);
-    return page_text(key, name, size);
+    return report_bytes(name, size);
 }
 
 struct g2h_error *report_put_allocator(const struct report *report,
@@ -36,18 +29,13 @@ struct g2h_error *report_put_allocator(const struct report *report,
     text_append_utf8(&file, base.data, base.size, SIZE_MAX);
     text_append_utf8(&within, allocator->within.data, allocator->within.size, SIZE_MAX);
     TRY_MEMORY(!function.failed && !file.failed && !within.failed);
-    struct page *page = report->page;
-    const struct page_field in = page_made("within", &within);
-    page_open(page, "allocated_by");
-    PAGE_PUT(page, is_line ? "      allocated by % %:% (% of % samples)" : NULL,
-             page_made("function", &function), page_made("file", &file),
-             page_count("line", call->line), page_count("samples", allocator->samples),
-             page_count("of", allocator->of));
+    PUT_IF(is_line, report->page,
+           "<allocated_by>      allocated by %s{function} %s{file}:%n{line} (%n{samples} of %n{of} "
+           "samples)",
+           &function, &file, call->line, allocator->samples, allocator->of);
     if (within.size > 0)
-        PAGE_PUT(page, is_line ? ", in %" : NULL, in);
-    page_close(page);
-    if (is_line)
-        page_say(page, "\n");
+        PUT_IF(is_line, report->page, ", in %s{within}", &within);
+    PUT_IF(is_line, report->page, "\n</>");
     return NULL;
 }
 
@@ -55,20 +43,17 @@ struct g2h_error *report_put_allocator(const struct report *report,
 static void put_blocker(const struct report *report, uint32_t node, const char *indent)
 {
     struct finalized_blocker blocker;
-    struct page *page = report->page;
     size_t size;
     finalized_find_blocker(report->findings, node, &blocker);
     if (blocker.goroutine == UINT32_MAX)
         return;
     const char *name = findings_name_of(report->findings->view, blocker.goroutine, &size);
-    page_open(page, "blocked_by");
-    page_say(page, indent);
-    PAGE_PUT(page, "blocked by  %:\n", page_text("goroutine", name, size));
-    page_say(page, indent);
-    PAGE_PUT(page, "            % run one after the other, and this one has not returned\n",
-             page_words(NULL, blocker.runs));
-    PAGE_DATA(page, page_text("function", blocker.function, blocker.function_size));
-    page_close(page);
+    PUT(report->page,
+        "<blocked_by>%sblocked by  %s{goroutine}:\n"
+        "%s            %s run one after the other, and this one has not "
+        "returned\n|%s{function}|</>",
+        indent, report_bytes(name, size), indent, blocker.runs,
+        report_bytes(blocker.function, blocker.function_size));
 }
 
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
@@ -84,11 +69,8 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
         put_blocker(report, node, indent);
         return NULL;
     }
-    page_say(report->page, indent);
-    PAGE_PUT(report->page,
-             reason == FINALIZED_BY_CLEANUP ? "never freed %, so the cleanup never runs\n"
-                                            : "never freed %, so the finalizer never runs\n",
-             page_words("never_freed", reasons[reason]));
+    PUT(report->page, "%snever freed %s{never_freed}, so the %s never runs\n", indent,
+        reasons[reason], reason == FINALIZED_BY_CLEANUP ? "cleanup" : "finalizer");
     return NULL;
 }
 

@@ -21,24 +21,15 @@ struct path_to_path {
 /* Adds a row for a node. If has_edge is set, edge is its first column, and the node's class the
  * second; otherwise the class is the first. */
 static void path_to_put_row(const struct report *report, struct table *table, uint32_t number,
-                            struct page_field edge, bool has_edge)
+                            struct g2h_bytes edge, bool has_edge)
 {
     struct g2h_node node;
     g2h_view_brief(report->findings->view, number, &node);
-    const struct page_field none = page_words(NULL, ""),
-                            what = page_clipped(report_name_of(report, "class", &node), 48),
-                            bytes =
-                                merged_is_object(node.kind) ? page_bytes("bytes", node.size) : none,
-                            retained = page_bytes(
-                                "retained",
-                                g2h_dominators_retained_size(report->findings->dominators, number)),
-                            address = node.object != UINT32_MAX
-                                          ? page_address("address", node.address)
-                                          : none;
-    if (has_edge)
-        TABLE_ROW(table, edge, what, address, bytes, retained);
-    else
-        TABLE_ROW(table, page_clipped(what, 0), address, bytes, retained);
+    const bool is_object = merged_is_object(node.kind), has_address = node.object != UINT32_MAX;
+    TABLE_PUT(table, "%?s{step}%.*s{class}%?a{address}%?s%?b{bytes}%?s%b{retained}", has_edge, edge,
+              has_edge ? 48 : 0, report_name_of(report, &node), has_address, node.address,
+              !has_address, "", is_object, node.size, !is_object, "",
+              g2h_dominators_retained_size(report->findings->dominators, number));
 }
 
 /* ---- the path ---- */
@@ -53,42 +44,40 @@ static struct g2h_error *path_to_put_held_by(struct path_to_path *path, uint32_t
                           &expression));
     TRY_MEMORY(!expression.failed);
     if (expression.size > 0)
-        PAGE_PUT(report->page, "  held by     %\n", page_strong(page_made("held_by", &expression)));
+        PUT(report->page, "  held by     %#s{held_by}\n", &expression);
     if (g2h_view_sharers(report->findings->view, node, &sharers, &size))
-        PAGE_PUT(report->page, "  shared by   %\n", page_text("shared_by", sharers, size));
+        PUT(report->page, "  shared by   %s{shared_by}\n", report_bytes(sharers, size));
     return report_put_finalized(report, node, "  ");
 }
 
 static struct g2h_error *put_steps(struct path_to_path *path)
 {
-    static const struct table_column columns[] = {
-        {"STEPS", false}, {"to", false}, {"at", false}, {"bytes", true}, {"retained", true}};
     const struct report *report = path->report;
     const node_vector *nodes = &path->nodes;
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "steps", columns, 5, 2 * REPORT_ASKED_ROWS);
+    table_init(&table, report->page, "steps", "STEPS,to,at,>bytes,>retained",
+               2 * REPORT_ASKED_ROWS);
     for (size_t i = 1; i < nodes->count; i++) {
         _cleanup_(text_deinit) struct text edge = {0};
         if (!path_shows(report->findings->view, nodes->data[i]) || table_skip_row(&table))
             continue;
         path_append_step(report->findings->paths, nodes->data[i - 1], nodes->data[i], &edge);
         TRY_MEMORY(!edge.failed);
-        path_to_put_row(report, &table, nodes->data[i], page_made("step", &edge), true);
+        path_to_put_row(report, &table, nodes->data[i], report_bytes(edge.data, edge.size), true);
     }
     return table_end(&table);
 }
 
 static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_t node)
 {
-    static const struct table_column columns[] = {
-        {"HELD ALONE BY", false}, {"at", false}, {"bytes", true}, {"retained", true}};
     const struct report *report = path->report;
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "dominators", columns, 4, REPORT_ASKED_ROWS);
+    table_init(&table, report->page, "dominators", "HELD ALONE BY,at,>bytes,>retained",
+               REPORT_ASKED_ROWS);
     for (uint32_t i = node; i != 0;) {
         i = g2h_dominators_of(report->findings->dominators, i);
         if (path_shows(report->findings->view, i) && !table_skip_row(&table))
-            path_to_put_row(report, &table, i, page_words(NULL, ""), false);
+            path_to_put_row(report, &table, i, bytes_none, false);
     }
     return table_end(&table);
 }
@@ -126,9 +115,9 @@ static void append_holders(const struct report *report, uint32_t node, struct te
             !findings_is_kind(report->findings, i, G2H_NODE_SEVERAL))
             chain[count++] = i;
     while (count-- > 0) {
-        report_append_name(report, chain[count], text);
-        if (count > 0)
-            text_append_string(text, " › ");
+        const struct g2h_bytes name = report_name(report, chain[count]);
+        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append_string(text, count > 0 ? " › " : "");
     }
     if (text->size == 0)
         text_printf(text, "(several roots)");
@@ -136,12 +125,9 @@ static void append_holders(const struct report *report, uint32_t node, struct te
 
 static struct g2h_error *path_to_put_holders(const struct report *report, const ranking *nodes)
 {
-    static const struct table_column columns[] = {{"WHO HOLDS THEM", false},
-                                                  {"objects", true},
-                                                  {"retained", true},
-                                                  {"one of them at", false}};
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "holders", columns, 4, report_rows(report, REPORT_ROWS));
+    table_init(&table, report->page, "holders", "WHO HOLDS THEM,>objects,>retained,one of them at",
+               report_rows(report, REPORT_ROWS));
     for (size_t i = 0; i < nodes->count; i++) {
         const struct merged_node *merged = report_node(report, nodes->data[i].node);
         _cleanup_(text_deinit) struct text chain = {0};
@@ -149,10 +135,8 @@ static struct g2h_error *path_to_put_holders(const struct report *report, const 
         g2h_view_brief(report->findings->view, merged->example, &example);
         append_holders(report, nodes->data[i].node, &chain);
         TRY_MEMORY(!chain.failed);
-        TABLE_ROW(&table, page_made("holders", &chain), page_count("objects", merged->count),
-                  page_bytes("retained", merged->retained),
-                  example.object != UINT32_MAX ? page_address("address", example.address)
-                                               : page_words(NULL, ""));
+        TABLE_PUT(&table, "%s{holders}%n{objects}%b{retained}%?a{address}", &chain, merged->count,
+                  merged->retained, example.object != UINT32_MAX, example.address);
     }
     return table_end(&table);
 }

@@ -21,23 +21,16 @@
 static void put_since(const struct report *report, bool is_other)
 {
     const struct growth_totals *before = growth_totals(report->findings->base);
-    const uint64_t objects = growth_count_held(report->findings->view);
+    const uint64_t objects = growth_count_held(report->findings->view),
+                   goroutines = g2h_view_goroutine_count(report->findings->view);
     const int64_t bytes = (int64_t)(report->findings->reachable - before->reachable);
-    struct page *page = report->page;
-    page_open(page, "since");
-    PAGE_PUT(page, is_other ? "since %, of another build: %" : "since %: %",
-             page_words("source", before->name), page_bytes_change("reachable", bytes));
-    PAGE_DATA(page, page_flag("is_other_build", is_other));
-    if (before->reachable > 0) {
-        page_say(page, bytes < 0 ? " (-" : " (+");
-        PAGE_PUT(page, "%)",
-                 page_percent(bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, before->reachable));
-    }
-    PAGE_PUT(page, ", % objects, % goroutines\n",
-             page_change("objects", (int64_t)(objects - before->objects)),
-             page_change("goroutines", (int64_t)(g2h_view_goroutine_count(report->findings->view) -
-                                                 before->goroutines)));
-    page_close(page);
+    PUT(report->page, "<since>since %s{source}%s: %d{reachable}|%f{is_other_build}|", before->name,
+        is_other ? ", of another build" : "", bytes, is_other);
+    if (before->reachable > 0)
+        PUT(report->page, " (%s%p)", bytes < 0 ? "-" : "+",
+            bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, before->reachable);
+    PUT(report->page, ", %c{objects} objects, %c{goroutines} goroutines\n</>",
+        objects - before->objects, goroutines - before->goroutines);
 }
 
 /* Reports how the process ended whose heap was written then: "killed by the OOM killer at
@@ -46,47 +39,41 @@ static void put_ending(const struct report *report)
 {
     const struct g2h_ending *ending = g2h_heap_ending(g2h_view_heap(report->findings->view));
     char how[G2H_ENDING_WORDS], when[G2H_ENDING_TIME];
-    struct page *page = report->page;
     if (!ending)
         return;
     g2h_ending_words(ending, how, when);
-    page_open(page, "ending");
-    PAGE_PUT(page, "  % at %, with % resident", page_words("how", how), page_words("time", when),
-             page_bytes("resident", ending->resident));
-    if (ending->limit > 0)
-        PAGE_PUT(page, ", limit %", page_bytes("limit", ending->limit));
-    page_say(page, "\n");
-    PAGE_DATA(page, page_count("status", ending->status), page_flag("by_oom", ending->by_oom),
-              page_bytes("peak", ending->peak));
-    page_close(page);
+    PUT(report->page,
+        "<ending>  %s{how} at %s{time}, with %b{resident} "
+        "resident%s%?b{limit}\n|%n{status}%f{by_oom}%b{peak}|</>",
+        how, when, ending->resident, ending->limit > 0 ? ", limit " : "", ending->limit > 0,
+        ending->limit, ending->status, ending->by_oom, ending->peak);
 }
 
 void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
-    const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
-    const struct g2h_view_account *account = g2h_view_account(report->findings->view);
+    const struct findings *findings = report->findings;
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const struct g2h_view_account *account = g2h_view_account(findings->view);
     struct page *page = report->page;
     const char *version = g2h_heap_go_version(heap);
-    page_open(page, "heap");
-    PAGE_PUT(page, "%   %   % in % objects   % goroutines\n", page_words("source", name),
-             page_words("go", *version ? version : "Go of an unknown version"),
-             page_bytes("bytes", report->findings->total - account->stack_bytes),
-             page_count("objects", g2h_heap_object_count(heap) - account->left_out_objects),
-             page_count("goroutines", g2h_view_goroutine_count(report->findings->view)));
-    PAGE_PUT(page, "  reachable %", page_bytes("reachable", report->findings->reachable));
-    if (report_is_untouched(report->findings->untouched, report->findings->reachable))
-        PAGE_PUT(page, " (% not resident)", page_bytes(NULL, report->findings->untouched));
-    PAGE_DATA(page, page_bytes("not_resident", report->findings->untouched));
+    PUT(page,
+        "<heap>%s{source}   %s{go}   %b{bytes} in %n{objects} objects   %n{goroutines} goroutines\n"
+        "  reachable %b{reachable}",
+        name, *version ? version : "Go of an unknown version",
+        findings->total - account->stack_bytes,
+        g2h_heap_object_count(heap) - account->left_out_objects,
+        g2h_view_goroutine_count(findings->view), findings->reachable);
+    if (report_is_untouched(findings->untouched, findings->reachable))
+        PUT(page, " (%b not resident)", findings->untouched);
+    PUT(page, "|%b{not_resident}|", findings->untouched);
     if (account->stack_bytes > 0)
-        PAGE_PUT(page, " with % of stacks", page_bytes("stacks", account->stack_bytes));
-    PAGE_PUT(page, ", garbage %",
-             page_bytes("garbage", report->findings->garbage + account->left_out_bytes));
-    page_say(page, account->left_out_objects > 0 ? ", left out\n" : "\n");
-    PAGE_DATA(page, page_flag("is_garbage_left_out", account->left_out_objects > 0));
-    page_close(page);
+        PUT(page, " with %b{stacks} of stacks", account->stack_bytes);
+    PUT(page, ", garbage %b{garbage}%s\n|%f{is_garbage_left_out}|</>",
+        findings->garbage + account->left_out_bytes,
+        account->left_out_objects > 0 ? ", left out" : "", account->left_out_objects > 0);
     put_ending(report);
     report_put_memory(report);
-    if (report->findings->base)
+    if (findings->base)
         put_since(report, is_base_other);
 }
 
@@ -137,11 +124,8 @@ static struct g2h_error *put_sections(const struct report_work *work, const stru
 static struct g2h_error *put_page(const struct report_work *work, struct page *page)
 {
     const struct report report = {work->findings, work->suspects, page};
-    page_open(page, NULL);
-    PAGE_DATA(page, page_words("format", "go2heapsnapshot report"),
-              page_count("version", REPORT_VERSION));
-    if (page->top > 0)
-        PAGE_DATA(page, page_count("top", page->top));
+    PUT(page, "<>|%s{format}%n{version}%?n{top}", "go2heapsnapshot report", REPORT_VERSION,
+        page->top > 0, page->top);
     report_put_totals(&report, work->source, work->wanted->is_base_other);
     return work->wanted->path_to ? report_put_path(&report, work->wanted->path_to)
            : work->wanted->show  ? report_put_shown(&report, work->wanted->show)

@@ -14,38 +14,16 @@ static void put_pins(const struct report *report, const struct fragmentation *fr
 {
     struct page *page = report->page;
     unsigned shown = 0;
-    page_open_list(page, "classes");
+    PUT(page, "[classes]");
     for (size_t i = 0; i < fragmentation->pins.count; i++) {
         const struct span_pin *pin = &fragmentation->pins.data[i];
-        if (pin->slot != slot || (!page->is_json && shown == MOST_PINS))
-            continue;
-        page_open(page, NULL);
-        PAGE_PUT(page, shown++ == 0 ? ", pinned by % % in %" : ", % % in %",
-                 page_count("objects", pin->objects), report_class(report, "class", pin->name),
-                 page_count("spans", pin->spans));
-        page_close(page);
+        if (pin->slot == slot && (page->is_json || shown < MOST_PINS))
+            PUT(page,
+                shown++ == 0 ? "<>, pinned by %n{objects} %s{class} in %n{spans}</>"
+                             : "<>, %n{objects} %s{class} in %n{spans}</>",
+                pin->objects, report_class(report, pin->name), pin->spans);
     }
-    page_close(page);
-}
-
-static void report_fragmentation_put_row(const struct report *report,
-                                         const struct fragmentation *fragmentation,
-                                         const struct span_row *row)
-{
-    struct page *page = report->page;
-    page_open(page, NULL);
-    PAGE_PUT(page, "  %% × spans of slots of % B, % full",
-             page_wide(page_bytes("wasted", span_unused(&row->sparse)), 9),
-             page_wide(page_count("spans", row->sparse.spans), 9), page_count("slot", row->slot),
-             page_tenths(page_percent(row->sparse.live, row->sparse.bytes)));
-    PAGE_DATA(page, page_bytes("bytes", row->sparse.bytes), page_bytes("live", row->sparse.live),
-              page_count("objects", row->sparse.objects),
-              page_bytes("below_tenth", span_unused(&row->empty)),
-              page_count("all_spans", row->all.spans), page_bytes("all_bytes", row->all.bytes),
-              page_count("all_objects", row->all.objects));
-    put_pins(report, fragmentation, row->slot);
-    page_close(page);
-    page_say(page, "\n");
+    PUT(page, "[/]");
 }
 
 void report_put_fragmentation(const struct report *report,
@@ -57,25 +35,25 @@ void report_put_fragmentation(const struct report *report,
     const bool is_much = wasted >= LEAST_WASTED && wasted >= report->findings->reachable / 100;
     if (fragmentation->rows.count == 0)
         return;
-    page_open(page, "spans");
-    PAGE_PUT(page,
-             is_much
-                 ? "  spans    % free in % spans that are less than % full, % of it in spans less "
-                   "than % full\n"
-                 : NULL,
-             page_bytes("wasted", wasted), page_count("spans", sums->sparse.spans),
-             page_percent(1, SPAN_SPARSE), page_bytes("below_tenth", span_unused(&sums->empty)),
-             page_percent(1, SPAN_EMPTY));
-    PAGE_DATA(page, page_bytes("bytes", sums->sparse.bytes), page_bytes("live", sums->sparse.live),
-              page_count("objects", sums->sparse.objects));
-    page_open_list(page, "sizes");
+    PUT_IF(is_much, page,
+           "<spans>  spans    %b{wasted} free in %n{spans} spans that are less than %p full, "
+           "%b{below_tenth} of it in "
+           "spans less than %p full\n|%b{bytes}%b{live}%n{objects}|[sizes]",
+           wasted, sums->sparse.spans, 1, SPAN_SPARSE, span_unused(&sums->empty), 1, SPAN_EMPTY,
+           sums->sparse.bytes, sums->sparse.live, sums->sparse.objects);
     for (size_t i = 0; i < fragmentation->rows.count; i++) {
         const struct span_row *row = &fragmentation->rows.data[i];
         if (!page->is_json &&
             (!is_much || !report_is_shown(report, i, span_unused(&row->sparse), wasted)))
             break;
-        report_fragmentation_put_row(report, fragmentation, row);
+        PUT(page,
+            "<>  %9b{wasted}%9n{spans} × spans of slots of %n{slot} B, %.1p full"
+            "|%b{bytes}%b{live}%n{objects}%b{below_tenth}%n{all_spans}%b{all_bytes}%n{all_objects}",
+            span_unused(&row->sparse), row->sparse.spans, row->slot, row->sparse.live,
+            row->sparse.bytes, row->sparse.bytes, row->sparse.live, row->sparse.objects,
+            span_unused(&row->empty), row->all.spans, row->all.bytes, row->all.objects);
+        put_pins(report, fragmentation, row->slot);
+        PUT(page, "\n</>");
     }
-    page_close(page);
-    page_close(page);
+    PUT(page, "[/]</>");
 }

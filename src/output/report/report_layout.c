@@ -7,22 +7,14 @@ static void put_rounding(const struct report *report, const struct layout_findin
                          const struct layout_row *row)
 {
     const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
-    const bool is_each = !class.is_array && class.name != G2H_NAME_NONE;
     struct page *page = report->page;
-    page_open(page, NULL);
-    PAGE_PUT(page, "  %% × %, ", page_wide(page_bytes("wasted", layout_rounding(row)), 9),
-             page_wide(page_count("objects", row->objects), 9),
-             report_class(report, "class", class.name));
-    if (is_each)
-        PAGE_PUT(page, "% B in slots of % B", page_count(NULL, row->needed / row->objects),
-                 page_count(NULL, row->slots / row->objects));
+    PUT(page, "<>  %9b{wasted}%9n{objects} × %s{class}, ", layout_rounding(row), row->objects,
+        report_class(report, class.name));
+    if (!class.is_array && class.name != G2H_NAME_NONE)
+        PUT(page, "%n B in slots of %n B", row->needed / row->objects, row->slots / row->objects);
     else
-        PAGE_PUT(page, "together % in slots of %", page_bytes(NULL, row->needed),
-                 page_bytes(NULL, row->slots));
-    PAGE_DATA(page, page_bytes("needed", row->needed), page_bytes("headers", row->headers),
-              page_bytes("bytes", row->slots));
-    page_close(page);
-    page_say(page, "\n");
+        PUT(page, "together %b in slots of %b", row->needed, row->slots);
+    PUT(page, "\n|%b{needed}%b{headers}%b{bytes}|</>", row->needed, row->headers, row->slots);
 }
 
 /* Reports "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB:
@@ -32,81 +24,51 @@ static void put_padding(const struct report *report, const struct layout_finding
 {
     const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
     struct page *page = report->page;
-    page_open(page, NULL);
-    PAGE_PUT(page, "  %% × %, % of % B", page_wide(page_bytes("wasted", row->padding), 9),
-             page_wide(page_count("objects", row->objects), 9),
-             report_class(report, "class", class.name), page_count("padding", class.padding),
-             page_count("size", class.size));
-    PAGE_DATA(page, page_count("values", row->values), page_bytes("reordered", class.reordered),
-              page_bytes("saved", row->saved));
+    PUT(page,
+        "<>  %9b{wasted}%9n{objects} × %s{class}, %n{padding} of %n{size} "
+        "B|%n{values}%b{reordered}%b{saved}",
+        row->padding, row->objects, report_class(report, class.name), class.padding, class.size,
+        row->values, class.reordered, row->saved);
     if (row->saved > 0 && class.is_array)
-        PAGE_PUT(page, "; reordering its fields saves %", page_bytes(NULL, row->saved));
+        PUT(page, "; reordering its fields saves %b", row->saved);
     else if (row->saved > 0)
-        PAGE_PUT(page, "; reordering its fields saves % B each, %: slots of % B instead of %",
-                 page_count(NULL, row->smallest - row->reordered), page_bytes(NULL, row->saved),
-                 page_count(NULL, row->reordered), page_count(NULL, row->smallest));
-    page_close(page);
-    page_say(page, "\n");
-}
-
-/* Returns whether a line is worth it: some rounding and padding is everywhere. */
-static bool is_much(const struct report *report, uint64_t wasted)
-{
-    return wasted > 0 && wasted >= report->findings->reachable / 100;
-}
-
-static void put_all_rounding(const struct report *report, const struct layout_findings *layout)
-{
-    const struct layout_row *sums = &layout->sums;
-    const uint64_t wasted = layout_rounding(sums);
-    struct page *page = report->page;
-    page_open(page, "rounding");
-    PAGE_PUT(page,
-             is_much(report, wasted)
-                 ? "  rounding % lost to size-class rounding, in % objects of %\n"
-                 : NULL,
-             page_bytes("wasted", wasted), page_count("objects", sums->objects),
-             page_bytes("bytes", sums->slots));
-    PAGE_DATA(page, page_bytes("needed", sums->needed), page_bytes("headers", sums->headers));
-    page_open_list(page, "classes");
-    for (size_t i = 0; i < layout->rounding.count; i++) {
-        const struct layout_row *row = &layout->rounding.data[i];
-        if (!page->is_json &&
-            (!is_much(report, wasted) || !report_is_shown(report, i, layout_rounding(row), wasted)))
-            break;
-        put_rounding(report, layout, row);
-    }
-    page_close(page);
-    page_close(page);
-}
-
-static void put_all_padding(const struct report *report, const struct layout_findings *layout)
-{
-    const struct layout_row *sums = &layout->sums;
-    const uint64_t weight = layout_weight(sums);
-    struct page *page = report->page;
-    page_open(page, "padding");
-    PAGE_PUT(page,
-             is_much(report, weight)
-                 ? "  padding  % between fields; reordering fields saves % of slots\n"
-                 : NULL,
-             page_bytes("wasted", sums->padding), page_bytes("saved", sums->saved));
-    page_open_list(page, "classes");
-    for (size_t i = 0; i < layout->padding.count; i++) {
-        const struct layout_row *row = &layout->padding.data[i];
-        if (!page->is_json &&
-            (!is_much(report, weight) || !report_is_shown(report, i, layout_weight(row), weight)))
-            break;
-        put_padding(report, layout, row);
-    }
-    page_close(page);
-    page_close(page);
+        PUT(page, "; reordering its fields saves %n B each, %b: slots of %n B instead of %n",
+            row->smallest - row->reordered, row->saved, row->reordered, row->smallest);
+    PUT(page, "\n</>");
 }
 
 void report_put_layout(const struct report *report, const struct layout_findings *layout)
 {
-    if (layout->sums.objects == 0)
+    const struct layout_row *sums = &layout->sums;
+    const uint64_t rounding = layout_rounding(sums), weight = layout_weight(sums),
+                   much = report->findings->reachable / 100; /* some of both is everywhere */
+    struct page *page = report->page;
+    if (sums->objects == 0)
         return;
-    put_all_rounding(report, layout);
-    put_all_padding(report, layout);
+    const bool is_rounded = rounding > 0 && rounding >= much,
+               is_padded = weight > 0 && weight >= much;
+    PUT_IF(is_rounded, page,
+           "<rounding>  rounding %b{wasted} lost to size-class rounding, in %n{objects} objects of "
+           "%b{bytes}\n"
+           "|%b{needed}%b{headers}|[classes]",
+           rounding, sums->objects, sums->slots, sums->needed, sums->headers);
+    for (size_t i = 0; i < layout->rounding.count; i++) {
+        const struct layout_row *row = &layout->rounding.data[i];
+        if (!page->is_json &&
+            (!is_rounded || !report_is_shown(report, i, layout_rounding(row), rounding)))
+            break;
+        put_rounding(report, layout, row);
+    }
+    PUT_IF(is_padded, page,
+           "[/]</><padding>  padding  %b{wasted} between fields; reordering fields saves %b{saved} "
+           "of slots\n[classes]",
+           sums->padding, sums->saved);
+    for (size_t i = 0; i < layout->padding.count; i++) {
+        const struct layout_row *row = &layout->padding.data[i];
+        if (!page->is_json &&
+            (!is_padded || !report_is_shown(report, i, layout_weight(row), weight)))
+            break;
+        put_padding(report, layout, row);
+    }
+    PUT(page, "[/]</>");
 }

@@ -65,10 +65,10 @@ static void report_memory_put_memstats(const struct report *report, const uint64
         {"GCSys", G2H_MEMSTATS_GC_SYS},
         {"OtherSys", G2H_MEMSTATS_OTHER_SYS},
     };
-    page_open(report->page, "memstats");
+    PUT(report->page, "<memstats>");
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        PAGE_DATA(report->page, page_bytes(members[i].key, numbers[members[i].number]));
-    page_close(report->page);
+        PUT(report->page, "|%b{*}", numbers[members[i].number], members[i].key);
+    PUT(report->page, "</>");
 }
 
 static void put_from_system(const struct report *report, const uint64_t *numbers)
@@ -76,63 +76,36 @@ static void put_from_system(const struct report *report, const uint64_t *numbers
     const struct memory_use use = memory_use_of(numbers);
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(report->findings->view));
     /* For a live process, RSS says the same in more detail. */
-    PAGE_PUT(report->page,
-             memory_has_resident(report->findings) ? NULL
-             : is_complete
-                 ? "  process has %: objects %, free %, stacks %, runtime %\n"
-                 : "  process has %: objects % or more, free % or less, stacks %, runtime %\n",
-             page_bytes("bytes", use.bytes), page_bytes("objects", use.objects),
-             page_bytes("free", use.free), page_bytes("stacks", use.stacks),
-             page_bytes("runtime", use.runtime));
+    PUT_IF(
+        !memory_has_resident(report->findings), report->page,
+        is_complete
+            ? "  process has %b{bytes}: objects %b{objects}, free %b{free}, stacks %b{stacks}, "
+              "runtime %b{runtime}\n"
+            : "  process has %b{bytes}: objects %b{objects} or more, free %b{free} or less, stacks "
+              "%b{stacks}, runtime %b{runtime}\n",
+        use.bytes, use.objects, use.free, use.stacks, use.runtime);
     report_memory_put_memstats(report, numbers);
 }
 
 /* ---- RSS ---- */
 
 /* Returns the name of a part: without the runtime's counters, its own memory is not known. */
-static struct page_field report_memory_name_of(const struct g2h_memory *memory, int part)
+static const char *name_of_part(const struct g2h_memory *memory, int part)
 {
-    return page_words(NULL, part == G2H_MEMORY_C && !memory->has_counters
-                                ? "runtime, C and other anonymous memory"
-                                : parts[part].name);
+    return part == G2H_MEMORY_C && !memory->has_counters ? "runtime, C and other anonymous memory"
+                                                         : parts[part].name;
 }
 
 /* Reports the largest files: " (bolt.db 610 MB, index 2 MB)". Paths are private if strings are. */
 static void put_files(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
-    struct page *page = report->page;
-    const bool is_private = g2h_view_is_redacted(report->findings->view);
-    if (memory->file_count == 0 || is_private)
+    if (memory->file_count == 0 || g2h_view_is_redacted(report->findings->view))
         return;
-    page_say(page, " (");
-    for (size_t i = 0; i < memory->file_count && i < MOST_FILES; i++) {
-        const struct g2h_mapped_file *file = &memory->files[i];
-        const char *slash = __builtin_strrchr(file->path, '/');
-        page_say(page, i > 0 ? ", " : "");
-        PAGE_PUT(page, "% %", page_words(NULL, slash ? slash + 1 : file->path),
-                 page_bytes(NULL, file->resident));
-    }
-    page_say(page, memory->file_count > MOST_FILES ? ", …)" : ")");
-}
-
-static void report_memory_put_data(const struct report *report)
-{
-    const struct g2h_memory *memory = report->findings->memory;
-    struct page *page = report->page;
-    page_open(page, "parts");
-    for (int i = 0; i < G2H_MEMORY_PARTS; i++)
-        PAGE_DATA(page, page_bytes(parts[i].key, memory->parts[i]));
-    page_close(page);
-    page_open_list(page, "files");
-    for (size_t i = 0; i < memory->file_count && !g2h_view_is_redacted(report->findings->view);
-         i++) {
-        page_open(page, NULL);
-        PAGE_DATA(page, page_words("path", memory->files[i].path),
-                  page_bytes("bytes", memory->files[i].resident));
-        page_close(page);
-    }
-    page_close(page);
+    for (size_t i = 0; i < memory->file_count && i < MOST_FILES; i++)
+        PUT(report->page, "%s%s %b", i == 0 ? " (" : ", ",
+            bytes_base_name(bytes_of(memory->files[i].path)), memory->files[i].resident);
+    PUT(report->page, memory->file_count > MOST_FILES ? ", …)" : ")");
 }
 
 /* Reports "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; small parts are
@@ -142,25 +115,23 @@ static void report_memory_put_resident(const struct report *report)
     const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
     uint64_t left = memory->resident;
-    bool is_first = true;
-    page_open(page, "rss");
-    PAGE_PUT(page, "  RSS %:", page_bytes("bytes", memory->resident));
-    for (int i = 0; i < G2H_MEMORY_PARTS; i++) {
+    PUT(page, "<rss>  RSS %b{bytes}:", memory->resident);
+    for (int i = 0, shown = 0; i < G2H_MEMORY_PARTS; i++) {
         if (i != G2H_MEMORY_OBJECTS &&
             memory_percent(memory->parts[i], memory->resident) < SHOWN_OF_RSS)
             continue;
-        PAGE_PUT(page, is_first ? " % %" : ", % %", report_memory_name_of(memory, i),
-                 page_bytes(NULL, memory->parts[i]));
+        PUT(page, "%s %s %b", shown++ > 0 ? "," : "", name_of_part(memory, i), memory->parts[i]);
         if (i == G2H_MEMORY_FILES)
             put_files(report);
         left -= memory->parts[i];
-        is_first = false;
     }
-    if (left > 0)
-        PAGE_PUT(page, ", else %", page_bytes(NULL, left));
-    page_say(page, "\n");
-    report_memory_put_data(report);
-    page_close(page);
+    PUT(page, "%s%?b\n<parts>", left > 0 ? ", else " : "", left > 0, left);
+    for (int i = 0; i < G2H_MEMORY_PARTS; i++)
+        PUT(page, "|%b{*}", memory->parts[i], parts[i].key);
+    PUT(page, "</>[files]");
+    for (size_t i = 0; i < memory->file_count && !g2h_view_is_redacted(report->findings->view); i++)
+        PUT(page, "|<>%s{path}%b{bytes}</>", memory->files[i].path, memory->files[i].resident);
+    PUT(page, "[/]</>");
 }
 
 void report_put_memory(const struct report *report)
@@ -168,12 +139,12 @@ void report_put_memory(const struct report *report)
     const uint64_t *numbers = memory_stats(report->findings);
     if (!numbers && !memory_has_resident(report->findings))
         return;
-    page_open(report->page, "process");
+    PUT(report->page, "<process>");
     if (memory_has_resident(report->findings))
         report_memory_put_resident(report);
     if (numbers)
         put_from_system(report, numbers);
-    page_close(report->page);
+    PUT(report->page, "</>");
 }
 
 /* ---- the suspect ---- */
@@ -183,20 +154,14 @@ static struct g2h_error *report_memory_put_pointers(const struct report *report,
                                                     enum g2h_memory_part part)
 {
     _cleanup_(outside_holders_deinit) struct outside_holders holders = {.count = 0};
-    struct page *page = report->page;
     if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
         return NULL;
     TRY(outside_holders_find(report->findings, part, &holders));
-    page_open_list(page, "pointed_to_by");
-    for (size_t i = 0; i < holders.count; i++) {
-        page_say(page, i == 0 ? "      pointed to by " : ", ");
-        page_open(page, NULL);
-        PAGE_PUT(page, "% (%)", page_made("place", &holders.list[i].name),
-                 page_bytes("bytes", holders.list[i].bytes));
-        page_close(page);
-    }
-    page_close(page);
-    page_say(page, holders.count > 0 ? "\n" : "");
+    PUT(report->page, "[pointed_to_by]");
+    for (size_t i = 0; i < holders.count; i++)
+        PUT(report->page, "%s<>%s{place} (%b{bytes})</>", i == 0 ? "      pointed to by " : ", ",
+            &holders.list[i].name, holders.list[i].bytes);
+    PUT(report->page, holders.count > 0 ? "[/]\n" : "[/]");
     return NULL;
 }
 
@@ -205,24 +170,18 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     const struct g2h_memory *memory = report->findings->memory;
     struct page *page = report->page;
     enum g2h_memory_part part;
-    *ret = false;
-    if (!memory_is_outside(report->findings, &part))
+    *ret = memory_is_outside(report->findings, &part);
+    if (!*ret)
         return NULL;
-    const uint64_t bytes = memory->parts[part];
-    page_open(page, NULL);
-    PAGE_PUT(page, "  1  %  % of RSS        %", page_wide(page_bytes("bytes", bytes), 9),
-             page_wide(page_percent(bytes, memory->resident), 5),
-             page_strong(report_memory_name_of(memory, (int)part)));
+    PUT(page, "<>  1  %9b{bytes}  %5p of RSS        %#s", memory->parts[part], memory->parts[part],
+        memory->resident, name_of_part(memory, (int)part));
     if (part == G2H_MEMORY_FILES)
         put_files(report);
-    PAGE_PUT(page, ", no objects: all objects are %\n",
-             page_bytes(NULL, memory->parts[G2H_MEMORY_OBJECTS]));
-    PAGE_DATA(page, page_words("meaning", parts[part].meaning));
-    page_say(page, MEANING);
+    PUT(page, ", no objects: all objects are %b\n|%s{meaning}|" MEANING,
+        memory->parts[G2H_MEMORY_OBJECTS], parts[part].meaning);
     page_wrap(page, parts[part].meaning, sizeof(MEANING) - 1);
-    PAGE_DATA(page, page_words("part", parts[part].key), page_flag("is_outside", true));
+    PUT(page, "|%s{part}%f{is_outside}", parts[part].key, true);
     TRY(report_memory_put_pointers(report, part));
-    page_close(page);
-    *ret = true;
+    PUT(page, "</>");
     return NULL;
 }

@@ -20,48 +20,34 @@ struct report_tree {
 /* Widths of the columns before the names. */
 enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
-/* Returns how many objects a node has or, with a base, by how many it has grown. The field is empty
- * for a single object, for a number that has not grown, and for a node that is not an object. */
-static struct page_field report_tree_count_of(const struct report *report, uint32_t node)
-{
-    const struct merged_node *of = report_node(report, node);
-    const int64_t grown = report->findings->base ? report->findings->growth.data[node].count : 0;
-    if (of->kind != MERGED_CLASS || (report->findings->base ? grown == 0 : of->count < 2))
-        return page_words(NULL, "");
-    return report->findings->base ? page_change(NULL, grown) : page_count(NULL, of->count);
-}
-
-/* Returns the bytes that a node retains or, with a base, by how much these have grown; a dash for a
- * node that as a whole has shrunk. */
-static struct page_field report_tree_bytes_of(const struct report *report, uint32_t node)
-{
-    if (!report->findings->base)
-        return page_bytes(NULL, report_node(report, node)->retained);
-    const int64_t grown = report->findings->growth.data[node].within;
-    return grown < 0 ? page_words(NULL, "-") : page_bytes_change(NULL, grown);
-}
-
 static void put_branch(const struct report *report, uint32_t node, size_t depth)
 {
     const struct merged_node *of = report_node(report, node);
     const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
                  columns = report->page->columns,
                  width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    const bool has_base = report->findings->base != NULL;
     const int64_t within =
-        report->findings->base ? report->findings->growth.data[node].within : (int64_t)of->retained;
+                      has_base ? report->findings->growth.data[node].within : (int64_t)of->retained,
+                  grown = has_base ? report->findings->growth.data[node].count : 0;
     struct page *page = report->page;
-    PAGE_PUT(page, "  % % %", page_wide(report_tree_bytes_of(report, node), OF_BYTES),
-             page_wide(page_percent(within > 0 ? (uint64_t)within : 0, report->findings->reachable),
-                       OF_PERCENT - 2),
-             page_wide(report_tree_count_of(report, node), OF_COUNT));
+    /* A dash is for a node that as a whole has shrunk. */
+    PUT(page,
+        within < 0 ? "  %*s"
+        : has_base ? "  %*d"
+                   : "  %*b",
+        OF_BYTES, within < 0 ? page_value_words("-") : page_value_signed(within));
+    PUT(page, " %*p ", OF_PERCENT - 2, within > 0 ? within : 0, report->findings->reachable);
+    /* The count is for several objects; with a base, how many more there are. */
+    if (of->kind != MERGED_CLASS || (has_base ? grown == 0 : of->count < 2))
+        page_blanks(page, OF_COUNT);
+    else
+        PUT(page, has_base ? "%*c" : "%*n", OF_COUNT, has_base ? (uint64_t)grown : of->count);
     page_blanks(page, 2 + 2 * depth);
-    PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), width));
-    PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
-              page_count("count", of->count));
-    if (report->findings->base)
-        PAGE_DATA(page,
-                  page_bytes_change("retained_grown", report->findings->growth.data[node].within),
-                  page_change("count_grown", report->findings->growth.data[node].count));
+    PUT(page, "%.*s{name}\n|%b{retained}%b{bytes}%n{count}", width, report_name(report, node),
+        of->retained, of->bytes, of->count);
+    if (has_base)
+        PUT(page, "|%d{retained_grown}%c{count_grown}", within, grown);
 }
 
 /* Adds a node to those that get a branch, if it is large enough. */
@@ -102,24 +88,15 @@ static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size
          i++) {
         if (tree->lines++ >= MOST_LINES)
             break;
-        page_open(report->page, NULL);
+        PUT(report->page, "<>");
         put_branch(report, children.data[i].node, depth);
-        page_open_list(report->page, "holds");
+        PUT(report->page, "[holds]");
         if (depth + 1 < MOST_DEPTH)
             error = put_below(tree, children.data[i].node, depth + 1);
-        page_close(report->page);
-        page_close(report->page);
+        PUT(report->page, "[/]</>");
     }
     free(children.data);
     return error;
-}
-
-static void report_tree_put_head(const struct report *report)
-{
-    page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
-    page_say(
-        report->page,
-        "   tree of dominators, from 2 % of the heap; what is alike below a node is one line\n");
 }
 
 static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_node_kind kind)
@@ -136,10 +113,14 @@ struct g2h_error *report_put_tree(const struct report *report)
                    least = all / OF_ALL;
     struct report_tree tree = {.report = report,
                                .least = report->findings->base && least < LEAST ? LEAST : least};
-    if (all >= tree.least)
-        report_tree_put_head(report);
-    page_open_list(report->page, "tree");
+    if (all >= tree.least) {
+        page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+        page_say(report->page,
+                 "   tree of dominators, from 2 % of the heap; what is alike below a node "
+                 "is one line\n");
+    }
+    PUT(report->page, "[tree]");
     TRY(put_below(&tree, 0, 0));
-    page_close(report->page);
+    PUT(report->page, "[/]");
     return NULL;
 }

@@ -110,7 +110,7 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
         const size_t number = way.count - 1 - i;
         size_t size;
         const char *name = trend_name(report->trend, way.data[i], &size);
-        PAGE_DATA(report->page, page_text("", name, size));
+        PUT(report->page, "|%s{}", report_bytes(name, size));
         if (way.count > FIRST + LAST && number >= FIRST && i >= LAST) {
             text_append_string(&text, number == FIRST ? " › …" : "");
             continue;
@@ -120,8 +120,7 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
     }
     page_close(report->page);
     TRY_MEMORY(!text.failed);
-    PAGE_PUT(report->page, "%\n",
-             page_strong(page_clipped(page_made(NULL, &text), 2 * report->page->columns)));
+    PUT(report->page, "%#.*s\n", 2 * report->page->columns, &text);
     return NULL;
 }
 
@@ -145,7 +144,7 @@ static void put_values(const struct trend_report *report, uint32_t place)
         page_open_list(report->page, keys[i]);
         for (size_t j = 0; j < report->trend->heaps.count; j++) {
             const struct trend_value value = trend_value_of(report->trend, j, place);
-            PAGE_DATA(report->page, page_count("", i == 0 ? value.retained : value.count));
+            PUT(report->page, "|%n{}", i == 0 ? value.retained : value.count);
         }
         page_close(report->page);
     }
@@ -157,9 +156,8 @@ static void put_rate(const struct trend_report *report, struct per per, int64_t 
 {
     if (report->elapsed == 0 || grown <= 0)
         return;
-    const uint64_t rate = rate_of((uint64_t)grown, report->elapsed, per.time);
-    PAGE_PUT(report->page, " (% %)", is_bytes ? page_bytes(NULL, rate) : page_count(NULL, rate),
-             page_words(NULL, per.words));
+    PUT(report->page, is_bytes ? " (%b %s)" : " (%n %s)",
+        rate_of((uint64_t)grown, report->elapsed, per.time), per.words);
 }
 
 /* Reports by how much a place has grown: objects if there are more of them, and bytes; and the
@@ -176,17 +174,16 @@ static void put_growth(const struct trend_report *report, const struct trend_fou
         report->elapsed > 0 ? per_of(slower, report->elapsed) : (struct per){0, ""};
     page_say(report->page, "      ");
     if (is_more) {
-        PAGE_PUT(report->page, "%", page_change(NULL, found->count.grown));
+        PUT(report->page, "%c", found->count.grown);
         put_rate(report, per, has_rate ? found->count.grown : 0, false);
-        PAGE_PUT(report->page, ", now %; ", page_count(NULL, now.count));
+        PUT(report->page, ", now %n; ", now.count);
     }
-    PAGE_PUT(report->page, "%", page_bytes_change(NULL, course->grown));
+    PUT(report->page, "%d", course->grown);
     put_rate(report, per, has_rate ? course->grown : 0, true);
-    PAGE_PUT(report->page, ", now %", page_bytes(NULL, now.retained));
-    PAGE_DATA(report->page, page_change("count_grown", found->count.grown),
-              page_bytes_change("retained_grown", course->grown),
-              page_count("straightness", course->straightness),
-              page_count("intervals", course->intervals), page_count("grew_in", course->ups));
+    PUT(report->page,
+        ", now %b|%c{count_grown}%d{retained_grown}%n{straightness}%n{intervals}%n{grew_in}",
+        now.retained, found->count.grown, course->grown, course->straightness, course->intervals,
+        course->ups);
 }
 
 /* ---- sections ---- */
@@ -200,26 +197,26 @@ static void put_limit(const struct trend_report *report, const struct trend_foun
     _cleanup_(text_deinit) struct text size = {0}, duration = {0};
     if (time == 0)
         return;
-    PAGE_DATA(report->page, page_count("limit_in_ms", (uint64_t)time));
+    PUT(report->page, "|%n{limit_in_ms}", time);
     if (found != report->found[TREND_STEADY].data)
         return;
     if (limit % (1 << 30) == 0)
         text_printf(&size, "%" PRIu64 " GiB", limit >> 30);
-    else
+    else if (limit % (1 << 20) == 0)
         text_printf(&size, "%" PRIu64 " MiB", limit >> 20);
+    else
+        text_append_bytes(&size, limit);
     append_duration(&duration, time);
     report->page->out.failed |= size.failed || duration.failed;
-    PAGE_PUT(report->page, "      at this rate its limit of % is reached within %\n",
-             limit % (1 << 20) == 0 ? page_made(NULL, &size) : page_bytes(NULL, limit),
-             page_made(NULL, &duration));
+    PUT(report->page, "      at this rate its limit of %s is reached within %s\n", &size,
+        &duration);
 }
 
 static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
 {
     const struct text *path = trend_held_by(report->trend, place);
     if (path)
-        PAGE_PUT(report->page, "      held by %\n",
-                 page_clipped(page_made("held_by", path), 2 * report->page->columns));
+        PUT(report->page, "      held by %.*s{held_by}\n", 2 * report->page->columns, path);
 }
 
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
@@ -227,9 +224,8 @@ static void put_steady(const struct trend_report *report, const struct trend_fou
     const struct trend_course *course = &found->retained;
     put_growth(report, found, true);
     if (course->ups < course->intervals)
-        PAGE_PUT(report->page, "; in % of % intervals", page_count(NULL, course->ups),
-                 page_count(NULL, course->intervals));
-    PAGE_PUT(report->page, "; linearity %\n", page_percent(course->straightness, 100));
+        PUT(report->page, "; in %n of %n intervals", course->ups, course->intervals);
+    PUT(report->page, "; linearity %p\n", course->straightness, 100);
     put_limit(report, found);
     report_trend_put_held_by(report, found->place);
 }
@@ -255,15 +251,13 @@ static void put_stopped(const struct trend_report *report, const struct trend_fo
     append_moment(report, found->retained.since, &since);
     report->page->out.failed |= since.failed;
     put_growth(report, found, false);
-    PAGE_PUT(report->page, " since %\n", page_made(NULL, &since));
-    PAGE_DATA(report->page, page_count("since", found->retained.since));
+    PUT(report->page, " since %s\n|%n{since}", &since, found->retained.since);
 }
 
 static void put_uneven(const struct trend_report *report, const struct trend_found *found)
 {
     put_growth(report, found, true);
-    PAGE_PUT(report->page, "; in % of % intervals\n", page_count(NULL, found->retained.ups),
-             page_count(NULL, found->retained.intervals));
+    PUT(report->page, "; in %n of %n intervals\n", found->retained.ups, found->retained.intervals);
     report_trend_put_held_by(report, found->place);
 }
 
@@ -272,12 +266,12 @@ static void put_waves(const struct trend_report *report, const struct trend_foun
     const struct trend_value now =
         trend_value_of(report->trend, report->trend->heaps.count - 1, found->place);
     if (found->count.most > found->count.least)
-        PAGE_PUT(report->page, "      % to %, now %; ", page_count(NULL, found->count.least),
-                 page_count(NULL, found->count.most), page_count(NULL, now.count));
+        PUT(report->page, "      %n to %n, now %n; ", found->count.least, found->count.most,
+            now.count);
     else
         page_say(report->page, "      ");
-    PAGE_PUT(report->page, "% to %, now %\n", page_bytes(NULL, found->retained.least),
-             page_bytes(NULL, found->retained.most), page_bytes(NULL, now.retained));
+    PUT(report->page, "%b to %b, now %b\n", found->retained.least, found->retained.most,
+        now.retained);
 }
 
 /* A section: the places of a kind. */
@@ -303,15 +297,15 @@ static struct g2h_error *put_section(const struct trend_report *report,
     page_say(page, found->count > 0 ? "\n" : "");
     page_open_list(page, section->key);
     for (size_t i = 0; i < found->count && (page->is_json || i < section->rows); i++) {
-        page_open(page, NULL);
+        PUT(page, "<>");
         TRY(report_trend_put_place(report, found->data[i].place));
         put_values(report, found->data[i].place);
         section->put(report, &found->data[i]);
-        page_close(page);
+        PUT(page, "</>");
     }
     page_close(page);
     if (found->count > section->rows)
-        PAGE_PUT(page, "  and % more\n", page_count(NULL, found->count - section->rows));
+        PUT(page, "  and %n more\n", found->count - section->rows);
     return NULL;
 }
 
@@ -325,34 +319,26 @@ static void put_heaps(const struct trend_report *report)
     append_duration(&elapsed, report->elapsed);
     page->out.failed |= elapsed.failed;
     const bool is_one = strcmp(first->name, last->name) == 0; /* a process */
-    PAGE_PUT(page, report->trend->added == 1 ? "% heap" : "% heaps",
-             page_count("taken", report->trend->added));
+    PUT(page, report->trend->added == 1 ? "%n{taken} heap" : "%n{taken} heaps",
+        report->trend->added);
     if (report->elapsed > 0)
-        PAGE_PUT(page, " in %", page_made(NULL, &elapsed));
-    PAGE_DATA(page, page_count("elapsed_ms", (uint64_t)report->elapsed));
+        PUT(page, " in %s", &elapsed);
+    PUT(page, "|%n{elapsed_ms}|", report->elapsed);
     if (is_one)
-        PAGE_PUT(page, " of %\n", page_words(NULL, first->name));
+        PUT(page, " of %s\n", first->name);
     else
-        PAGE_PUT(page, ", from % to %\n", page_words(NULL, first->name),
-                 page_words(NULL, last->name));
-    PAGE_PUT(page, "  reachable % to %, objects % to %, goroutines % to %\n",
-             page_bytes(NULL, first->reachable), page_bytes(NULL, last->reachable),
-             page_count(NULL, first->objects), page_count(NULL, last->objects),
-             page_count(NULL, first->goroutines), page_count(NULL, last->goroutines));
+        PUT(page, ", from %s to %s\n", first->name, last->name);
+    PUT(page, "  reachable %b to %b, objects %n to %n, goroutines %n to %n\n", first->reachable,
+        last->reachable, first->objects, last->objects, first->goroutines, last->goroutines);
     if (report->trend->limit > 0)
-        PAGE_DATA(page, page_bytes("limit", report->trend->limit),
-                  page_bytes("limit_left", report->trend->left));
-    page_open_list(page, "heaps");
+        PUT(page, "|%b{limit}%b{limit_left}", report->trend->limit, report->trend->left);
+    PUT(page, "[heaps]");
     for (size_t i = 0; i < report->trend->heaps.count; i++) {
         const struct trend_heap *heap = heap_at(report, i);
-        page_open(page, NULL);
-        PAGE_DATA(page, page_words("source", heap->name), page_bytes("reachable", heap->reachable),
-                  page_count("objects", heap->objects), page_count("goroutines", heap->goroutines));
-        if (heap->time != 0)
-            PAGE_DATA(page, page_count("time_ms", (uint64_t)heap->time));
-        page_close(page);
+        PUT(page, "|<>%s{source}%b{reachable}%n{objects}%n{goroutines}%?n{time_ms}</>", heap->name,
+            heap->reachable, heap->objects, heap->goroutines, heap->time != 0, heap->time);
     }
-    page_close(page);
+    PUT(page, "[/]");
 }
 
 /* Adds what the sections mean, and what they cannot show. */
@@ -362,8 +348,7 @@ static void put_meaning(const struct trend_report *report)
     struct page *page = report->page;
     page_say(page, "\n");
     if (heaps < TREND_LEAST)
-        PAGE_PUT(page, "Fewer than % snapshots are too few to be conclusive.\n",
-                 page_count(NULL, TREND_LEAST));
+        PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
         page_say(page, "Nothing grew in every interval.\n");
     if (steady > 0) {
@@ -373,15 +358,14 @@ static void put_meaning(const struct trend_report *report)
                   0);
     }
     if (report->trend->left_out > 0)
-        PAGE_PUT(page, "% places were not followed: the program makes new ones all the time.\n",
-                 page_count("not_followed", report->trend->left_out));
+        PUT(page,
+            "%n{not_followed} places were not followed: the program makes new ones all the time.\n",
+            report->trend->left_out);
 }
 
 static struct g2h_error *report_trend_put_all(const struct trend_report *report)
 {
-    page_open(report->page, NULL);
-    PAGE_DATA(report->page, page_words("format", "go2heapsnapshot trend"),
-              page_count("version", TREND_VERSION));
+    PUT(report->page, "<>|%s{format}%n{version}", "go2heapsnapshot trend", TREND_VERSION);
     if (report->trend->heaps.count > 0) {
         put_heaps(report);
         for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
@@ -443,18 +427,15 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
     append_moment(&report, trend->heaps.count - 1, &moment);
     if (stopped >= 0)
         text_printf(&seconds, "%.3f s", stopped);
-    page_open(&page, NULL);
-    PAGE_DATA(&page, page_words("format", "go2heapsnapshot snapshot"),
-              page_count("version", TREND_VERSION), page_count("time_ms", (uint64_t)heap->time));
+    PUT(&page, "<>|%s{format}%n{version}%n{time_ms}%?n{stopped_ms}", "go2heapsnapshot snapshot",
+        TREND_VERSION, heap->time, stopped >= 0,
+        (uint64_t)(stopped >= 0 ? stopped * (double)SECOND + 0.5 : 0));
+    PUT(&page, "%s %9b{reachable} reachable, %9d{grown} %12n{objects}", &moment, heap->reachable,
+        g2h_trend_growth(trend), heap->objects);
+    PUT(&page, " objects, %n{goroutines} goroutines", heap->goroutines);
     if (stopped >= 0)
-        PAGE_DATA(&page, page_count("stopped_ms", (uint64_t)(stopped * (double)SECOND + 0.5)));
-    PAGE_PUT(&page, "% % reachable, % %", page_made(NULL, &moment),
-             page_wide(page_bytes("reachable", heap->reachable), 9),
-             page_wide(page_bytes_change("grown", g2h_trend_growth(trend)), 9),
-             page_wide(page_count("objects", heap->objects), 12));
-    PAGE_PUT(&page,
-             stopped >= 0 ? " objects, % goroutines; paused for %\n" : " objects, % goroutines%\n",
-             page_count("goroutines", heap->goroutines), page_made(NULL, &seconds));
+        PUT(&page, "; paused for %s", &seconds);
+    page_say(&page, "\n");
     page_close(&page);
     page.out.failed |= moment.failed || seconds.failed;
     return report_trend_write_page(options, &page);

@@ -83,8 +83,7 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
 enum { REPORT_ASKED_ROWS = 24 };
 
 /* Returns the class of an object, or the name of another node of the view. */
-struct page_field report_name_of(const struct report *report, const char *key,
-                                 const struct g2h_node *node);
+struct g2h_bytes report_name_of(const struct report *report, const struct g2h_node *node);
 
 /* Opens "object" and describes an object: offset is that of the address in the query. */
 void report_put_object(const struct report *report, uint32_t node, uint64_t offset);
@@ -130,11 +129,10 @@ static inline const struct merged_node *report_node(const struct report *report,
     return findings_node(report->findings, node);
 }
 
-/* Appends the name of a node of merged, or returns it as a field of a line. */
-void report_append_name(const struct report *report, uint32_t node, struct text *text);
-struct page_field report_name(const struct report *report, const char *key, uint32_t node);
+/* Returns the name of a node of merged. */
+struct g2h_bytes report_name(const struct report *report, uint32_t node);
 
 /* Returns a class by its name in the view, which may be G2H_NAME_NONE: the contents of strings. */
-struct page_field report_class(const struct report *report, const char *key, uint32_t name);
+struct g2h_bytes report_class(const struct report *report, uint32_t name);
 
 #endif

@@ -28,9 +28,8 @@ static struct g2h_error *put_variable(struct show *show, const char *name,
     TRY_MEMORY(!show->type.failed);
     page_open(page, "variable");
     page_head(page, "VARIABLE");
-    PAGE_PUT(page, "   % of type % at %, % B\n", page_strong(page_words("name", name)),
-             show_made("type", &show->type), page_address("address", location->address),
-             page_count("bytes", location->bytes.size));
+    PUT(page, "   %#s{name} of type %s{type} at %a{address}, %n{bytes} B\n", name,
+        report_made(&show->type), location->address, location->bytes.size);
     TRY(show_put_values(show, location));
     page_close(page);
     return NULL;
@@ -50,10 +49,10 @@ static struct g2h_error *show_put_sample(struct show *show, const struct field_d
         value.data = sample->data;
         g2h_value_content(show->view, &value, &show->text, &content);
         TRY_MEMORY(!show->text.failed);
-        PAGE_DATA(show->report->page, show_made(key, &show->text));
+        PUT(show->report->page, "|%s{*}", report_made(&show->text), key);
         text_append(text, show->text.data, show->text.size);
     } else {
-        PAGE_DATA(show->report->page, page_count(key, sample->order));
+        PUT(show->report->page, "|%n{*}", sample->order, key);
         text_append_grouped(text, sample->order);
     }
     return NULL;
@@ -62,8 +61,8 @@ static struct g2h_error *show_put_sample(struct show *show, const struct field_d
 /* Reports how many different values occur. */
 static void put_distinct(const struct show *show, const struct tally *tally, struct text *text)
 {
-    PAGE_DATA(show->report->page, page_count("distinct", tally->counts.count),
-              page_flag("is_distinct_at_least", tally->others > 0));
+    PUT(show->report->page, "|%n{distinct}%f{is_distinct_at_least}", tally->counts.count,
+        tally->others > 0);
     if (text->size > 0)
         text_append_string(text, "; ");
     text_printf(text, tally->others > 0 ? "at least " : "");
@@ -114,9 +113,7 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
         const char *value = string_pool_text(&tally->texts, top[i], &size);
         const uint64_t times = tally->counts.data[top[i]];
         const bool is_said = times > 1 || tally->counts.count <= TALLY_TOP;
-        page_open(page, NULL);
-        PAGE_DATA(page, page_text("value", value, size), page_count("count", times));
-        page_close(page);
+        PUT(page, "|<>%s{value}%n{count}</>", report_bytes(value, size), times);
         if (!is_said)
             continue; /* nearly all are different */
         text_printf(text, text->size > 0 ? ", " : "");
@@ -151,7 +148,7 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
     if (g2h_view_is_redacted(show->view))
         return NULL;
     if (kind == G2H_VALUE_BOOL) {
-        PAGE_DATA(page, page_count("true", field->trues));
+        PUT(page, "|%n{true}", field->trues);
         append_share(text, "true", field->trues, field->count);
     }
     if (field->numbers.count > 0) {
@@ -159,7 +156,7 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
         put_distinct(show, &field->numbers.tally, text);
     }
     if (kind == G2H_VALUE_POINTER || kind == G2H_VALUE_INTERFACE || kind == G2H_VALUE_SLICE) {
-        PAGE_DATA(page, page_count("nil", field->nils));
+        PUT(page, "|%n{nil}", field->nils);
         append_share(text, "nil", field->nils, field->count);
     }
     if (field->texts.counts.count > 0) {
@@ -211,16 +208,13 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
         _cleanup_(text_deinit) struct text line = {0}, spread = {0};
         append_padded(&line, &name, names);
         append_padded(&line, &type, types);
-        page_open(page, NULL);
-        PAGE_DATA(page, page_text("name", (const char *)name.data, (size_t)name.size),
-                  page_text("type", (const char *)type.data, (size_t)type.size),
-                  page_count("offset", field->value.offset), page_count("size", field->value.size),
-                  page_count("objects", field->count));
+        PUT(page, "<>|%s{name}%s{type}%n{offset}%n{size}%n{objects}", name, type,
+            field->value.offset, field->value.size, field->count);
         TRY(put_spread(show, field, &spread));
         page_close(page);
         text_append(&line, spread.data, spread.size);
         TRY_MEMORY(!line.failed && !spread.failed);
-        PAGE_PUT(page, "  %\n", page_made(NULL, &line));
+        PUT(page, "  %s\n", &line);
     }
     page_close(page);
     return NULL;
@@ -234,17 +228,16 @@ static struct g2h_error *show_put_class(struct show *show, const struct lookup *
     _cleanup_(distribution_deinit) struct distribution distribution = {.objects = 0};
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(distribution_find(report->findings, name, &distribution));
-    PAGE_DATA(report->page, page_count("counted", distribution.objects));
-    if (distribution.left_out > 0)
-        PAGE_DATA(report->page, page_count("not_counted", distribution.left_out));
+    PUT(report->page, "|%n{counted}%?n{not_counted}", distribution.objects,
+        distribution.left_out > 0, distribution.left_out);
     if (distribution.objects > 0 && distribution.others > 0)
-        PAGE_PUT(report->page,
-                 "  % others have another type, or one that is not known as a whole\n",
-                 page_count("others", distribution.others));
+        PUT(report->page,
+            "  %n{others} others have another type, or one that is not known as a whole\n",
+            distribution.others);
     if (distribution.objects > 0)
         TRY(show_put_fields(show, &distribution));
     if (distribution.is_cut)
-        PAGE_PUT(report->page, "  and more fields\n", page_flag("is_cut", true));
+        PUT(report->page, "  and more fields\n|%f{is_cut}", true);
     page_close(report->page);
     if (distribution.objects > 0)
         return NULL;

@@ -8,9 +8,8 @@
 #include "output/report/table.h"
 
 enum {
-    SHOW_VALUES = 1000, /* of an object; further ones are left out; */
-    SHOW_ROWS = 100,    /* outside of JSON */
-    SHOW_COLUMNS = 5,
+    SHOW_VALUES = 1000,    /* of an object; further ones are left out; */
+    SHOW_ROWS = 100,       /* outside of JSON */
     SHOW_VALUE_WIDTH = 48, /* characters, outside of JSON */
     SHOW_TYPE_WIDTH = 28,
 };
@@ -25,15 +24,10 @@ struct show {
     size_t prefix_size;
 };
 
-static inline struct page_field show_made(const char *key, const struct g2h_text *text)
-{
-    return page_text(key, text->data, text->size);
-}
-
 /* ---- show_values.c ---- */
 
 /* The columns of a table of values. */
-extern const struct table_column show_columns[SHOW_COLUMNS];
+#define SHOW_COLUMNS "FIELD,type,value,>offset,leads to"
 
 /* Adds a row to such a table; base is the offset of the first value of the location. */
 struct g2h_error *show_put_value(struct show *show, struct table *table,

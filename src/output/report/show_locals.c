@@ -138,18 +138,15 @@ static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
     TRY_MEMORY(!show->type.failed);
     page_open(page, "variable");
     page_head(page, "LOCAL");
-    PAGE_PUT(page, "   % of type % at %, % B\n",
-             page_strong(page_text("name", local->name, local->name_size)),
-             page_text("type", show->type.data, show->type.size),
-             page_address("address", local->location.address),
-             page_count("bytes", local->location.bytes.size));
+    PUT(page, "   %#s{name} of type %s{type} at %a{address}, %n{bytes} B\n",
+        report_bytes(local->name, local->name_size), report_made(&show->type),
+        local->location.address, local->location.bytes.size);
     text_append_number(&number, goroutine);
     TRY_MEMORY(!number.failed);
-    PAGE_PUT(page, "  of %, goroutine %\n", page_text("of", frame->name, frame->size),
-             page_made(NULL, &number));
-    PAGE_DATA(page, page_count("goroutine", goroutine));
+    PUT(page, "  of %s{of}, goroutine %s\n|%n{goroutine}", report_bytes(frame->name, frame->size),
+        &number, goroutine);
     if (local->is_doubtful) {
-        PAGE_DATA(page, page_flag("is_doubtful", true));
+        PUT(page, "|%f{is_doubtful}", true);
         page_say(page, "  it may be dead: its pointers are not among those that are alive\n");
     }
     TRY(show_put_values(show, &local->location));
@@ -182,9 +179,7 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
             --*left;
         }
     } else {
-        TABLE_ROW(table, page_made("name", &name), page_words(NULL, ""),
-                  page_words(NULL, "(not in memory as a whole)"), page_words(NULL, ""),
-                  page_words(NULL, ""));
+        TABLE_PUT(table, "%s{name}%s%s%s%s", &name, "", "(not in memory as a whole)", "", "");
     }
     show->prefix_size = 0;
     return error;
@@ -197,8 +192,8 @@ static struct g2h_error *show_locals_put_frame(struct show *show, const struct s
     struct g2h_local local;
     uint64_t left = SHOW_VALUES;
     page_open(page, NULL);
-    PAGE_PUT(page, "\n%\n", page_strong(page_text("function", frame->name, frame->size)));
-    table_init(&table, page, "fields", show_columns, SHOW_COLUMNS, SHOW_ROWS);
+    PUT(page, "\n%#s{function}\n", report_bytes(frame->name, frame->size));
+    table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
     for (uint32_t i = 0;
          left > 0 && g2h_view_local(show->view, frame->number, frame->caller, i, &local); i++)
         if (!local.is_made)
@@ -216,8 +211,7 @@ static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t n
     const char *name = findings_name_of(show->view, goroutine->node, &size);
     page_open(page, "goroutine");
     page_head(page, "GOROUTINE");
-    PAGE_PUT(page, "   %\n", page_strong(page_text("name", name, size)));
-    PAGE_DATA(page, page_count("number", number));
+    PUT(page, "   %#s{name}\n|%n{number}", report_bytes(name, size), number);
     page_open_list(page, "frames");
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);

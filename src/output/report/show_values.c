@@ -41,12 +41,10 @@ static void show_values_append_target(const struct show *show, const struct g2h_
         text_printf(text, "0x%" PRIx64 "  ", content->target);
     if (show_values_node_at(show, content->target, &node) == UINT32_MAX)
         return;
-    const struct page_field class =
-        page_clipped(report_name_of(show->report, NULL, &node), SHOW_TYPE_WIDTH),
-                            bytes = page_bytes(NULL, node.size);
-    page_append(text, &class);
+    const struct g2h_bytes class = report_name_of(show->report, &node);
+    page_append_clipped(text, (const char *)class.data, (size_t) class.size, SHOW_TYPE_WIDTH);
     text_append_string(text, "  ");
-    page_append(text, &bytes);
+    text_append_bytes(text, node.size);
 }
 
 /* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces
@@ -95,18 +93,13 @@ static void put_content(const struct show *show, const struct g2h_content *conte
 {
     struct page *page = show->report->page;
     struct g2h_node node;
-    if (!g2h_view_is_redacted(show->view))
-        PAGE_DATA(page, show_made("value", &show->text));
-    if (content->has_length)
-        PAGE_DATA(page, page_count("length", content->length),
-                  page_count("capacity", content->capacity));
-    if (content->is_nil)
-        PAGE_DATA(page, page_flag("is_nil", true));
-    if (content->target != 0)
-        PAGE_DATA(page, page_address("target", content->target));
+    PUT(page, "|%?s{value}%?n{length}%?n{capacity}%?f{is_nil}%?a{target}",
+        !g2h_view_is_redacted(show->view), report_made(&show->text), content->has_length,
+        content->length, content->has_length, content->capacity, content->is_nil, true,
+        content->target != 0, content->target);
     if (content->target != 0 && show_values_node_at(show, content->target, &node) != UINT32_MAX)
-        PAGE_DATA(page, report_name_of(show->report, "target_class", &node),
-                  page_bytes("target_bytes", node.size));
+        PUT(page, "|%s{target_class}%b{target_bytes}", report_name_of(show->report, &node),
+            node.size);
 }
 
 /* Appends a value: cut, and followed by the length if it is a string that was cut. */
@@ -141,23 +134,13 @@ struct g2h_error *show_put_value(struct show *show, struct table *table,
     text_printf(&offset, "+%" PRIu64, value->offset - base);
     show_values_append_name(show, value);
     TRY_MEMORY(!text.failed && !target.failed && !offset.failed && !show->name.failed);
-    const struct page_field fields[] = {
-        page_made("name", &show->name),
-        page_clipped(show_made("type", &show->type), SHOW_TYPE_WIDTH),
-        page_made(NULL, &text),
-        page_made(NULL, &offset),
-        page_made(NULL, &target),
-        page_count("offset", value->offset - base),
-        page_count("size", value->size),
-    };
-    table_open_row(table, fields, sizeof(fields) / sizeof(*fields));
+    TABLE_OPEN(table, "%s{name}%.*s{type}%s%s%s|%n{offset}%n{size}", &show->name, SHOW_TYPE_WIDTH,
+               report_made(&show->type), &text, &offset, &target, value->offset - base,
+               value->size);
     put_content(show, &content);
     page_close(show->report->page);
     return NULL;
 }
-
-const struct table_column show_columns[SHOW_COLUMNS] = {
-    {"FIELD", false}, {"type", false}, {"value", false}, {"offset", true}, {"leads to", false}};
 
 /* Adds the values in a location. */
 struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location)
@@ -166,7 +149,7 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
     _cleanup_(table_deinit) struct table table;
     struct g2h_value value;
     uint64_t count = 0;
-    table_init(&table, page, "fields", show_columns, SHOW_COLUMNS, SHOW_ROWS);
+    table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
     g2h_values_begin_at(show->values, location);
     while (g2h_values_next(show->values, &value) && count++ < SHOW_VALUES)
         TRY(show_put_value(show, &table, &value, location->base));
@@ -174,7 +157,7 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
     if (count > SHOW_ROWS)
         page_say(page, count > SHOW_VALUES ? "  and more than 900 others\n" : "  and others\n");
     if (count > SHOW_VALUES)
-        PAGE_DATA(page, page_flag("is_cut", true));
+        PUT(page, "|%f{is_cut}", true);
     return NULL;
 }
 
@@ -192,12 +175,8 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
     append_value(show, &entry->elem, &content, &elem);
     show_values_append_target(show, &entry->elem, &content, &target);
     TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
-    const struct page_field fields[] = {
-        page_made(NULL, &key),       page_clipped(show_made("type", &show->type), SHOW_TYPE_WIDTH),
-        page_made(NULL, &elem),      page_made(NULL, &target),
-        page_made("key", &key_text),
-    };
-    table_open_row(table, fields, g2h_view_is_redacted(show->view) ? 4 : 5);
+    TABLE_OPEN(table, "%s%.*s{type}%s%s|%?s{key}", &key, SHOW_TYPE_WIDTH, report_made(&show->type),
+               &elem, &target, !g2h_view_is_redacted(show->view), &key_text);
     put_content(show, &content);
     page_close(show->report->page);
     return NULL;
@@ -205,8 +184,6 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
 
 static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
 {
-    static const struct table_column columns[] = {
-        {"KEY", false}, {"type", false}, {"value", false}, {"leads to", false}};
     struct page *page = show->report->page;
     _cleanup_(table_deinit) struct table table;
     struct entries entries;
@@ -215,17 +192,17 @@ static struct g2h_error *put_entries(struct show *show, const struct g2h_locatio
     if (!entries_length(show->view, show->values, map, &all) || all < entries.count)
         all = entries.count;
     if (!g2h_view_is_redacted(show->view)) {
-        PAGE_PUT(page, all == 1 ? "  % entry" : "  % entries", page_count("entry_count", all));
+        PUT(page, all == 1 ? "  %n{entry_count} entry" : "  %n{entry_count} entries", all);
         if (all > entries.count)
-            PAGE_PUT(page, "; % of them in the dump", page_count("entries_in_dump", entries.count));
-        page_say(page, "\n");
+            PUT(page, "; %n{entries_in_dump} of them in the dump", entries.count);
+        PUT(page, "\n");
     }
-    table_init(&table, page, "entries", columns, 4, ENTRIES_FIRST);
+    table_init(&table, page, "entries", "KEY,type,value,leads to", ENTRIES_FIRST);
     for (size_t i = 0; i < entries.shown; i++)
         TRY(put_entry(show, &table, &entries.first[i]));
     TRY(table_end(&table));
     if (all > entries.shown && !g2h_view_is_redacted(show->view))
-        PAGE_PUT(page, "  % more\n", page_count(NULL, all - entries.shown));
+        PUT(page, "  %n more\n", all - entries.shown);
     return NULL;
 }
 
@@ -239,8 +216,8 @@ static struct g2h_error *show_values_put_layout(const struct show *show, uint32_
     TRY(g2h_layouts_create(show->view, &layouts));
     if (g2h_layouts_find(layouts, object, &layout) && layout.size > 0) {
         const struct g2h_layout_class class = g2h_layouts_class(layouts, layout.number);
-        PAGE_PUT(page, "  size % B, padding % B, slot % B\n", page_count("size", layout.size),
-                 page_count("padding", class.padding), page_count("slot", layout.slot));
+        PUT(page, "  size %n{size} B, padding %n{padding} B, slot %n{slot} B\n", layout.size,
+            class.padding, layout.slot);
     }
     g2h_layouts_destroy(layouts);
     return NULL;
@@ -254,9 +231,8 @@ static struct g2h_error *show_values_put_text(struct show *show, uint32_t number
     TRY_MEMORY(!show->text.failed);
     if (g2h_view_is_redacted(show->view))
         return NULL;
-    PAGE_PUT(page, "  % bytes of text: %\n",
-             page_count("length", g2h_view_text_size(show->view, number)),
-             page_text("value", text, size));
+    PUT(page, "  %n{length} bytes of text: %s{value}\n", g2h_view_text_size(show->view, number),
+        report_bytes(text, size));
     return NULL;
 }
 

@@ -7,10 +7,19 @@
 
 enum { GAP = 3, LEAST_FIRST = 20 };
 
-void table_init(struct table *table, struct page *page, const char *key,
-                const struct table_column *columns, size_t count, size_t most)
+void table_init(struct table *table, struct page *page, const char *key, const char *titles,
+                size_t most)
 {
-    *table = (struct table){.page = page, .columns = columns, .count = count, .most = most};
+    *table = (struct table){.page = page, .most = most};
+    for (const char *at = titles; *at && table->count < TABLE_COLUMNS; table->count++) {
+        const bool is_number = *at == '>';
+        const size_t size = strcspn(at + is_number, ",");
+        table->columns[table->count].is_number = is_number;
+        table->columns[table->count].title =
+            (struct g2h_bytes){(const uint8_t *)at + is_number, size};
+        at += is_number + size;
+        at += *at == ',';
+    }
     page_open_list(page, key);
 }
 
@@ -35,19 +44,21 @@ bool table_skip_row(struct table *table)
     return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);
 }
 
-void table_open_row(struct table *table, const struct page_field *fields, size_t count)
+void table_open(struct table *table, const struct page_value *values)
 {
+    const bool is_shown = !table->page->is_json && !table_is_full(table);
+    static const struct page_field empty = {.kind = PAGE_TEXT};
+    struct page_field fields[PAGE_FIELDS];
+    const size_t count = page_read_fields(values, fields);
     page_open(table->page, NULL);
-    page_put_fields(table->page, NULL, fields, count);
-    if (table->page->is_json || table_is_full(table))
-        return;
-    for (size_t i = 0; i < table->count; i++)
-        add_cell(table, &fields[i]);
+    page_put_data(table->page, fields, count);
+    for (size_t i = 0; i < table->count && is_shown; i++)
+        add_cell(table, i < count ? &fields[i] : &empty);
 }
 
-void table_row(struct table *table, const struct page_field *fields, size_t count)
+void table_put(struct table *table, const struct page_value *values)
 {
-    table_open_row(table, fields, count);
+    table_open(table, values);
     page_close(table->page);
 }
 
@@ -62,7 +73,7 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
 {
     size_t others = 0;
     for (size_t i = 0; i < table->count; i++)
-        widths[i] = strlen(table->columns[i].title);
+        widths[i] = (size_t)table->columns[i].title.size;
     for (size_t i = 0; i < table->ends.count; i++) {
         size_t size;
         const char *data = cell(table, i, &size);
@@ -96,10 +107,11 @@ static void put_titles(const struct table *table, const size_t *widths)
 {
     page_say(table->page, "\n");
     for (size_t i = 0; i < table->count; i++) {
-        const char *title = table->columns[i].title;
+        const struct g2h_bytes title = table->columns[i].title;
         if (i == 0)
             page_begin_strong(table->page);
-        put_cell(table, i, widths[i] + (i == 0 ? 2 : 0), title, strlen(title));
+        put_cell(table, i, widths[i] + (i == 0 ? 2 : 0), (const char *)title.data,
+                 (size_t)title.size);
         if (i == 0)
             page_end_strong(table->page);
     }
