@@ -1,9 +1,47 @@
-/* class_rows: the objects of each class, wherever they are in the merged tree. */
+/*
+ * class_index: the objects of each class, those that retain most first, for repeated queries, which
+ * then need not walk all nodes of the view for one class.
+ *
+ * class_rows: the objects of each class, wherever they are in the merged tree.
+ *
+ * largest: the objects that retain most.
+ *
+ * Among objects that hold each other (a struct, its map, the memory of the map's entries) only the
+ * outermost one is listed, unless it has half as much again as the next one: they are effectively
+ * one object. The same is true for an object that holds others of its own class, such as the nodes
+ * of a tree. Only a few objects per class are listed, to leave space for others.
+ *
+ * structs: the structs whose objects have most bytes of their own, and their layouts.
+ *
+ * held: indexes for repeated queries of one heap: the retainers of each node, the objects of each
+ * class, and the paths to all objects.
+ */
 #ifndef FINDINGS_CLASS_ROWS_H
 #define FINDINGS_CLASS_ROWS_H
 
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/view.h>
+
+#include "base/error.h"
+#include "base/map.h"
 #include "findings/findings.h"
-#include "findings/ranking.h"
+#include "findings/merged.h"
+
+/* ---- class_index ---- */
+
+struct class_index {
+    struct map numbers; /* name in the view, UINT32_MAX for strings → number of the class */
+    uint32_t *first;    /* by number: where its objects begin in nodes; one more at the end */
+    uint32_t *nodes;    /* nodes of the view: by class, those that are not garbage first, then by
+                         * retained size, then by number */
+    uint32_t count;     /* of classes */
+};
+
+/* Returns the objects of a class, *ret_count of them, or NULL if it has none. name is that of the
+ * class in the view, UINT32_MAX for strings. */
+const uint32_t *class_index_find(const struct class_index *index, uint32_t name, size_t *ret_count);
+
+/* ---- class_rows ---- */
 
 struct class_row {
     uint32_t node; /* of merged: the first of the class's nodes */
@@ -22,6 +60,7 @@ struct class_rows {
  * G2H_ERROR_MEMORY. */
 struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
                                   struct class_rows *ret);
+
 void class_rows_deinit(struct class_rows *rows);
 
 /* Sums up one class, and adds its nodes of merged to holders, those that retain most first. name is
@@ -34,5 +73,54 @@ struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t 
  * strings. line limits the search to the objects that are merged in one node of merged;
  * MERGED_NONE: all objects. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line);
+
+/* ---- largest ---- */
+
+enum { LARGEST_OBJECTS = 60, LARGEST_OF_CLASS = 8 };
+
+struct large_object {
+    uint64_t retained;
+    uint32_t node; /* of the view */
+    uint32_t name; /* of the class, in the view */
+};
+
+typedef VECTOR(struct large_object) large_vector;
+
+/* Finds these objects, those that retain most first; each has at least a thousandth of the heap, is
+ * not garbage, and is not folded with others. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *largest_find(const struct findings *findings, large_vector *ret);
+
+/* ---- structs ---- */
+
+enum { STRUCTS = 24, STRUCT_FIELDS = 64 };
+
+/* A struct by one of its objects. */
+struct struct_layout {
+    uint32_t class;      /* a node of merged */
+    uint32_t object;     /* of the heap: one whose type is known as a whole and for sure */
+    uint64_t objects;    /* of the class */
+    uint64_t size, slot; /* bytes of the value, and of the memory that its object takes */
+};
+
+typedef VECTOR(struct struct_layout) struct_vector;
+
+/* Finds at most STRUCTS of them, the one with most bytes first, each with at least a thousandth of
+ * the heap; not those of the runtime, which users cannot change, and those without types. Findings
+ * must have their merged tree. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret);
+
+/* ---- held ---- */
+
+struct held {
+    struct class_index classes;
+    struct g2h_retainers *retainers;
+};
+
+/* Builds the indexes after findings_merge(), and sets findings->held, so that findings use them
+ * instead of walking all nodes or edges. They take some 24 bytes per object and 4 per pointer. The
+ * caller passes *ret, {0} before, to held_deinit() in any case. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *held_make(struct findings *findings, struct held *ret);
+
+void held_deinit(struct held *held);
 
 #endif

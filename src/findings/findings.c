@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
 #include "base/workers.h"
 
 /* ---- the basis ---- */

@@ -6,37 +6,21 @@
  * output/report, choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the
  * view, and those of the merged tree (merged.h), in which similar nodes of the view are one node.
  *
- *   nodes               single nodes of the view
- *   merged              the tree of dominators, with similar nodes merged; ranking
- *   suspects, who       the parts of it to look at first, and the details of each:
- *   example             its heaviest object, and whether one holder has most
- *   keys, deferred      which keys of maps hold most of it, what deferred calls hold
- *   stale               what is only in slots that no slice uses
- *   finalized           finalizers and cleanups that never run, or wait for others
- *   pinned              arrays that pointers to single elements keep
- *   allocated, calls    who allocated it, by the stacks of the heap profile
- *   growth              by how much each node has grown since another heap
- *   trend               the course of each place over a series of heaps
- *   class_rows          sums by class
- *   held, class_index   indexes of a heap that is queried repeatedly
- *   packages            the packages of classes
- *   largest             the objects that retain most
- *   structs             the structs that have most bytes, and their layouts
- *   goroutines, leaks   goroutines by place, their stacks; those that can never run again
- *   memory_use          what the process has from the system
- *   outside_holders      what points to memory outside of the heap
- *   waste, waste_parts  unused memory: in slices, maps, substrings, spans
- *                       (fragmentation)
- *   equal_strings, struct_layout
- *                       duplicate strings; rounding and padding
- *   lookup              the object or class that a user asks for
- *   path, path_search   the path there
- *   expression, expression_read, expression_parts
- *                       paths as Go expressions, written and read
- *   retainers           who points there
- *   public              what users of the library ask for
- *   entries, distribution
- *                       its contents: entries of a map by key; the spread of a class's values
+ *   merged        nodes of the view, rankings, the tree of dominators with similar nodes merged,
+ * and the packages of classes suspects      the parts of it to look at first, and the details of
+ * each: its heaviest object, whether one holder has most keys          which keys of maps hold most
+ * of it; the entries of a map by key; the spread of a class's values pinned        what is only in
+ * slots that no slice uses; arrays that pointers to single elements keep allocated     who
+ * allocated it, by the stacks of the heap profile growth        by how much each node has grown
+ * since another heap trend         the course of each place over a series of heaps class_rows sums
+ * by class, the objects that retain most, structs and their layouts; indexes of a heap that is
+ * queried repeatedly goroutines    goroutines by place, their stacks; those that can never run
+ * again; what deferred calls hold; finalizers and cleanups that never run, or wait for others
+ *   memory_use    what the process has from the system; what points to memory outside of the heap
+ *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding
+ * and padding path          the object or class that a user asks for, the path there, as a Go
+ * expression, written and read, and who points there public        what users of the library ask
+ * for
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
  * otherwise. A structure with a _deinit() is passed to it in any case, once it is {0}.
@@ -53,7 +37,7 @@
 #include "findings/growth.h"
 #include "findings/merged.h"
 #include "findings/path.h"
-#include "findings/stale.h"
+#include "findings/pinned.h"
 #include "findings/waste.h"
 
 /* The basis of all other findings, which is found first. */
@@ -84,6 +68,7 @@ struct g2h_error *findings_begin(struct findings *findings, bool has_waste);
 
 /* Builds the merged tree, its sums, the growth since the base, and paths. */
 struct g2h_error *findings_merge(struct findings *findings);
+
 void findings_deinit(struct findings *findings);
 
 /* ---- nodes of findings->merged ---- */
@@ -109,6 +94,7 @@ uint64_t findings_weight(const struct findings *findings, uint32_t node);
 /* Return the number of goroutines in a group, or of deferred calls, and by how many it has grown.
  */
 uint64_t findings_members(const struct findings *findings, uint32_t node);
+
 int64_t findings_members_grown(const struct findings *findings, uint32_t node);
 
 /* Returns the goroutine, a node of the view, that is the example of a place. */
@@ -118,6 +104,7 @@ uint32_t findings_example_goroutine(const struct findings *findings, uint32_t pl
 
 /* Return the kind and the name of a node. */
 enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node);
+
 const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t *ret_size);
 
 /* Returns the class of an object, or the name of another node: (string), (roots), net/http.conn.

@@ -4,8 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
-#include "findings/expression.h"
+#include "findings/path.h"
+
+/* ==== goroutines ==== */
 
 /* ---- places ---- */
 
@@ -15,7 +18,9 @@ static bool is_place(const struct findings *findings, uint32_t node)
            findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
 }
 
-uint32_t goroutines_place_of(const struct findings *findings, uint32_t node)
+/* Returns the place that a node of merged is, or is below of: a group, or a goroutine that is
+ * alone; or MERGED_NONE. */
+static uint32_t goroutines_place_of(const struct findings *findings, uint32_t node)
 {
     uint32_t alone = MERGED_NONE;
     for (uint32_t i = node; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
@@ -191,6 +196,7 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 /* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
  * global variable, which is the only one then. */
 #define OF_VARIABLE ((uint64_t)1 << 32)
+
 typedef VECTOR(uint64_t) waited_vector;
 
 /* Replaces the contents of ret by everything that a goroutine waits on. */
@@ -416,4 +422,361 @@ struct g2h_error *goroutines_find_ended(const struct findings *findings,
         return NULL;
     TRY(g2h_edges_create(findings->view, &living.edges));
     return count_ended(&living, ret);
+}
+
+/* ==== leaks ==== */
+
+/* Adds a leaked goroutine to its place. */
+static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *findings,
+                                    uint32_t goroutine)
+{
+    const uint32_t number = g2h_dominators_number(findings->dominators, goroutine),
+                   place = goroutines_place_of(findings, findings->merged.of[number]);
+    uint32_t at = (uint32_t)leaks->places.count;
+    if (place == MERGED_NONE)
+        return NULL;
+    TRY_MEMORY(map_put(&leaks->by_node, place, at, &at));
+    if (at == leaks->places.count)
+        TRY_MEMORY(vector_push(&leaks->places,
+                               ((struct leaks_place){.node = place, .example = goroutine})));
+    leaks->places.data[at].count++;
+    leaks->places.data[at].retained +=
+        g2h_dominators_retained_size(findings->dominators, goroutine);
+    return NULL;
+}
+
+/* If all goroutines of a place are leaked, the place retains more than each of them alone: also
+ * what they hold together. */
+struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret)
+{
+    const uint64_t synthetics = g2h_view_account(findings->view)->synthetic_nodes;
+    ret->all = g2h_view_leaks(findings->view);
+    for (uint32_t node = 0; node < synthetics && ret->all.leaked > 0; node++)
+        if (g2h_view_is_leaked(findings->view, node))
+            TRY(add_leaked(ret, findings, node));
+    for (size_t i = 0; i < ret->places.count; i++) {
+        struct leaks_place *place = &ret->places.data[i];
+        if (place->count == findings_members(findings, place->node))
+            place->retained = findings_node(findings, place->node)->retained;
+        ret->retained += place->retained;
+    }
+    return NULL;
+}
+
+void leaks_deinit(struct leaks *leaks)
+{
+    free(leaks->places.data);
+    map_deinit(&leaks->by_node);
+}
+
+const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findings *findings,
+                                   uint32_t node)
+{
+    const uint32_t place =
+        leaks->places.count == 0 ? MERGED_NONE : goroutines_place_of(findings, node);
+    const uint32_t at = place == MERGED_NONE ? MAP_NONE : map_get(&leaks->by_node, place);
+    return at == MAP_NONE ? NULL : &leaks->places.data[at];
+}
+
+/* ---- why ---- */
+
+/* Returns the state of a goroutine in its name: "chan receive" of "goroutine 7 [chan receive, 5
+ * minutes] main.run". */
+static struct g2h_bytes state_of(const struct findings *findings, uint32_t goroutine)
+{
+    size_t size;
+    const char *name = findings_name_of(findings->view, goroutine, &size);
+    const char *begin = memchr(name, '[', size);
+    size_t end = 0;
+    if (!begin)
+        return (struct g2h_bytes){(const uint8_t *)"", 0};
+    size -= (size_t)(++begin - name);
+    while (end < size && begin[end] != ',' && begin[end] != ']')
+        end++;
+    return (struct g2h_bytes){(const uint8_t *)begin, end};
+}
+
+/* Derives the reason from the wait state in the goroutine's name. */
+void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bool are_many,
+                         struct text *text)
+{
+    static const struct {
+        const char *state, *what;
+    } waits[] = {
+        {"chan receive", "the channel"},
+        {"chan send", "the channel"},
+        {"select", "the channels"},
+        {"sync.Mutex.Lock", "the sync.Mutex"},
+        {"sync.RWMutex.Lock", "the sync.RWMutex"},
+        {"sync.RWMutex.RLock", "the sync.RWMutex"},
+        {"sync.WaitGroup.Wait", "the sync.WaitGroup"},
+        {"sync.Cond.Wait", "the sync.Cond"},
+        {"semacquire", "the lock or sync.WaitGroup"},
+    };
+    const struct g2h_bytes state = state_of(findings, goroutine);
+    const char *what = "what";
+    if (bytes_are(state, "chan receive (nil chan)") || bytes_are(state, "chan send (nil chan)")) {
+        text_printf(text, are_many ? "their channel is nil" : "its channel is nil");
+        return;
+    }
+    if (bytes_are(state, "select (no cases)")) {
+        text_printf(text, are_many ? "their select has no cases" : "its select has no cases");
+        return;
+    }
+    for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+        if (bytes_are(state, waits[i].state))
+            what = waits[i].what;
+    text_printf(text, "nothing alive reaches %s %s on", what, are_many ? "they wait" : "it waits");
+}
+
+/* ==== deferred ==== */
+
+struct holding {
+    const struct findings *findings;
+    struct map by_name; /* number of a name → index in list */
+    deferred_vector *list;
+};
+
+/* Returns whether a node is part of the runtime's representation of a call: its record, the head of
+ * a list of records (atomic.Pointer[runtime._defer]), or the closure that is called. Objects that
+ * such a node holds belong to the program. */
+static bool is_of_call(const struct findings *findings, uint32_t node)
+{
+    const enum g2h_runtime_class class = merged_runtime_class(&findings->merged, node);
+    return findings_node(findings, node)->kind != MERGED_CLASS || class == G2H_RUNTIME_DEFER ||
+           class == G2H_RUNTIME_DEFER_LIST ||
+           merged_form(&findings->merged, node) == G2H_FORM_CLOSURE;
+}
+
+/* Adds the objects of a node of merged to the sums of their class. Returns false if memory runs
+ * out. */
+static bool deferred_add(struct holding *holding, uint32_t node)
+{
+    const struct merged_node *of = findings_node(holding->findings, node);
+    const uint32_t number = (uint32_t)holding->list->count;
+    uint32_t at;
+    if (!map_put(&holding->by_name, of->name, number, &at) ||
+        (at == number && !vector_push(holding->list, ((struct deferred_held){.node = node}))))
+        return false;
+    holding->list->data[at].count += of->count;
+    holding->list->data[at].retained += of->retained;
+    return true;
+}
+
+/* Collects what the calls below a node hold. Parents come before their children, so one pass finds
+ * all nodes below. */
+static struct g2h_error *deferred_collect(struct holding *holding, uint32_t calls)
+{
+    const struct findings *findings = holding->findings;
+    const size_t count = findings->merged.nodes.count;
+    _cleanup_free_ bool *is_passed = calloc(count, sizeof(*is_passed));
+    TRY_MEMORY(is_passed);
+    is_passed[calls] = true;
+    for (uint32_t i = calls + 1; i < count; i++) {
+        const uint32_t parent = findings_node(findings, i)->parent;
+        if (parent == MERGED_NONE || !is_passed[parent])
+            continue;
+        is_passed[i] = is_of_call(findings, i);
+        if (!is_passed[i])
+            TRY_MEMORY(deferred_add(holding, i));
+    }
+    return NULL;
+}
+
+static int deferred_compare(const void *a, const void *b)
+{
+    const struct deferred_held *one = a, *other = b;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static void holding_deinit(struct holding *holding)
+{
+    map_deinit(&holding->by_name);
+}
+
+struct g2h_error *deferred_find(const struct findings *findings, uint32_t calls,
+                                deferred_vector *ret)
+{
+    _cleanup_(holding_deinit) struct holding holding = {.findings = findings, .list = ret};
+    TRY(deferred_collect(&holding, calls));
+    vector_sort(ret, deferred_compare);
+    return NULL;
+}
+
+/* ==== finalized ==== */
+
+enum { MOST_DOMINATORS = 1024 };
+
+/* A holder of a node of the view: a finalizer, or an object that is kept for a cleanup. */
+struct keeper {
+    uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
+};
+
+/* Returns whether only finalizers, or only other roots, among which are objects kept for cleanups,
+ * hold a node. */
+static bool is_held_by_keepers(const struct findings *findings, uint32_t node)
+{
+    struct g2h_node read;
+    bool is_held = false;
+    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS && !is_held; i++) {
+        g2h_view_brief(findings->view, node, &read);
+        is_held = read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_OTHER_ROOTS;
+        node = g2h_dominators_of(findings->dominators, node);
+    }
+    return is_held;
+}
+
+/* Finds the finalizer, or the object kept for a cleanup, that holds a node: of several, as of a
+ * cycle of objects that all have one, that with the shortest path. */
+static struct g2h_error *find_keeper(const struct findings *findings, uint32_t node,
+                                     struct keeper *ret)
+{
+    _cleanup_vector_ node_vector path = {0};
+    *ret = (struct keeper){UINT32_MAX, UINT32_MAX};
+    if (!is_held_by_keepers(findings, node))
+        return NULL;
+    TRY(path_shortest(findings->paths, node, &path));
+    for (size_t i = 0; i < path.count; i++) {
+        const enum g2h_node_kind kind = findings_kind_of(findings->view, path.data[i]);
+        if (kind == G2H_NODE_FINALIZER)
+            ret->finalizer = path.data[i];
+        else if (kind == G2H_NODE_OTHER_ROOTS && i + 1 < path.count)
+            ret->for_cleanup = path.data[i + 1];
+    }
+    return NULL;
+}
+
+/* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. */
+static void read_finalizer(const struct findings *findings, uint32_t finalizer,
+                           uint32_t *ret_object, uint32_t *ret_function)
+{
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge edge;
+    size_t size;
+    *ret_object = *ret_function = UINT32_MAX;
+    g2h_edges_begin(edges, finalizer, finalizer + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        if (size == 6 && memcmp(name, "object", size) == 0)
+            *ret_object = edge.target;
+        else if (size == 2 && memcmp(name, "fn", size) == 0)
+            *ret_function = edge.target;
+    }
+}
+
+/* Returns the object that a cleanup is for, by a node that is kept for it, or UINT32_MAX. */
+static uint32_t read_cleanup(const struct findings *findings, uint32_t node)
+{
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    static const char of[] = "cleanup of";
+    struct g2h_edge edge;
+    size_t size;
+    g2h_edges_begin(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        if ((edge.flags & G2H_EDGE_WEAK) != 0 && size == sizeof(of) - 1 &&
+            memcmp(name, of, size) == 0)
+            return edge.target;
+    }
+    return UINT32_MAX;
+}
+
+/* Sets *ret to why a finalizer or a cleanup never runs: the object, or the function that is to be
+ * called, reaches the object itself, which therefore never becomes unreachable. */
+static struct g2h_error *find_reason(const struct findings *findings, const struct keeper *keeper,
+                                     enum finalized *ret)
+{
+    const bool is_finalizer = keeper->finalizer != UINT32_MAX;
+    uint32_t object = UINT32_MAX, function = UINT32_MAX;
+    bool is_own = false, is_kept = false;
+    if (is_finalizer)
+        read_finalizer(findings, keeper->finalizer, &object, &function);
+    else
+        object = read_cleanup(findings, function = keeper->for_cleanup);
+    if (object != UINT32_MAX && is_finalizer)
+        TRY(path_leads(findings->paths, object, object, &is_own));
+    if (object != UINT32_MAX && function != UINT32_MAX && !is_own)
+        TRY(path_leads(findings->paths, function, object, &is_kept));
+    *ret = is_own         ? FINALIZED_SELF
+           : !is_kept     ? FINALIZED_CAN_RUN
+           : is_finalizer ? FINALIZED_BY_FUNCTION
+                          : FINALIZED_BY_CLEANUP;
+    return NULL;
+}
+
+struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
+                                 enum finalized *ret)
+{
+    struct keeper keeper;
+    *ret = FINALIZED_CAN_RUN;
+    TRY(find_keeper(findings, node, &keeper));
+    if (keeper.finalizer == UINT32_MAX && keeper.for_cleanup == UINT32_MAX)
+        return NULL;
+    return find_reason(findings, &keeper, ret);
+}
+
+/* ---- which goroutine blocks ---- */
+
+/* The functions that a goroutine of the runtime begins with to run finalizers or cleanups. */
+static const struct {
+    const char *function, *runs;
+} runners[] = {{"runtime.runCleanups", "cleanups"}, /* Go 1.25 */
+               {"runtime.runFinalizers", "finalizers"},
+               {"runtime.runfinq", "finalizers and cleanups"}}; /* until Go 1.24 */
+
+/* Returns the function of a frame. */
+static struct g2h_bytes function_at(const struct findings *findings, size_t number)
+{
+    struct g2h_view_frame frame;
+    size_t size;
+    g2h_view_frame(findings->view, number, &frame);
+    const char *name = findings_name_of(findings->view, frame.node, &size);
+    return (struct g2h_bytes){(const uint8_t *)name, expression_without_line(name, size)};
+}
+
+/* Sets *ret to the function that a goroutine waits in, if it runs finalizers or cleanups. Frames
+ * begin with the innermost one. */
+static void read_runner(const struct findings *findings, size_t number,
+                        struct finalized_blocker *ret)
+{
+    struct g2h_view_goroutine goroutine;
+    struct g2h_bytes program = {0};
+    g2h_view_goroutine(findings->view, number, &goroutine);
+    for (uint32_t i = 0; i < goroutine.frame_count; i++) {
+        const struct g2h_bytes function = function_at(findings, goroutine.first_frame + i);
+        for (size_t j = 0; j < sizeof(runners) / sizeof(*runners) && program.size > 0; j++)
+            if (bytes_are(function, runners[j].function))
+                *ret = (struct finalized_blocker){goroutine.node, runners[j].runs,
+                                                  (const char *)program.data, program.size};
+        if (program.size == 0 && !bytes_begin(function, "runtime."))
+            program = function;
+    }
+}
+
+/* Returns whether a finalizer or a cleanup dominates a node: it is freed only after that has
+ * run. */
+static bool waits_for_its_end(const struct findings *findings, uint32_t node)
+{
+    struct g2h_node read;
+    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
+        g2h_view_brief(findings->view, node, &read);
+        if (read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_QUEUED_FINALIZERS ||
+            read.kind == G2H_NODE_CLEANUP)
+            return true;
+        node = g2h_dominators_of(findings->dominators, node);
+    }
+    return false;
+}
+
+void finalized_find_blocker(const struct findings *findings, uint32_t node,
+                            struct finalized_blocker *ret)
+{
+    const size_t count = g2h_view_goroutine_count(findings->view);
+    *ret = (struct finalized_blocker){.goroutine = UINT32_MAX};
+    if (!waits_for_its_end(findings, node))
+        return;
+    for (size_t i = 0; i < count && ret->goroutine == UINT32_MAX; i++)
+        read_runner(findings, i, ret);
 }

@@ -1,8 +1,19 @@
-/* goroutines: the places where goroutines are, their stacks, and goroutines that have ended. */
+/*
+ * goroutines: the places where goroutines are, their stacks, and goroutines that have ended.
+ *
+ * leaks: the goroutines that can never run again, by their places, and what they retain.
+ *
+ * deferred: the memory that a function's deferred calls hold, by class.
+ *
+ * finalized: objects whose finalizers or cleanups never run.
+ */
 #ifndef FINDINGS_GOROUTINES_H
 #define FINDINGS_GOROUTINES_H
 
+#include "base/text.h"
 #include "findings/findings.h"
+
+/* ---- goroutines ---- */
 
 /* The goroutines in one place: in one state, with the same functions on their stacks. */
 struct goroutine_place {
@@ -11,15 +22,12 @@ struct goroutine_place {
     uint64_t count, retained;
     int64_t grown; /* by how many goroutines since the base; 0 without one */
 };
+
 typedef VECTOR(struct goroutine_place) goroutine_place_vector;
 
 /* Finds all places, the heaviest first. The caller frees ret->data. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *goroutines_find_places(const struct findings *findings,
                                          goroutine_place_vector *ret);
-
-/* Returns the place that a node of merged is, or is below of: a group, or a goroutine that is
- * alone; or MERGED_NONE. */
-uint32_t goroutines_place_of(const struct findings *findings, uint32_t node);
 
 /* Returns the bytes of the stacks of the goroutines in a place, a node of merged. */
 uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place);
@@ -65,5 +73,81 @@ struct goroutines_ended {
 /* Counts them. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *goroutines_find_ended(const struct findings *findings,
                                         struct goroutines_ended *ret);
+
+/* ---- leaks ---- */
+
+/* The leaked goroutines in one place. */
+struct leaks_place {
+    uint32_t node;    /* of merged: a group of goroutines, or one that is alone */
+    uint32_t example; /* one of these goroutines: a node of the view */
+    uint64_t count;
+    uint64_t retained; /* by all that are in the place, if all are leaked; else by each of the
+                          leaked ones alone */
+};
+
+struct leaks {
+    struct g2h_leaks all;
+    uint64_t retained;
+    VECTOR(struct leaks_place) places;
+    struct map by_node; /* node of merged → index in places */
+};
+
+/* Finds them. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret);
+
+void leaks_deinit(struct leaks *leaks);
+
+/* Returns the leaked goroutines in the place that a node of merged is, or is below of; NULL: none.
+ */
+const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findings *findings,
+                                   uint32_t node);
+
+/* Appends why a goroutine, a node of the view, can never run again: "nothing alive reaches the
+ * channel it waits on", or "… they wait on" if are_many. */
+void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bool are_many,
+                         struct text *text);
+
+/* ---- deferred ---- */
+
+/* The objects of a class that deferred calls hold. */
+struct deferred_held {
+    uint32_t node; /* of merged: some of these objects */
+    uint64_t count, retained;
+};
+
+typedef VECTOR(struct deferred_held) deferred_vector;
+
+/* Finds what the calls below a node of merged hold; the class that retains most comes first. The
+ * caller frees ret->data. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *deferred_find(const struct findings *findings, uint32_t calls,
+                                deferred_vector *ret);
+
+/* ---- finalized ---- */
+
+enum finalized {
+    FINALIZED_CAN_RUN,     /* or it has neither a finalizer nor a cleanup */
+    FINALIZED_SELF,        /* the object with the finalizer reaches itself */
+    FINALIZED_BY_FUNCTION, /* the finalizer's function reaches the object */
+    FINALIZED_BY_CLEANUP,  /* the cleanup's function or argument reaches the object */
+};
+
+/* Finds out why an object, a node of the view, is never freed, if only a finalizer, or an object
+ * that is kept for a cleanup, holds it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
+                                 enum finalized *ret);
+
+/* The goroutine that runs finalizers or cleanups, while one of these blocks: all others wait for
+ * it. */
+struct finalized_blocker {
+    uint32_t goroutine;   /* a node of the view, or UINT32_MAX */
+    const char *runs;     /* "cleanups", for example */
+    const char *function; /* the program's that it waits in: the view's name, not terminated */
+    size_t function_size;
+};
+
+/* Finds the goroutine that runs finalizers or cleanups, if an object, a node of the view, waits for
+ * its own; ret->goroutine is UINT32_MAX otherwise, or if no such goroutine is blocked. */
+void finalized_find_blocker(const struct findings *findings, uint32_t node,
+                            struct finalized_blocker *ret);
 
 #endif

@@ -1,11 +1,10 @@
-/* growth; see growth.h, and include/go2heapsnapshot/output.h. */
+/* growth; see growth.h. */
 #include "findings/growth.h"
 
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/expression.h"
-#include "findings/ranking.h"
+#include "findings/path.h"
 
 struct before {
     uint64_t retained, bytes, count;

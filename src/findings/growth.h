@@ -53,6 +53,7 @@ struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vec
 struct growth_class {
     uint64_t count, bytes, retained;
 };
+
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
 /* Returns the number of objects that are not garbage. */
@@ -63,6 +64,7 @@ struct growth_totals {
     char *name;
     uint64_t reachable, objects, goroutines;
 };
+
 const struct growth_totals *growth_totals(const struct g2h_base *base);
 
 #endif

@@ -1,6 +1,19 @@
 /* memory_use; see memory_use.h. */
 #include "findings/memory_use.h"
 
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "base/strings.h"
+#include "findings/path.h"
+
+/* ==== memory_use ==== */
+
 enum {
     OUTSIDE_OF_RSS = 50, /* percent of RSS that all but objects has at least to be a suspect; */
     LARGE_PART = 20,     /* and its largest part */
@@ -64,4 +77,243 @@ bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *re
                    outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
     return bytes >= LEAST_OUTSIDE && memory_percent(bytes, memory->resident) >= LARGE_PART &&
            memory_percent(outside, memory->resident) >= OUTSIDE_OF_RSS;
+}
+
+/* ==== outside_holders ==== */
+
+enum { LEAST_OF_PART = 5 /* percent of the part that a holder points to */ };
+
+struct holder {
+    uint32_t number; /* string of its name */
+    uint32_t object; /* the first node of this holder, if that identifies it; else UINT32_MAX */
+    uint64_t bytes;
+};
+
+struct outside_search {
+    const struct findings *findings;
+    enum g2h_memory_part part;
+    struct g2h_edges *edges;
+    struct map mappings;        /* node → mapping */
+    struct map known;           /* pairs of a source and a pointer's name → holder */
+    struct map seen;            /* pairs of a holder and a mapping */
+    struct string_pool names;   /* by holder */
+    VECTOR(struct holder) list; /* until it is sorted, in the order of names */
+};
+
+static void search_deinit(struct outside_search *search)
+{
+    g2h_edges_destroy(search->edges);
+    map_deinit(&search->mappings);
+    map_deinit(&search->known);
+    map_deinit(&search->seen);
+    string_pool_deinit(&search->names);
+    free(search->list.data);
+}
+
+/* Finds the nodes of the part's mappings. */
+static struct g2h_error *find_mappings(struct outside_search *search)
+{
+    const struct g2h_view *view = search->findings->view;
+    const struct g2h_memory *memory = search->findings->memory;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    uint32_t at, number;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_brief(view, i, &node);
+        if (node.kind != G2H_NODE_MAPPING)
+            continue;
+        BISECT(at, (uint32_t)memory->mapping_count, memory->mappings[at].start < node.key);
+        if (memory->mappings[at].part == search->part)
+            TRY_MEMORY(map_put(&search->mappings, i, at, &number));
+    }
+    return NULL;
+}
+
+/* Appends the name of a pointer without the numbers and keys of elements: chunks[3].data becomes
+ * chunks[].data. */
+static void append_pointer(const struct outside_search *search, const struct g2h_edge *edge,
+                           struct text *text)
+{
+    size_t size;
+    const char *name = g2h_view_name(search->findings->view, edge->name, &size);
+    bool is_inside = false;
+    if (text->size > 0 && size > 0 && name[0] != '[')
+        text_append_string(text, ".");
+    for (size_t i = 0; i < size; i++) {
+        is_inside = is_inside && name[i] != ']';
+        if (!is_inside)
+            text_append(text, &name[i], 1);
+        is_inside = is_inside || name[i] == '[';
+    }
+}
+
+/* Returns whether the name of a class identifies the owner of a field: main.T, but not []T or
+ * ptr64. */
+static bool outside_has_fields(const char *class, size_t size)
+{
+    const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;
+    const size_t before = bracket ? (size_t)(bracket - class) : size;
+    return before > 0 && memchr(class, '.', before) != NULL;
+}
+
+/* Appends the name of the holder that a pointer is in. */
+static struct g2h_error *name_holder(const struct outside_search *search,
+                                     const struct g2h_node *source, const struct g2h_edge *edge,
+                                     struct text *ret, bool *ret_is_element)
+{
+    const struct g2h_view *view = search->findings->view;
+    size_t size;
+    const char *class = g2h_view_name(view, source->name, &size);
+    ret->size = 0;
+    *ret_is_element = false;
+    if (source->object == UINT32_MAX)
+        return expression_append_pointer(view, search->edges, edge, ret);
+    *ret_is_element = !outside_has_fields(class, size);
+    text_append(ret, class, size);
+    if (!*ret_is_element)
+        append_pointer(search, edge, ret);
+    return NULL;
+}
+
+/* Sets *ret to the holder that a pointer is in: its index in search->list, where it is added if its
+ * name is new. Pointers with the same names of source and edge have the same holder, which is
+ * remembered. */
+static struct g2h_error *find_holder(struct outside_search *search, const struct g2h_node *source,
+                                     const struct g2h_edge *edge, uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t pair = (uint64_t)source->name << 32 | edge->name;
+    bool is_element;
+    *ret = map_get(&search->known, pair);
+    if (*ret != MAP_NONE)
+        return NULL;
+    TRY(name_holder(search, source, edge, &name, &is_element));
+    TRY_MEMORY(!name.failed && string_pool_intern(&search->names, name.data, name.size, ret));
+    if (*ret == search->list.count)
+        TRY_MEMORY(vector_push(&search->list,
+                               ((struct holder){*ret, is_element ? edge->source : UINT32_MAX, 0})));
+    TRY_MEMORY(map_put(&search->known, pair, *ret, ret));
+    return NULL;
+}
+
+/* Adds the bytes of a mapping to the holder that points to it, unless it has them. */
+static struct g2h_error *outside_add(struct outside_search *search, const struct g2h_edge *edge,
+                                     uint32_t mapping)
+{
+    struct g2h_node source;
+    uint32_t holder, number;
+    g2h_view_brief(search->findings->view, edge->source, &source);
+    if (source.object != UINT32_MAX && g2h_view_is_garbage(search->findings->view, source.object))
+        return NULL;
+    TRY(find_holder(search, &source, edge, &holder));
+    const uint64_t pair = (uint64_t)holder << 32 | mapping;
+    if (map_get(&search->seen, pair) != MAP_NONE)
+        return NULL;
+    TRY_MEMORY(map_put(&search->seen, pair, 0, &number));
+    search->list.data[holder].bytes += search->findings->memory->mappings[mapping].resident;
+    return NULL;
+}
+
+/* Goes over all edges, and counts those that lead into one of the part's mappings. */
+static struct g2h_error *outside_find_holders(struct outside_search *search)
+{
+    const struct g2h_view *view = search->findings->view;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(view, &edges));
+    TRY(g2h_edges_create(view, &search->edges));
+    g2h_edges_begin(edges, 0, UINT32_MAX);
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t mapping = edge.target < synthetic && (edge.flags & G2H_EDGE_WEAK) != 0
+                                     ? map_get(&search->mappings, edge.target)
+                                     : MAP_NONE;
+        if (mapping != MAP_NONE)
+            TRY(outside_add(search, &edge, mapping));
+    }
+    return NULL;
+}
+
+/* Orders holders by the bytes they point to, the most first. */
+static int outside_compare(const void *a, const void *b)
+{
+    const struct holder *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes < other->bytes ? 1 : -1;
+    return (one->number > other->number) - (one->number < other->number);
+}
+
+/* The kinds of holders that are reported, in this order. */
+enum outside_told { FIELDS, ELEMENTS, LISTS, TOLD };
+
+/* Classifies a holder by its name; TOLD: it is not reported, because it is the runtime's, or has no
+ * name but an address. */
+static enum outside_told outside_kind_of(const struct holder *holder, const struct text *text)
+{
+    const struct g2h_bytes name = {(const uint8_t *)text->data, text->size};
+    if (name.size == 0 || bytes_begin(name, "runtime.") || bytes_begin(name, "0x"))
+        return TOLD;
+    if (bytes_begin(name, "syscall.mapper.") || bytes_begin(name, "unix.mapper."))
+        return LISTS;
+    return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
+}
+
+/* Appends the display name of a holder. */
+static struct g2h_error *append_display_name(const struct outside_search *search,
+                                             const struct holder *holder, struct text *ret)
+{
+    size_t size;
+    uint32_t end;
+    const char *name = string_pool_text(&search->names, holder->number, &size);
+    ret->size = 0;
+    if (holder->object != UINT32_MAX)
+        return path_append(search->findings->paths, holder->object, ret, &end);
+    text_append(ret, name, size);
+    return NULL;
+}
+
+/* Adds the holders of one kind that point to enough of the part. */
+static struct g2h_error *outside_report(const struct outside_search *search, enum outside_told told,
+                                        struct outside_holders *ret)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    const uint64_t least = search->findings->memory->parts[search->part] / 100 * LEAST_OF_PART;
+    for (size_t i = 0; i < search->list.count && ret->count < OUTSIDE_MOST; i++) {
+        const struct holder *holder = &search->list.data[i];
+        if (holder->bytes < least)
+            break;
+        if ((told == FIELDS) != (holder->object == UINT32_MAX))
+            continue;
+        TRY(append_display_name(search, holder, &name));
+        TRY_MEMORY(!name.failed);
+        if (outside_kind_of(holder, &name) != told)
+            continue;
+        ret->list[ret->count].name = name;
+        ret->list[ret->count++].bytes = holder->bytes;
+        name = (struct text){0};
+    }
+    return NULL;
+}
+
+/* Reports fields and variables before elements, and the lists that packages keep of all their
+ * mappings only if nothing else holds any. */
+struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h_memory_part part,
+                                       struct outside_holders *ret)
+{
+    _cleanup_(search_deinit) struct outside_search search = {.findings = findings, .part = part};
+    *ret = (struct outside_holders){.count = 0};
+    if (part != G2H_MEMORY_FILES && part != G2H_MEMORY_C)
+        return NULL;
+    TRY(find_mappings(&search));
+    TRY(outside_find_holders(&search));
+    vector_sort(&search.list, outside_compare);
+    TRY(outside_report(&search, FIELDS, ret));
+    TRY(outside_report(&search, ELEMENTS, ret));
+    return ret->count == 0 ? outside_report(&search, LISTS, ret) : NULL;
+}
+
+void outside_holders_deinit(struct outside_holders *holders)
+{
+    for (size_t i = 0; i < holders->count; i++)
+        text_deinit(&holders->list[i].name);
 }

@@ -1,6 +1,7 @@
 /* merged; see merged.h. */
 #include "findings/merged.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,50 @@
 #include "base/text.h"
 #include "base/workers.h"
 #include "findings/findings.h"
+
+/* ==== nodes ==== */
+
+enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.kind;
+}
+
+const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t *ret_size)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return g2h_view_name(view, read.name, ret_size);
+}
+
+bool findings_is_dead(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_node node;
+    g2h_view_brief(view, number, &node);
+    if (node.members > 0)
+        g2h_view_member(view, number, 0, &node);
+    return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
+}
+
+bool findings_is_entries(const struct g2h_view *view, uint32_t name)
+{
+    return name < g2h_view_name_count(view) &&
+           (g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0;
+}
+
+/* Only the root and strings have no name in the view: a string's own text is its name there. */
+const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
+                                size_t *ret_size)
+{
+    static const char roots[] = "(roots)", texts[] = "(string)";
+    if (node->kind != G2H_NODE_ROOT && node->name != G2H_NAME_NONE)
+        return g2h_view_name(view, node->name, ret_size);
+    *ret_size = (node->kind == G2H_NODE_ROOT ? sizeof(roots) : sizeof(texts)) - 1;
+    return node->kind == G2H_NODE_ROOT ? roots : texts;
+}
+
+/* ==== merged ==== */
 
 /* NODES of the view are read at a time, and TASK_NODES are a task. At most MOST_ANCESTORS are
  * searched for a node of the same class. The nodes of AHEAD dominators are prefetched at a time. */
@@ -689,4 +734,61 @@ void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_belo
             merged->nodes.data[i].parent; /* parents come before their children */
         is_below[i] = i == item || (above != MERGED_NONE && above >= item && is_below[above]);
     }
+}
+
+/* ==== packages ==== */
+
+/* Skips what is before the class's own name ("[]*", "map[K]") and stops at the arguments of a
+ * generic type, so that "[]*net/http.Request" is of net/http. Types without a package are
+ * builtin. */
+void package_of_class(const char *name, size_t size, const char **ret, size_t *ret_size)
+{
+    static const char builtin[] = "builtin";
+    size_t begin = 0, end = size;
+    for (size_t i = 0, depth = 0; i < size;
+         i++) { /* begin: after the last bracket in front of a name */
+        depth += name[i] == '[';
+        depth -= name[i] == ']' && depth > 0;
+        if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {
+            end = i; /* the arguments of a generic type begin here */
+            break;
+        }
+        if (depth == 0 && (name[i] == ']' || name[i] == '*' || name[i] == ' '))
+            begin = i + 1;
+    }
+    /* The package is the part before the last dot. */
+    for (size_t i = end; i-- > begin;)
+        if (name[i] == '.') {
+            *ret = name + begin;
+            *ret_size = i - begin;
+            return;
+        }
+    *ret = builtin;
+    *ret_size = sizeof(builtin) - 1;
+}
+
+/* ==== ranking ==== */
+
+/* Orders by weight, the greatest first, and then by node, so that the order is the same in each
+ * run. */
+static int ranking_compare(const void *a, const void *b)
+{
+    const struct ranked *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+void ranking_sort(ranking *list)
+{
+    vector_sort(list, ranking_compare);
+}
+
+struct g2h_error *ranking_of_children(const struct findings *findings, uint32_t node, ranking *ret)
+{
+    for (uint32_t i = findings_node(findings, node)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling)
+        TRY_MEMORY(vector_push(ret, ((struct ranked){findings_node(findings, i)->retained, i})));
+    ranking_sort(ret);
+    return NULL;
 }

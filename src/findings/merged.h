@@ -11,15 +11,25 @@
  *
  * Below a package or a frame are its variables, and below these the objects that they hold. In the
  * same way, an object that several groups hold together is below a node that names these groups.
+ *
+ * packages: the packages of classes.
+ *
+ * ranking: nodes of the merged tree by their weights, the heaviest first.
  */
 #ifndef FINDINGS_MERGED_H
 #define FINDINGS_MERGED_H
+
+#include <stddef.h>
 
 #include <go2heapsnapshot/view.h>
 
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strings.h"
+
+struct findings;
+
+/* ---- merged ---- */
 
 enum merged_kind {
     MERGED_SYNTHETIC, /* not an object: a group, a package, a goroutine, a frame … */
@@ -66,6 +76,7 @@ struct merged {
  * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, struct merged *ret);
+
 void merged_deinit(struct merged *merged);
 
 /* Returns whether the view's nodes of a kind are objects, which have classes. */
@@ -92,6 +103,7 @@ enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
 /* Return the view's classification of the name of a class; for other nodes G2H_FORM_OTHER and
  * G2H_RUNTIME_NONE. */
 enum g2h_class_form merged_form(const struct merged *merged, uint32_t node);
+
 enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node);
 
 /* Returns whether a node is the runtime's own by the name that the view has for it: a class, a
@@ -100,5 +112,26 @@ bool merged_is_runtime(const struct merged *merged, uint32_t node);
 
 /* Sets the flags of all nodes from item on: whether they are item or below it. */
 void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);
+
+/* ---- packages ---- */
+
+/* Finds the package of a class by its name: map[string]*http.conn is of http. *ret is a part of the
+ * name, or "builtin" for a class without a package. */
+void package_of_class(const char *name, size_t size, const char **ret, size_t *ret_size);
+
+/* ---- ranking ---- */
+
+struct ranked {
+    uint64_t weight;
+    uint32_t node;
+};
+
+typedef VECTOR(struct ranked) ranking;
+
+/* Sorts a list; of equal weights the node that comes first in the tree comes first. */
+void ranking_sort(ranking *list);
+
+/* Adds the children of a node, those that retain most first. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *ranking_of_children(const struct findings *findings, uint32_t node, ranking *ret);
 
 #endif

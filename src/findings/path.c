@@ -1,12 +1,667 @@
 /* path; see path.h. */
 #include "findings/path.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include <go2heapsnapshot/heap.h>
+
+#include "base/port.h"
 #include "base/scope.h"
-#include "findings/expression.h"
+#include "findings/class_rows.h"
 #include "findings/findings.h"
+#include "findings/merged.h"
+
+/* ==== path_search ==== */
+
+enum { EDGES_PER_NODE = 5 };
+
+/* Returns the uses of the name of a package or a frame: enum g2h_name_use. */
+static unsigned uses_of(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_node node;
+    g2h_view_brief(view, number, &node);
+    return g2h_view_name_uses(view, node.name);
+}
+
+/* Returns whether the search follows an edge; see enum path_scope. */
+static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
+{
+    const struct g2h_view *view = search->view;
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    const enum path_scope scope = search->scope;
+    const bool is_certain = scope == PATH_PROGRAM || scope == PATH_OWN || scope == PATH_FRAMES ||
+                            scope == PATH_CERTAIN || scope == PATH_CERTAIN_FIRST;
+    if (!(scope == PATH_POINTERS ? g2h_edge_leads(edge->flags) : g2h_edge_holds(edge->flags)) ||
+        (is_certain && (edge->flags & G2H_EDGE_DOUBTFUL) != 0))
+        return false;
+    if (edge->target >= synthetic || scope == PATH_STRONG || scope == PATH_POINTERS)
+        return true;
+    const enum g2h_node_kind kind = findings_kind_of(view, edge->target);
+    return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&
+           kind != G2H_NODE_UNREACHABLE &&
+           (scope != PATH_OWN || kind != G2H_NODE_FRAME ||
+            (uses_of(view, edge->target) & G2H_NAME_OF_LIBRARY) == 0) &&
+           (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE ||
+            (uses_of(view, edge->target) & G2H_NAME_OF_RUNTIME) == 0) &&
+           ((scope != PATH_PROGRAM && scope != PATH_GLOBALS) || kind == G2H_NODE_GLOBALS ||
+            kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS);
+}
+
+/* Records that a node was reached from the node with index from, unless it has been reached before,
+ * by a path that is not longer. Returns false if memory runs out. */
+static bool visit(struct path_search *search, uint32_t node, uint32_t from)
+{
+    uint32_t index = (uint32_t)search->visited.count;
+    if (search->seen_by_node) {
+        if (search->seen_by_node[node] != 0)
+            return true;
+        search->seen_by_node[node] = index + 1;
+    } else if (!map_put(&search->seen, node, index, &index)) {
+        return false;
+    }
+    return index < search->visited.count ||
+           vector_push(&search->visited, ((struct path_visit){node, from}));
+}
+
+/* Without a limit most nodes will be visited, so an array by node replaces the hash table. */
+struct g2h_error *path_search_begin(struct path_search *search, const struct g2h_view *view,
+                                    struct g2h_edges *edges, uint32_t from, enum path_scope scope,
+                                    uint32_t most_nodes)
+{
+    *search = (struct path_search){.view = view,
+                                   .edges = edges,
+                                   .scope = scope,
+                                   .most_nodes = most_nodes,
+                                   .most_edges = (uint64_t)most_nodes * EDGES_PER_NODE};
+    if (most_nodes == PATH_NO_LIMIT) {
+        search->most_edges = UINT64_MAX;
+        search->seen_by_node = large_alloc(g2h_view_node_count(view), sizeof(uint32_t));
+        TRY_MEMORY(search->seen_by_node);
+    }
+    TRY_MEMORY(visit(search, from, 0));
+    return NULL;
+}
+
+void path_search_deinit(struct path_search *search)
+{
+    free(search->visited.data);
+    map_deinit(&search->seen);
+    if (search->seen_by_node)
+        large_free(search->seen_by_node, g2h_view_node_count(search->view), sizeof(uint32_t));
+}
+
+/* Whether frames of the runtime and of the packages below every program are followed. */
+enum path_search_frames { ALL_FRAMES, OWN_FRAMES, LIBRARY_FRAMES };
+
+static bool is_library_frame(const struct g2h_view *view, uint32_t node)
+{
+    return findings_kind_of(view, node) == G2H_NODE_FRAME &&
+           (uses_of(view, node) & G2H_NAME_OF_LIBRARY) != 0;
+}
+
+/* Visits the targets of a node's edges that are in scope; frames says whether edges to frames of
+ * the runtime and the like are followed, or only these. */
+static struct g2h_error *follow_edges(struct path_search *search, uint32_t index,
+                                      enum path_search_frames frames)
+{
+    const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
+    struct g2h_edge edge;
+    g2h_edges_begin(search->edges, node, node + 1);
+    while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
+        if (!is_in_scope(search, &edge) ||
+            (frames != ALL_FRAMES &&
+             is_library_frame(search->view, edge.target) != (frames == LIBRARY_FRAMES)))
+            continue;
+        search->returns |= edge.target == start;
+        TRY_MEMORY(visit(search, edge.target, index));
+    }
+    return NULL;
+}
+
+/* Follows the edges of a node. For a goroutine, the frames of the runtime come last: the frames
+ * above these have passed them what they hold, and are more informative. */
+static struct g2h_error *path_search_follow(struct path_search *search, uint32_t index)
+{
+    if (findings_kind_of(search->view, search->visited.data[index].node) != G2H_NODE_GOROUTINE)
+        return follow_edges(search, index, ALL_FRAMES);
+    TRY(follow_edges(search, index, OWN_FRAMES));
+    return follow_edges(search, index, LIBRARY_FRAMES);
+}
+
+/* Follows the edges of the roots that have been left out because their names are not certain. */
+static struct g2h_error *follow_doubtful(struct path_search *search)
+{
+    const uint64_t synthetic = g2h_view_account(search->view)->synthetic_nodes;
+    const uint32_t certain = (uint32_t)search->visited.count;
+    search->scope = PATH_ALL;
+    for (uint32_t i = 0; i < certain; i++)
+        if (search->visited.data[i].node < synthetic)
+            TRY(path_search_follow(search, i));
+    return NULL;
+}
+
+struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
+{
+    const bool is_limited =
+        search->next >= search->most_nodes || search->followed >= search->most_edges;
+    *ret = !is_limited && search->next < search->visited.count;
+    if (*ret)
+        return path_search_follow(search, search->next++);
+    /* All that certain names lead to has been reached: go on by doubtful ones. */
+    *ret = !is_limited && search->scope == PATH_CERTAIN_FIRST;
+    return *ret ? follow_doubtful(search) : NULL;
+}
+
+/* Walks from the node back to the start, and reverses what it has appended. */
+bool path_search_append(const struct path_search *search, uint32_t index, node_vector *nodes)
+{
+    const size_t before = nodes->count;
+    for (uint32_t i = index; i != 0; i = search->visited.data[i].from)
+        if (!vector_push(nodes, search->visited.data[i].node))
+            return false;
+    for (size_t low = before, high = nodes->count; low + 1 < high; low++) {
+        const uint32_t node = nodes->data[low];
+        nodes->data[low] = nodes->data[--high];
+        nodes->data[high] = node;
+    }
+    return true;
+}
+
+/* ==== expression_parts ==== */
+
+/* The prefix of the name of a global that is known only by the code that uses it. */
+#define EXPRESSION_UNNAMED "the global "
+
+/* ==== expression ==== */
+
+enum {
+    MOST_EDGES = 1000000, /* edges of a node that find_edge() reads at most */
+    MOST_STEPS = 24,      /* of a longer path the middle is left out */
+};
+
+bool expression_hides(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return findings_is_entries(view, read.name);
+}
+
+/* Sets *ret to the first strong edge from one node to another. Of a frame it takes the last one,
+ * since edges for named variables come after those for unnamed stack words. Returns false if there
+ * is none. */
+static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
+                      uint32_t to, struct g2h_edge *ret)
+{
+    const bool is_frame = findings_kind_of(view, from) == G2H_NODE_FRAME;
+    bool is_found = false;
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, from, from + 1);
+    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
+        if (edge.target == to && g2h_edge_leads(edge.flags)) {
+            *ret = edge;
+            is_found = true;
+            if (!is_frame)
+                break;
+        }
+    return is_found;
+}
+
+/* A key of a map is appended as it is ("[\"a\"]"), an element by its index, and a field by its
+ * name, after a dot unless it begins with a bracket. */
+void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
+                            const struct g2h_edge *edge, struct text *text)
+{
+    struct g2h_key_name key;
+    size_t size;
+    const enum g2h_key kind = g2h_edges_key(edges, edge, &key);
+    const char *name = g2h_view_name(view, edge->name, &size);
+    if (kind == G2H_KEY_TEXT) {
+        text_append(text, key.text, key.size);
+    } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
+        text_printf(text, "[%" PRIu64 "]", kind == G2H_KEY_INDEX ? key.index : edge->index);
+    } else {
+        if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
+            text_append_string(text, ".");
+        text_append(text, name, size);
+    }
+}
+
+/* Appends what a path begins with: "main." for a package. For a frame, a goroutine, and other roots
+ * that have names, appends to whose instead: "local of" and the frame's name, or the root's name.
+ * For all other nodes, appends nothing. */
+static void append_root(const struct g2h_view *view, uint32_t node, struct text *text,
+                        struct text *whose)
+{
+    size_t size;
+    const enum g2h_node_kind kind = findings_kind_of(view, node);
+    const char *name = findings_name_of(view, node, &size);
+    if (kind == G2H_NODE_PACKAGE) {
+        text_append(text, name, size);
+        text_append_string(text, ".");
+    } else if (kind == G2H_NODE_FRAME) {
+        text_printf(whose, "local of ");
+        text_append(whose, name, size);
+    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_GOROUTINE ||
+               kind == G2H_NODE_FINALIZER || kind == G2H_NODE_QUEUED_FINALIZER ||
+               kind == G2H_NODE_DEFER || kind == G2H_NODE_DEFERRED_CALLS ||
+               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
+        text_append(whose, name, size);
+    }
+}
+
+/* Appends what the runtime keeps for a cleanup: "argument" of "argument *main.conn?", to which
+ * whose adds "of a cleanup"; or "function". The edge's index is not informative. */
+static void append_cleanup(const struct g2h_view *view, uint32_t cleanup, struct text *text,
+                           struct text *whose)
+{
+    static const char argument[] = "argument ";
+    size_t size;
+    const char *name = findings_name_of(view, cleanup, &size);
+    const bool is_argument =
+        size >= sizeof(argument) - 1 && memcmp(name, argument, sizeof(argument) - 1) == 0;
+    append_root(view, cleanup, text, whose);
+    text_printf(text, is_argument ? "argument" : "function");
+    if (is_argument)
+        text_printf(whose, " of a cleanup");
+}
+
+/* Splits the name of a frame's word that another function has: "c (argument of runtime.chanrecv)"
+ * becomes "c", and whose becomes "argument of runtime.chanrecv". */
+static void split_argument(struct text *text, struct text *whose)
+{
+    static const char of[] = " (argument of ";
+    const char *found = text->size > 0 ? memmem(text->data, text->size, of, sizeof(of) - 1) : NULL;
+    if (!found || text->data[text->size - 1] != ')')
+        return;
+    const size_t begin = (size_t)(found - text->data);
+    whose->size = 0;
+    text_append(whose, found + strlen(" ("), text->size - begin - strlen(" ()"));
+    text->size = begin;
+}
+
+size_t expression_without_line(const char *name, size_t size)
+{
+    const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
+    return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
+                                                                      : size;
+}
+
+/*
+ * Names a global without a symbol by the code that uses it: "global set by main.add cache.go:31
+ * (0x574f20)" becomes "the global set by main.add (0x574f20)", without the package. Returns
+ * false, and appends nothing, for all other words.
+ */
+static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *edge,
+                           struct text *text)
+{
+    static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
+                                                       "global used by "};
+    size_t size;
+    const char *name = g2h_view_name(view, edge->name, &size);
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        const size_t begin = strlen(uses[i]);
+        if (size <= begin || memcmp(name, uses[i], begin) != 0)
+            continue;
+        const char *function = name + begin, *address = memrchr(name, '(', size);
+        if (!address || address <= function)
+            return false;
+        text->size = 0;
+        text_append(text, the, sizeof(the) - 1);
+        text_append(text, name,
+                    begin + expression_without_line(function, (size_t)(address - 1 - function)));
+        text_append_string(text, " ");
+        text_append(text, address, (size_t)(name + size - address));
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Appends the beginning of an expression, up to the first object: the names of a root and of an
+ * edge that begins there; and to whose the owner, if the root is not a package.
+ *
+ * A frame may have the header of a map as a variable, so that name is not hidden there.
+ */
+static void expression_append_first(const struct g2h_view *view, struct g2h_edges *edges,
+                                    const struct g2h_edge *edge, struct text *text,
+                                    struct text *whose)
+{
+    if (findings_kind_of(view, edge->source) == G2H_NODE_CLEANUP) {
+        append_cleanup(view, edge->source, text, whose);
+        return;
+    }
+    const bool is_frame = findings_kind_of(view, edge->source) == G2H_NODE_FRAME;
+    append_root(view, edge->source, text, whose);
+    if ((is_frame || !expression_hides(view, edge->target)) && !append_unnamed(view, edge, text))
+        expression_append_edge(view, edges, edge, text); /* a frame may have a map's header */
+    if (is_frame)
+        split_argument(text, whose);
+}
+
+/* Appends an ellipsis, unless the path ends in one. */
+static void append_ellipsis(struct text *text)
+{
+    static const char ellipsis[] = " … ";
+    const size_t size = sizeof(ellipsis) - 1;
+    if (text->size < size || memcmp(text->data + text->size - size, ellipsis, size) != 0)
+        text_append(text, ellipsis, size);
+}
+
+/* Appends the names of the edges between nodes, the first of which is an object. The middle of a
+ * long path is left out, and of consecutive steps with the same name, as in a list, all but the
+ * first. */
+static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
+                         const uint32_t *nodes, size_t count, struct text *text)
+{
+    const bool is_long = count > MOST_STEPS;
+    uint32_t last = G2H_NAME_NONE;
+    for (size_t i = 0; i + 1 < count; i++) {
+        struct g2h_edge edge;
+        if (i + 1 == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
+            append_ellipsis(text);
+            i = count - MOST_STEPS / 2;
+        }
+        if (expression_hides(view, nodes[i + 1]))
+            continue;
+        const bool is_found = find_edge(view, edges, nodes[i], nodes[i + 1], &edge);
+        if (!is_found || (is_long && edge.name == last && (edge.flags & G2H_EDGE_BY_INDEX) == 0))
+            append_ellipsis(text);
+        else
+            expression_append_edge(view, edges, &edge, text);
+        last = is_found ? edge.name : G2H_NAME_NONE;
+    }
+}
+
+/* Appends the owner of the variable, "  (local of main.serve main.go:12)", if there is one. */
+static void append_whose(struct text *text, const struct text *whose)
+{
+    if (whose->size == 0)
+        return;
+    text_printf(text, "  (");
+    text_append(text, whose->data, whose->size);
+    text_append_string(text, ")");
+}
+
+/* Splits the path at its first object: the edge into it names the variable, and the edges after it
+ * are fields, keys and elements. */
+struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
+                                    const uint32_t *nodes, size_t count, struct text *text)
+{
+    _cleanup_(text_deinit) struct text whose = {0};
+    const uint32_t synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes;
+    struct g2h_edge edge;
+    size_t objects = 0; /* nodes before the first object */
+    while (objects < count && nodes[objects] < synthetic)
+        objects++;
+    if (objects == 0 || objects == count)
+        return NULL;
+    if (find_edge(view, edges, nodes[objects - 1], nodes[objects], &edge)) {
+        expression_append_first(view, edges, &edge, text, &whose);
+    } else {
+        append_root(view, nodes[objects - 1], text, &whose);
+        text_printf(text, " … ");
+    }
+    append_steps(view, edges, nodes + objects, count - objects, text);
+    append_whose(text, &whose);
+    TRY_MEMORY(!whose.failed && !text->failed);
+    return NULL;
+}
+
+/* Appends the name of the edge from one node to another, as paths show it. Returns false, and
+ * appends nothing, if no edge leads there. */
+static bool expression_append_step(const struct g2h_view *view, struct g2h_edges *edges,
+                                   uint32_t from, uint32_t to, struct text *text)
+{
+    struct g2h_edge edge;
+    const bool is_found = find_edge(view, edges, from, to, &edge);
+    if (is_found)
+        expression_append_edge(view, edges, &edge, text);
+    return is_found;
+}
+
+/* The first append_root() only tests whether the edge begins at a named root, and is then
+ * undone. */
+struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                            const struct g2h_edge *edge, struct text *text)
+{
+    _cleanup_(text_deinit) struct text whose = {0};
+    append_root(view, edge->source, text, &whose);
+    if (text->size == 0 && whose.size == 0)
+        return NULL;
+    text->size = whose.size = 0;
+    expression_append_first(view, edges, edge, text, &whose);
+    append_whose(text, &whose);
+    TRY_MEMORY(!whose.failed && !text->failed);
+    return NULL;
+}
+
+/* ==== expression_read ====
+ *
+ * finds the node that a Go expression leads to.
+ *
+ * A name of a pointer may have dots and brackets in it, and may be the beginning of another name,
+ * so the expression is not cut into names. Instead the names of edges, as expression_append()
+ * writes them, are compared with the rest of the expression. A state is a node, and how much of the
+ * expression has led there; from each, all edges whose names come next are tried.
+ */
+
+enum { EXPRESSION_READ_MOST_EDGES = 50000000 };
+
+struct reached {
+    uint32_t node;
+    size_t at; /* characters of the expression that have led here */
+};
+
+struct reading {
+    const struct g2h_view *view;
+    struct g2h_edges *edges;
+    const char *text, *owner; /* the expression, and the contents of the brackets after it */
+    size_t size, owner_size;
+    uint32_t synthetic;
+    uint64_t followed;
+    bool all_that_lead, any_owner;
+    VECTOR(struct reached) reached;
+    struct map seen;         /* hash of what is reached → its index */
+    struct text name, whose; /* of the edge that is tried */
+    uint32_t found;
+    struct text *longer; /* NULL, or a path that begins with the expression, once there is one */
+};
+
+/* Cuts off the owner: "  (local of main.serve main.go:12)". */
+static void split_owner(struct reading *reading, const char *expression)
+{
+    static const char bracket[] = "  (";
+    const size_t size = strlen(expression);
+    reading->text = expression;
+    reading->size = size;
+    for (size_t i = size; size > 0 && expression[size - 1] == ')' && i-- > 0;)
+        if (strncmp(expression + i, bracket, strlen(bracket)) == 0) {
+            reading->size = i;
+            reading->owner = expression + i + strlen(bracket);
+            reading->owner_size = size - 1 - i - strlen(bracket);
+            return;
+        }
+}
+
+/* Adds a state: a node, and how many characters of the expression have led there. A state that
+ * matches the whole expression is the result; one that is known already is not followed again. */
+static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
+{
+    uint32_t index = (uint32_t)reading->reached.count;
+    if (at == reading->size) {
+        reading->found = node;
+        return NULL;
+    }
+    TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
+    if (index == reading->reached.count)
+        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at})));
+    return NULL;
+}
+
+/* Returns the next edge to an object: a strong one or, with all_that_lead, see g2h_edge_leads(). */
+static bool next_edge(struct reading *reading, struct g2h_edge *ret)
+{
+    while (reading->found == UINT32_MAX && reading->followed < EXPRESSION_READ_MOST_EDGES &&
+           g2h_edges_next(reading->edges, ret)) {
+        reading->followed++;
+        if ((reading->all_that_lead ? g2h_edge_leads(ret->flags)
+                                    : (ret->flags & G2H_EDGE_WEAK) == 0) &&
+            ret->target >= reading->synthetic)
+            return true;
+    }
+    return false;
+}
+
+/* Remembers the name of an edge that goes on after the rest of the expression, from at on: then the
+ * expression is a part of a variable or an object, such as a struct in it. */
+static void note_longer(const struct reading *reading, size_t at, const char *name, size_t size)
+{
+    const size_t left = reading->size - at;
+    if (!reading->longer || reading->longer->size > 0 || reading->owner_size > 0 || size <= left ||
+        (name[left] != '.' && name[left] != '[') || memcmp(name, reading->text + at, left) != 0)
+        return;
+    text_append(reading->longer, reading->text, at);
+    text_append(reading->longer, name, size);
+}
+
+/* ---- from a root ---- */
+
+/* Returns whether no expression begins with a root: a package of another name, or a kind of root
+ * that paths do not use. */
+static bool cannot_begin(const struct reading *reading, uint32_t node)
+{
+    const enum g2h_node_kind kind = findings_kind_of(reading->view, node);
+    size_t size;
+    if (kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE || kind == G2H_NODE_UNREACHABLE)
+        return true;
+    const char *name = findings_name_of(reading->view, node, &size);
+    return kind == G2H_NODE_PACKAGE &&
+           strncmp(reading->text, EXPRESSION_UNNAMED, strlen(EXPRESSION_UNNAMED)) != 0 &&
+           (size >= reading->size || memcmp(reading->text, name, size) != 0 ||
+            reading->text[size] != '.');
+}
+
+/* Follows the edges of a root whose names begin the expression. */
+static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(reading->edges, root, root + 1);
+    while (next_edge(reading, &edge)) {
+        struct text *name = &reading->name, *whose = &reading->whose;
+        name->size = whose->size = 0;
+        expression_append_first(reading->view, reading->edges, &edge, name, whose);
+        TRY_MEMORY(!name->failed && !whose->failed);
+        const bool is_of_owner =
+            whose->size == reading->owner_size &&
+            memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
+        if ((is_of_owner || reading->any_owner) && name->size <= reading->size &&
+            memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
+            TRY(expression_add(reading, edge.target, name->size));
+        else if (whose->size == 0)
+            note_longer(reading, 0, name->data, name->size);
+    }
+    return NULL;
+}
+
+/* ---- from an object ---- */
+
+/* Returns the index that comes next in the expression, "[17]"; UINT64_MAX: none does. */
+static uint64_t index_at(const char *at)
+{
+    enum { DIGITS = 18 };
+    const size_t digits = *at == '[' ? strspn(at + 1, "0123456789") : 0;
+    return digits > 0 && digits <= DIGITS && at[digits + 1] == ']' ? strtoull(at + 1, NULL, 10)
+                                                                   : UINT64_MAX;
+}
+
+/* Returns whether an edge has another index as its name. An array may have millions of elements, so
+ * these are not formatted. */
+static bool is_other_index(const struct reading *reading, const struct g2h_edge *edge,
+                           uint64_t index)
+{
+    const uint32_t of = G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM;
+    return (edge->flags & of) == G2H_EDGE_BY_INDEX && edge->index != index &&
+           !expression_hides(reading->view, edge->target);
+}
+
+/* Follows those edges of a reached node whose names come next in the expression. */
+static struct g2h_error *expression_go_on(struct reading *reading, struct reached from)
+{
+    struct g2h_edge edge;
+    struct text *name = &reading->name;
+    const size_t before = from.at > 0;
+    const uint64_t index = index_at(reading->text + from.at);
+    g2h_edges_begin(reading->edges, from.node, from.node + 1);
+    while (next_edge(reading, &edge)) {
+        if (is_other_index(reading, &edge, index))
+            continue;
+        name->size = 0;
+        text_append(name, reading->text + from.at - before, before); /* a dot depends on it */
+        if (!expression_hides(reading->view, edge.target))
+            expression_append_edge(reading->view, reading->edges, &edge, name);
+        TRY_MEMORY(!name->failed);
+        const size_t size = name->size - before;
+        if (size <= reading->size - from.at &&
+            memcmp(name->size > 0 ? name->data + before : "", reading->text + from.at, size) == 0)
+            TRY(expression_add(reading, edge.target, from.at + size));
+        else
+            note_longer(reading, from.at, name->data + before, size);
+    }
+    return NULL;
+}
+
+static void reading_deinit(struct reading *reading)
+{
+    free(reading->reached.data);
+    map_deinit(&reading->seen);
+    text_deinit(&reading->name);
+    text_deinit(&reading->whose);
+}
+
+/* A breadth-first search over states (node, characters matched): from all roots whose variable
+ * begins the expression, along all edges whose names come next, until a state has matched it to its
+ * end. */
+static struct g2h_error *read_along(struct reading *reading)
+{
+    for (uint32_t i = 0; i < reading->synthetic && reading->found == UINT32_MAX; i++)
+        if (!cannot_begin(reading, i))
+            TRY(expression_begin(reading, i));
+    for (size_t i = 0; i < reading->reached.count && reading->found == UINT32_MAX; i++)
+        TRY(expression_go_on(reading, reading->reached.data[i]));
+    return NULL;
+}
+
+/* Of many goroutines with a variable of one name, one that holds what the expression leads to is
+ * meant, and not one whose variable leads there by a pointer that holds nothing. */
+struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
+                                  const char *expression, bool without_owner, uint32_t *ret,
+                                  struct text *longer)
+{
+    _cleanup_(reading_deinit) struct reading reading = {
+        .view = view,
+        .edges = edges,
+        .owner = "",
+        .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
+        .found = UINT32_MAX,
+        .longer = longer};
+    split_owner(&reading, expression);
+    reading.any_owner = without_owner && reading.owner_size == 0;
+    for (int i = 0; i < 2 && reading.found == UINT32_MAX; i++) {
+        reading.all_that_lead = i > 0;
+        reading.reached.count = 0;
+        map_deinit(&reading.seen);
+        TRY(read_along(&reading));
+    }
+    *ret = reading.found;
+    TRY_MEMORY(!longer || !longer->failed);
+    return NULL;
+}
+
+/* ==== path ==== */
 
 enum {
     MOST_VISITED = 200000, /* nodes whose edges one search follows */
@@ -315,4 +970,392 @@ struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bo
         TRY(path_search_extend(&search, &more));
     *ret = search.returns;
     return NULL;
+}
+
+/* ==== retainers ==== */
+
+enum { EDGES = 256 /* edges that are read at a time */ };
+
+/* Returns whether a retainer's edge has a name of its own, other than those of the elements and
+ * entries that lead there as well. */
+static bool has_label(const struct g2h_edge *edge, bool is_entries)
+{
+    return !is_entries &&
+           (edge->flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0;
+}
+
+/* Appends a retainer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
+ * "map[string]*main.Preview[]". */
+static bool append_retainer(const struct findings *findings, const struct g2h_edge *edge,
+                            const struct g2h_node *source, struct text *text)
+{
+    size_t size;
+    const bool is_entries = findings_is_entries(findings->view, source->name);
+    const char *class = is_entries ? g2h_view_map_of(findings->view, source->name, &size)
+                                   : findings_class_name(findings->view, source, &size);
+    text_append(text, class, size);
+    const char *label = g2h_view_name(findings->view, edge->name, &size);
+    if (!has_label(edge, is_entries)) {
+        text_append_string(text, "[]");
+    } else {
+        bool in_brackets = false;
+        if (size > 0 && label[0] != '[')
+            text_append_string(text, ".");
+        for (size_t i = 0; i < size; i++) {
+            if (label[i] == '[' || label[i] == ']')
+                in_brackets = label[i] == '[';
+            if (!in_brackets || label[i] == '[')
+                text_append(text, &label[i], 1);
+        }
+    }
+    return !text->failed;
+}
+
+/* Formats the label of an edge's retainer, and sets *ret to its number in the list, where it is
+ * added if the label is new. Edges with different names may have one label. */
+static struct g2h_error *add_text(const struct findings *findings, const struct g2h_edge *edge,
+                                  const struct g2h_node *source, struct retainers *retainers,
+                                  uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    TRY_MEMORY(append_retainer(findings, edge, source, &text) &&
+               string_pool_intern(&retainers->names, text.data, text.size, ret));
+    if (*ret == retainers->list.count)
+        TRY_MEMORY(vector_push(&retainers->list, ((struct retainer){0, *ret, edge->source})));
+    return NULL;
+}
+
+/* Counts an edge. Many have the same names, so that the label is not formatted each time. */
+static struct g2h_error *add_retainer(const struct findings *findings, const struct g2h_edge *edge,
+                                      struct retainers *retainers)
+{
+    struct g2h_node source;
+    g2h_view_brief(findings->view, edge->source, &source);
+    const bool is_named = has_label(edge, findings_is_entries(findings->view, source.name));
+    const uint64_t key = map_hash_pair(source.name + ((uint64_t)source.kind << 32),
+                                       is_named ? edge->name + 1ull : 0);
+    uint32_t number = map_get(&retainers->by_edge, key);
+    if (number == MAP_NONE) {
+        TRY(add_text(findings, edge, &source, retainers, &number));
+        TRY_MEMORY(map_put(&retainers->by_edge, key, number, &number));
+    }
+    retainers->list.data[number].count++;
+    return NULL;
+}
+
+/* Orders retainers by the number of their edges, the most first. */
+static int compare_retainers(const void *a, const void *b)
+{
+    const struct retainer *one = a, *other = b;
+    if (one->count != other->count)
+        return one->count > other->count ? -1 : 1;
+    return one->name < other->name ? -1 : one->name > other->name;
+}
+
+void retainers_deinit(struct retainers *retainers)
+{
+    string_pool_deinit(&retainers->names);
+    map_deinit(&retainers->by_edge);
+    free(retainers->list.data);
+}
+
+/* Adds all edges to a node by the index of retainers. */
+static struct g2h_error *retainers_look_up(const struct findings *findings, struct g2h_edges *edges,
+                                           uint32_t node, struct retainers *ret)
+{
+    const uint32_t *sources;
+    const uint64_t count = g2h_retainers_of(findings->held->retainers, node, &sources);
+    struct g2h_edge edge;
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0 && sources[i] == sources[i - 1])
+            continue;
+        g2h_edges_begin(edges, sources[i], sources[i] + 1);
+        while (g2h_edges_next_to(edges, node, &edge))
+            if ((edge.flags & G2H_EDGE_WEAK) == 0)
+                TRY(add_retainer(findings, &edge, ret));
+    }
+    vector_sort(&ret->list, compare_retainers);
+    return NULL;
+}
+
+/* Goes over all edges once, whatever the number of nodes. A bit per node tells most targets apart
+ * from the nodes that are asked for; only for a hit are these compared one by one. */
+struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
+                                     const uint32_t *nodes, size_t count, struct retainers *ret)
+{
+    enum { BITS = 64 };
+    const uint32_t all = g2h_view_node_count(findings->view);
+    _cleanup_free_ uint64_t *is_asked = calloc(all / BITS + 1, sizeof(*is_asked));
+    struct g2h_edge read[EDGES];
+    size_t got;
+    TRY_MEMORY(is_asked);
+    for (size_t i = 0; i < count; i++)
+        is_asked[nodes[i] / BITS] |= 1ull << nodes[i] % BITS;
+    g2h_edges_begin(edges, 0, all);
+    while ((got = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < got; i++) {
+            const uint32_t target = read[i].target;
+            if ((is_asked[target / BITS] >> target % BITS & 1) == 0 ||
+                (read[i].flags & G2H_EDGE_WEAK) != 0)
+                continue;
+            for (size_t j = 0; j < count; j++)
+                if (nodes[j] == target)
+                    TRY(add_retainer(findings, &read[i], &ret[j]));
+        }
+    for (size_t i = 0; i < count; i++)
+        vector_sort(&ret[i].list, compare_retainers);
+    return NULL;
+}
+
+struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
+                                 uint32_t node, struct retainers *ret)
+{
+    return findings->held ? retainers_look_up(findings, edges, node, ret)
+                          : retainers_find_all(findings, edges, &node, 1, ret);
+}
+
+/* ==== lookup ==== */
+
+enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edit_distance() compares */ };
+
+/* ---- classes ---- */
+
+struct lookup_classes {
+    const struct findings *findings;
+    node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
+};
+
+/* Lists one node of merged for each class, in the order of the tree. */
+static struct g2h_error *lookup_find_classes(struct lookup_classes *classes)
+{
+    const struct findings *findings = classes->findings;
+    _cleanup_(map_deinit) struct map known = {0};
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        uint32_t first = i;
+        if (findings_node(findings, i)->kind != MERGED_CLASS)
+            continue;
+        TRY_MEMORY(map_put(&known, findings_node(findings, i)->name, i, &first));
+        if (first == i)
+            TRY_MEMORY(vector_push(&classes->list, i));
+    }
+    return NULL;
+}
+
+/* How the name of a class may match the query, the most certain match first. */
+enum meaning { LOOKUP_EXACT, SHORT, TYPE, END, PART, MEANINGS };
+
+static bool lookup_ends_in(const char *name, size_t size, const char *end, size_t length)
+{
+    return size >= length && memcmp(name + size - length, end, length) == 0;
+}
+
+/* Appends a name without the directories of its packages: "net/http.conn" as "http.conn",
+ * "map[string]*net/url.URL" as "map[string]*url.URL". */
+static void strip_directories(const char *asked, struct text *text)
+{
+    for (const char *at = asked; *at;) {
+        const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
+        const char *slash = memrchr(at, '/', word);
+        const size_t skipped = slash ? (size_t)(slash + 1 - at) : 0;
+        text_append(text, at + skipped, word - skipped + sign);
+        at += word + sign;
+    }
+}
+
+/* Returns whether a class's name matches a query in a given way. */
+static bool matches_query(const char *name, size_t size, const char *asked, size_t length,
+                          enum meaning meaning)
+{
+    const bool is_end = lookup_ends_in(name, size, asked, length);
+    if (meaning <= SHORT)
+        return is_end && size == length;
+    if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
+                          * slice of values */
+        return is_end && size > length &&
+               (name[size - length - 1] == '.' || name[size - length - 1] == '/') &&
+               strcspn(name, "[*( ") >= size - length;
+    if (meaning == END)
+        return is_end;
+    return memmem(name, size, asked, length) != NULL;
+}
+
+/* Adds the classes whose names match the query in the given way. */
+static struct g2h_error *find_matching(const struct lookup_classes *classes, const char *asked,
+                                       size_t length, enum meaning meaning, node_vector *ret)
+{
+    for (size_t i = 0; i < classes->list.count; i++) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        if (matches_query(name, size, asked, length, meaning))
+            TRY_MEMORY(vector_push(ret, classes->list.data[i]));
+    }
+    return NULL;
+}
+
+/* ---- similar names ---- */
+
+/* Returns how many bytes have to be changed, added or left out to turn one name into the other. */
+static unsigned edit_distance(const char *one, size_t one_size, const char *other,
+                              size_t other_size)
+{
+    /* The Levenshtein distance, computed row by row; letter case does not count. */
+    unsigned row[LONGEST + 1];
+    if (one_size > LONGEST || other_size > LONGEST)
+        return LONGEST;
+    for (unsigned j = 0; j <= other_size; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= one_size; i++) {
+        unsigned before = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= other_size; j++) {
+            const unsigned changed =
+                before + (strncasecmp(&one[i - 1], &other[j - 1], 1) == 0 ? 0 : 1);
+            before = row[j];
+            row[j] = row[j] + 1 < changed ? row[j] + 1 : changed;
+            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+        }
+    }
+    return row[other_size];
+}
+
+/* Finds the classes with the most similar names, for the error message. */
+static struct g2h_error *find_near(const struct lookup_classes *classes, const char *asked,
+                                   node_vector *ret)
+{
+    _cleanup_vector_ ranking ranks = {0};
+    const size_t length = strlen(asked);
+    for (size_t i = 0; i < classes->list.count; i++) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        const unsigned distance = edit_distance(name, size, asked, length);
+        if (distance <= 2 + length / 3)
+            TRY_MEMORY(
+                vector_push(&ranks, ((struct ranked){LONGEST - distance, classes->list.data[i]})));
+    }
+    ranking_sort(&ranks);
+    for (size_t i = 0; i < ranks.count && i < MOST_NEAR; i++)
+        TRY_MEMORY(vector_push(ret, ranks.data[i].node));
+    return NULL;
+}
+
+/* Returns an error that ends in a list of names: ": main.Watcher, main.Watch and 3 more". */
+static struct g2h_error *lookup_refuse(const struct findings *findings, const char *asked,
+                                       const char *why, const node_vector *near)
+{
+    _cleanup_(text_deinit) struct text list = {0};
+    for (size_t i = 0; i < near->count && i < MOST_NEAR; i++) {
+        size_t size;
+        text_printf(&list, i > 0 ? ", " : "");
+        const char *name = merged_name(&findings->merged, near->data[i], &size);
+        text_append(&list, name, size);
+    }
+    if (near->count > MOST_NEAR)
+        text_printf(&list, " and %zu more", near->count - MOST_NEAR);
+    TRY_MEMORY(!list.failed);
+    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s%s%.*s", asked, why, list.size > 0 ? ": " : "",
+                        (int)list.size, list.size > 0 ? list.data : "");
+}
+
+static void lookup_classes_deinit(struct lookup_classes *classes)
+{
+    free(classes->list.data);
+}
+
+/* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none: see
+ * expression_read(). */
+static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
+                                            bool without_owner, struct lookup *ret,
+                                            struct text *longer)
+{
+    struct g2h_node node;
+    *ret = (struct lookup){.is_class = false};
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, without_owner,
+                        &ret->node, longer));
+    if (ret->node == UINT32_MAX)
+        return NULL;
+    g2h_view_brief(findings->view, ret->node, &node);
+    ret->address = node.address;
+    return NULL;
+}
+
+/* Finds a class by the most certain kind of match; several such matches are an error. */
+static struct g2h_error *find_class(const struct findings *findings, const char *asked,
+                                    struct lookup *ret)
+{
+    _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
+    _cleanup_vector_ node_vector found = {0};
+    _cleanup_(text_deinit) struct text short_name = {0}, longer = {0};
+    strip_directories(asked, &short_name);
+    TRY_MEMORY(!short_name.failed);
+    TRY(lookup_find_classes(&classes));
+    for (enum meaning meaning = LOOKUP_EXACT; meaning < MEANINGS && found.count == 0; meaning++) {
+        const bool is_short = meaning == SHORT;
+        if (meaning == END) {
+            TRY(find_by_expression(findings, asked, false, ret, &longer));
+            if (ret->node != UINT32_MAX)
+                return NULL;
+        }
+        TRY(find_matching(&classes, is_short && short_name.size > 0 ? short_name.data : asked,
+                          is_short ? short_name.size : strlen(asked), meaning, &found));
+    }
+    if (found.count > 1)
+        return lookup_refuse(findings, asked, "is a part of the names of several classes", &found);
+    if (found.count == 0) { /* a local variable's, without its function */
+        TRY(find_by_expression(findings, asked, true, ret, NULL));
+        if (ret->node != UINT32_MAX)
+            return NULL;
+    }
+    if (found.count == 0 && longer.size > 0)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is a part of a variable or an object; ask for an object that it "
+                            "leads to, such as %.*s",
+                            asked, (int)longer.size, longer.data);
+    if (found.count == 0) {
+        TRY(find_near(&classes, asked, &found));
+        return lookup_refuse(findings, asked,
+                             found.count > 0 ? "is not a class; did you mean"
+                                             : "is the class of no object in this heap",
+                             &found);
+    }
+    *ret = (struct lookup){.is_class = true, .class = found.data[0], .node = UINT32_MAX};
+    return NULL;
+}
+
+/* ---- addresses ---- */
+
+/* Finds the object at a hexadecimal address. An address may also begin an expression
+ * ("0x574f20[3]"), so that is tried next. */
+static struct g2h_error *find_object(const struct findings *findings, const char *asked,
+                                     struct lookup *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    uint32_t object;
+    char *end;
+    errno = 0;
+    const unsigned long long address = strtoull(asked, &end, 16);
+    const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
+    if (!is_address || !g2h_heap_find(heap, address, &object)) {
+        /* 0x574f20[3], by a variable's address */
+        TRY(find_by_expression(findings, asked, false, ret, NULL));
+        if (ret->node != UINT32_MAX)
+            return NULL;
+    }
+    if (!is_address)
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
+    if (!g2h_heap_find(heap, address, &object))
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);
+    *ret = (struct lookup){.node = g2h_view_object(findings->view, object),
+                           .address = address,
+                           .offset = address - g2h_heap_address(heap, object)};
+    return ret->node != UINT32_MAX
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "'%s' is in garbage, which is left out", asked);
+}
+
+struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
+                              struct lookup *ret)
+{
+    return asked[0] == '0' && (asked[1] == 'x' || asked[1] == 'X')
+               ? find_object(findings, asked, ret)
+               : find_class(findings, asked, ret);
 }

@@ -1,4 +1,10 @@
 /*
+ * stale: objects that live on only because they are in a slot of an array that no slice uses:
+ * beyond the length of each slice ("batch = batch[:0]"), or before its start ("queue = queue[1:]").
+ *
+ * An object counts as stale if an array dominates it directly, and has pointers to it in such slots
+ * only; and so does everything that the object retains.
+ *
  * pinned: arrays that pointers to single elements keep alive.
  *
  * The collector keeps an array as a whole. If a program keeps &list[i] of a long list and drops the
@@ -7,7 +13,62 @@
 #ifndef FINDINGS_PINNED_H
 #define FINDINGS_PINNED_H
 
-#include "findings/findings.h"
+#include <go2heapsnapshot/view.h>
+
+#include "base/memory.h"
+
+struct findings;
+struct merged;
+
+/* ---- stale ---- */
+
+/* An array with stale objects. Stale objects below a stale object of another array count for that
+ * array. */
+struct stale_array {
+    uint32_t window;         /* number in windows */
+    uint32_t node;           /* of the view */
+    uint64_t beyond, before; /* its stale objects: beyond the length, before the start */
+    uint64_t retained;       /* the bytes that these retain */
+};
+
+struct stale {
+    const struct g2h_dominators *dominators;
+    const struct g2h_windows *windows;
+    VECTOR(struct stale_array) arrays; /* ascending by node */
+    uint32_t *of; /* by number of a node in the order of dominators: what makes it stale, see
+                   * stale_of(); NULL if there are no stale objects */
+};
+
+/* Finds the stale objects. Takes 4 bytes per node of the view if there are any. The caller calls
+ * stale_deinit() in any case. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                             const struct g2h_windows *windows, struct stale *ret);
+
+void stale_deinit(struct stale *stale);
+
+/* Return whether a node of the view, or an object of the heap, is stale. */
+bool stale_has_node(const struct stale *stale, uint32_t node);
+
+bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object);
+
+/* ---- the stale part of a suspect ---- */
+
+struct stale_part {
+    bool is_of_items;        /* it is objects of the suspect; else what these hold */
+    uint64_t beyond, before; /* objects: beyond the length of a slice, before its start */
+    uint64_t retained;       /* of what the suspect holds: the bytes that these retain */
+    uint32_t arrays;         /* the number of their arrays; 0: too little is stale to be reported */
+    uint32_t most;           /* the one that has most: number in findings->stale.arrays */
+    uint64_t length;         /* of the slice of that array */
+};
+
+/* Finds the stale objects of a suspect or, if these are less than a twentieth of its count objects,
+ * the stale part of what it holds, if that is a twentieth of what it retains. item is a node of
+ * merged. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
+                                  struct stale_part *ret);
+
+/* ---- pinned ---- */
 
 struct pinned {
     uint64_t arrays;             /* to which only such pointers lead; 0: none */

@@ -9,10 +9,9 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "findings/class_rows.h"
-#include "findings/expression_parts.h"
+#include "findings/path.h"
 #include "findings/findings.h"
 #include "findings/suspects.h"
-#include "findings/who.h"
 
 /* The structs that answer a question, and all memory that they are made of. */
 struct answer {

@@ -1,9 +1,15 @@
 /* suspects; see suspects.h. */
 #include "findings/suspects.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/scope.h"
+#include "findings/path.h"
+
+/* ==== suspects ==== */
 
 enum {
     THRESHOLD = 5,   /* percent of the reachable bytes that a suspect has at least; */
@@ -130,7 +136,7 @@ static void count_all(const struct suspects_finder *finder, struct suspect *susp
 /* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
  * grown, so no more objects of a class count than the class has grown by. A single object may have
  * become larger. */
-static void weigh(const struct suspects_finder *finder, struct suspect *suspect)
+static void suspects_weigh(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
     count_all(finder, suspect);
@@ -153,7 +159,7 @@ static void weigh(const struct suspects_finder *finder, struct suspect *suspect)
 static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object must have a hundredth of the heap */
-    weigh(finder, &suspect);
+    suspects_weigh(finder, &suspect);
     const bool is_lone =
         finder->growth && !suspect.is_goroutines && !suspect.is_deferred && suspect.count == 1;
     if (suspect.bytes < finder->threshold ||
@@ -474,7 +480,7 @@ static void replace_by(const struct suspects_finder *finder, size_t number, uint
     struct suspect *suspect = &found->data[number];
     *suspect = (struct suspect){.item = arrays, .pinned = *pinned};
     set_holder(finder->merged, suspect);
-    weigh(finder, suspect);
+    suspects_weigh(finder, suspect);
 }
 
 /* Finds out of the first suspects whether they are, or are in, arrays that pointers to elements
@@ -525,4 +531,743 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     if (!findings->base)
         drop_timers(merged, ret);
     return error;
+}
+
+/* ==== example ==== */
+
+#define NONE UINT32_MAX
+
+enum {
+    EXAMPLE_MANY = 4, /* least objects below one of their own class that count as multiplied */
+    MOST_LINES = 16,  /* nodes above a suspect whose objects are tried as holders */
+};
+
+struct example_finder {
+    const struct findings *findings;
+    uint32_t item;
+    bool *is_item, *is_map; /* by node of merged: its objects are the suspect's, or maps */
+    uint32_t *near;         /* by number: that of the nearest holder from here upwards, or NONE; */
+    bool *is_inside; /* an object of the suspect is between it and that holder, or is the holder */
+    bool *is_branch; /* see mark_branches() */
+    bool *is_seen;   /* by number, for example_sum_up() and list_items(): all false between calls */
+    bool has_branches;        /* only branches may be named */
+    bool is_outermost;        /* an object that another one of the same node holds is no holder */
+    uint32_t count;           /* of numbers */
+    VECTOR(uint32_t) items;   /* the numbers of the suspect's objects */
+    VECTOR(uint32_t) upwards; /* the same, and all above them, ascending */
+    uint64_t holders; /* that example_find_holders() has found, whether they hold any or not */
+    uint64_t objects, retained; /* of the suspect */
+    uint64_t uppermost;         /* of its objects: those that no other one holds */
+    int64_t above;              /* the node of merged above it */
+};
+
+static uint32_t line_of(const struct example_finder *finder, uint32_t number)
+{
+    return finder->findings->merged.of[number];
+}
+
+static uint32_t node_of(const struct example_finder *finder, uint32_t number)
+{
+    return g2h_dominators_node(finder->findings->dominators, number);
+}
+
+static uint32_t above(const struct example_finder *finder, uint32_t number)
+{
+    return g2h_dominators_above(finder->findings->dominators, number);
+}
+
+static uint64_t retained_by(const struct example_finder *finder, uint32_t number)
+{
+    return g2h_dominators_retained_size(finder->findings->dominators, node_of(finder, number));
+}
+
+/* Returns whether the node with this number is memory of a map that is merged with it, and so not
+ * an object of its own. */
+static bool example_is_of_map(const struct example_finder *finder, uint32_t number)
+{
+    const struct findings *findings = finder->findings;
+    const uint32_t line = line_of(finder, number);
+    struct g2h_node node;
+    if (!finder->is_map[line] || line != line_of(finder, above(finder, number)))
+        return false;
+    g2h_view_brief(findings->view, node_of(finder, number), &node);
+    return node.name != findings_node(findings, line)->name;
+}
+
+static bool example_is_object(const struct example_finder *finder, uint32_t number)
+{
+    return node_of(finder, number) != NONE && finder->is_item[line_of(finder, number)] &&
+           !example_is_of_map(finder, number);
+}
+
+/* ---- holders ---- */
+
+/* The holders by which objects are grouped: the uppermost objects of the suspect, each with those
+ * that it holds; the objects of a node of merged above the suspect; or for each object the nearest
+ * one of the suspect above it. */
+enum holders { UPPERMOST = -1, NEAREST = -2 };
+
+/* Sets near and is_inside. line is a node of merged, or one of enum holders. */
+static void example_find_holders(struct example_finder *finder, int64_t line)
+{
+    finder->near[0] = NONE;
+    finder->is_inside[0] = false;
+    finder->holders = 0;
+    for (size_t i = 0; i < finder->upwards.count; i++) {
+        const uint32_t number = finder->upwards.data[i], over = above(finder, number);
+        const bool is_holder =
+            (line >= 0 ? line_of(finder, number) == line &&
+                             (!finder->is_outermost || finder->near[over] == NONE)
+                       : finder->is_item[line_of(finder, number)] &&
+                             (line == NEAREST || finder->near[over] == NONE)) &&
+            !example_is_of_map(finder, number);
+        finder->holders += is_holder;
+        finder->near[number] = is_holder ? number : finder->near[over];
+        finder->is_inside[number] =
+            !is_holder && finder->near[over] != NONE &&
+            (finder->is_inside[over] || finder->is_item[line_of(finder, over)]);
+    }
+    if (line >= 0 && !finder->is_outermost)
+        finder->holders = findings_node(finder->findings, (uint32_t)line)->count;
+}
+
+/* Returns an object's contribution to its holder: what it retains, unless another object of the
+ * suspect, with the same holder, retains it. */
+static uint64_t example_weight_of(const struct example_finder *finder, uint32_t number)
+{
+    return finder->is_inside[number] ? 0 : retained_by(finder, number);
+}
+
+static uint32_t holder_of(const struct example_finder *finder, uint32_t number)
+{
+    return finder->near[number];
+}
+
+/* Returns the nearest holder that is not the object itself. */
+static uint32_t holder_above(const struct example_finder *finder, uint32_t number)
+{
+    return finder->near[above(finder, number)];
+}
+
+static uint64_t one(const struct example_finder *finder, uint32_t number)
+{
+    (void)finder, (void)number;
+    return 1;
+}
+
+/* Returns the only candidate for the holder that has more than half of the total weight, or NONE
+ * (Boyer–Moore majority vote: weights of different holders annul each other, and a majority is
+ * never annulled entirely). The caller checks whether it has a majority. of gives an object's
+ * holder, weigh its weight. */
+static uint32_t
+majority_holder(const struct example_finder *finder,
+                uint32_t (*of)(const struct example_finder *finder, uint32_t number),
+                uint64_t (*weigh)(const struct example_finder *finder, uint32_t number))
+{
+    uint32_t best = NONE;
+    uint64_t votes = 0;
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i], holder = of(finder, number);
+        if (holder == NONE)
+            continue;
+        const uint64_t weight = weigh(finder, number);
+        if (holder == best) {
+            votes += weight;
+        } else if (votes >= weight) {
+            votes -= weight;
+        } else {
+            votes = weight - votes;
+            best = holder;
+        }
+    }
+    return best;
+}
+
+/* Sums up what the given holder has, and counts in ret->holders how many holders have any object of
+ * the suspect. Uses is_seen to count each once, and resets it afterwards. */
+static void example_sum_up(struct example_finder *finder, uint32_t holder, struct example *ret)
+{
+    uint32_t last = NONE;
+    *ret = (struct example){.node = NONE, .most = NONE};
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i], near = finder->near[number];
+        if (near == NONE)
+            continue;
+        ret->holders += !finder->is_seen[near];
+        finder->is_seen[near] = true;
+        if (near != holder)
+            continue;
+        ret->count++;
+        ret->retained += example_weight_of(finder, number);
+        last = number;
+    }
+    if (last != NONE)
+        ret->most = node_of(finder, holder);
+    for (size_t i = 0; i < finder->items.count; i++)
+        if (finder->near[finder->items.data[i]] != NONE)
+            finder->is_seen[finder->near[finder->items.data[i]]] = false;
+}
+
+/* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
+ * does. */
+static bool has_most(struct example_finder *finder, int64_t line, struct example *ret)
+{
+    example_find_holders(finder, line);
+    const uint32_t holder = majority_holder(finder, holder_of, example_weight_of);
+    if (holder == NONE)
+        return false;
+    const uint64_t above = ret->above;
+    struct example found;
+    example_sum_up(finder, holder, &found);
+    ret->above = found.above =
+        line == finder->above && !finder->is_outermost ? found.holders : above;
+    if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
+        (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
+        return false;
+    *ret = found;
+    return true;
+}
+
+/* Finds a holder that has most: among the objects themselves, then among those that hold them, the
+ * nearest first. Leaves near as it is for that holder. */
+static bool find_most(struct example_finder *finder, struct example *ret)
+{
+    const struct findings *findings = finder->findings;
+    uint32_t line = findings_node(findings, finder->item)->parent;
+    const bool is_found = has_most(finder, UPPERMOST, ret);
+    finder->uppermost = finder->holders;
+    if (is_found)
+        return true;
+    for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
+         i++, line = findings_node(findings, line)->parent) {
+        const struct merged_node *node = findings_node(findings, line);
+        const bool is_holder = node->kind == MERGED_CLASS ||
+                               findings_is_kind(findings, line, G2H_NODE_GOROUTINE) ||
+                               findings_is_kind(findings, line, G2H_NODE_FRAME);
+        if (!is_holder || node->count < 2 || finder->is_item[line])
+            continue;
+        if (has_most(finder, line, ret))
+            return true;
+        /* The objects of a tree hold each other, and each has few of the suspect's itself. */
+        finder->is_outermost = true;
+        const bool has_outermost = has_most(finder, line, ret);
+        finder->is_outermost = false;
+        if (has_outermost)
+            return true;
+    }
+    return false;
+}
+
+/* ---- the object ---- */
+
+/* Marks the objects directly below the one of the suspect's objects that holds most of the others,
+ * as the root of a wide tree holds its branches. Marks nothing if no object does. */
+static void mark_branches(struct example_finder *finder)
+{
+    uint64_t count = 0;
+    example_find_holders(finder, NEAREST);
+    const uint32_t root = majority_holder(finder, holder_above, one);
+    for (size_t i = 0; root != NONE && i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i];
+        finder->is_branch[number] = holder_above(finder, number) == root;
+        count += finder->is_branch[number];
+    }
+    finder->has_branches = count >= EXAMPLE_MANY && count > finder->objects / 2;
+}
+
+/* Returns the heaviest of the objects that may be named; of equal ones the one with the lowest
+ * address. */
+static uint32_t heaviest(const struct example_finder *finder, uint32_t most)
+{
+    const uint32_t holder =
+        most == NONE ? NONE : g2h_dominators_number(finder->findings->dominators, most);
+    uint32_t best = NONE;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < finder->items.count; i++) {
+        const uint32_t number = finder->items.data[i];
+        if ((holder != NONE && finder->near[number] != holder) ||
+            (finder->has_branches && !finder->is_branch[number]))
+            continue;
+        const uint32_t node = node_of(finder, number);
+        const uint64_t retained = retained_by(finder, number);
+        if (best == NONE || retained > bytes || (retained == bytes && node < best)) {
+            best = node;
+            bytes = retained;
+        }
+    }
+    return best;
+}
+
+/* ---- the whole search ---- */
+
+static void example_finder_deinit(struct example_finder *finder)
+{
+    free(finder->is_item);
+    free(finder->is_map);
+    free(finder->items.data);
+    free(finder->upwards.data);
+    large_free(finder->near, finder->count, sizeof(*finder->near));
+    large_free(finder->is_inside, finder->count, sizeof(*finder->is_inside));
+    large_free(finder->is_branch, finder->count, sizeof(*finder->is_branch));
+    large_free(finder->is_seen, finder->count, sizeof(*finder->is_seen));
+}
+
+static void example_find_maps(struct example_finder *finder)
+{
+    const struct merged *merged = &finder->findings->merged;
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        finder->is_map[i] = merged_form(merged, i) == G2H_FORM_MAP;
+}
+
+/* Finds which nodes of merged have objects of the suspect: item, and those of its name below it. Of
+ * goroutines in one place these are the goroutines. */
+static struct g2h_error *example_find_items(struct example_finder *finder)
+{
+    const struct findings *findings = finder->findings;
+    const uint32_t count = (uint32_t)findings->merged.nodes.count;
+    const bool is_place = findings_is_kind(findings, finder->item, G2H_NODE_GOROUTINES_IN_PLACE);
+    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, finder->item, is_below);
+    finder->retained = findings_node(findings, finder->item)->retained;
+    for (uint32_t i = finder->item; i < count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        finder->is_item[i] =
+            is_below[i] &&
+            (is_place ? findings_is_kind(findings, i, G2H_NODE_GOROUTINE)
+                      : node->kind == findings_node(findings, finder->item)->kind &&
+                            node->name == findings_node(findings, finder->item)->name);
+        finder->objects += finder->is_item[i] ? node->count : 0;
+    }
+    return NULL;
+}
+
+/* Lists the suspect's objects, and the nodes above these, where their holders are. */
+static struct g2h_error *list_items(struct example_finder *finder)
+{
+    bool *is_wanted = finder->is_seen;
+    for (uint32_t number = finder->count; number-- > 1;) {
+        if (example_is_object(finder, number))
+            is_wanted[number] = true;
+        if (is_wanted[number])
+            is_wanted[above(finder, number)] = true;
+    }
+    for (uint32_t number = 1; number < finder->count; number++) {
+        if (!is_wanted[number])
+            continue;
+        is_wanted[number] = false;
+        TRY_MEMORY(vector_push(&finder->upwards, number));
+        if (example_is_object(finder, number))
+            TRY_MEMORY(vector_push(&finder->items, number));
+    }
+    is_wanted[0] = false;
+    return NULL;
+}
+
+/* Counts the holders right above the suspect, if find_most() has not come to them. */
+static void count_above(struct example_finder *finder, struct example *ret)
+{
+    const uint32_t above = (uint32_t)finder->above;
+    struct example sums;
+    if (ret->above > 0 || above == MERGED_NONE ||
+        findings_node(finder->findings, above)->kind != MERGED_CLASS ||
+        findings_node(finder->findings, above)->count < 2)
+        return;
+    example_find_holders(finder, finder->above);
+    example_sum_up(finder, NONE, &sums);
+    ret->above = sums.holders;
+}
+
+/* The order of the steps matters: heaviest() needs near as find_most() left it, and count_above()
+ * changes near. */
+struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
+{
+    _cleanup_(example_finder_deinit) struct example_finder finder = {
+        .findings = findings,
+        .item = item,
+        .count = findings->merged.of_count,
+        .above = findings_node(findings, item)->parent};
+    finder.is_item = calloc(findings->merged.nodes.count, sizeof(*finder.is_item));
+    finder.is_map = calloc(findings->merged.nodes.count, sizeof(*finder.is_map));
+    finder.near = large_alloc(finder.count, sizeof(*finder.near));
+    finder.is_inside = large_alloc(finder.count, sizeof(*finder.is_inside));
+    finder.is_branch = large_alloc(finder.count, sizeof(*finder.is_branch));
+    finder.is_seen = large_alloc(finder.count, sizeof(*finder.is_seen));
+    TRY_MEMORY(finder.is_item && finder.is_map && finder.near && finder.is_inside &&
+               finder.is_branch && finder.is_seen);
+    *ret = (struct example){.node = findings_node(findings, item)->example, .most = NONE};
+    example_find_maps(&finder);
+    TRY(example_find_items(&finder));
+    TRY(list_items(&finder));
+    mark_branches(&finder);
+    if (!find_most(&finder, ret))
+        ret->most = NONE;
+    const uint32_t node = heaviest(&finder, ret->most);
+    count_above(&finder, ret); /* the last: it changes near */
+    ret->node = node != NONE ? node : findings_node(findings, item)->example;
+    ret->uppermost = finder.uppermost;
+    return NULL;
+}
+
+/* ==== who ==== */
+
+/* Returns whether a suspect is a group of goroutines or of deferred calls. */
+static bool is_group(const struct suspect *suspect)
+{
+    return suspect->is_goroutines || suspect->is_deferred;
+}
+
+uint64_t who_count(const struct findings *findings, const struct suspect *suspect)
+{
+    return is_group(suspect) ? findings_members(findings, suspect->item) : suspect->count;
+}
+
+int64_t who_grown(const struct findings *findings, const struct suspect *suspect)
+{
+    return is_group(suspect) ? findings_members_grown(findings, suspect->item)
+                             : (int64_t)suspect->grown;
+}
+
+/* Sets *ret to how many pointers lead from outside of the suspect to the uppermost of its objects:
+ * if it is one, all objects hang on it. from is any object of the suspect. */
+static struct g2h_error *count_pointers(const struct findings *findings, uint32_t item,
+                                        uint32_t from, uint64_t *ret)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t *lines = findings->merged.of;
+    uint32_t uppermost = from;
+    _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
+    _cleanup_free_ bool *is_below = calloc(findings->merged.nodes.count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, item, is_below);
+    for (uint32_t i = g2h_dominators_number(dominators, from); i > 0 && is_below[lines[i]];
+         i = g2h_dominators_above(dominators, i))
+        uppermost = g2h_dominators_node(dominators, i);
+    TRY(retainers_find(findings, paths_edges(findings->paths), uppermost, &retainers));
+    *ret = 0;
+    for (size_t i = 0; i < retainers.list.count; i++) {
+        const struct retainer *retainer = &retainers.list.data[i];
+        const uint32_t line = lines[g2h_dominators_number(dominators, retainer->node)];
+        *ret += is_below[line] || findings_node(findings, line)->is_garbage ? 0 : retainer->count;
+    }
+    return NULL;
+}
+
+/* Only a list or a tree (example->uppermost is 1) can hang on one entry or element. */
+struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
+                                   const struct example *example, struct who_holders *ret)
+{
+    const enum g2h_class_form form = merged_form(&findings->merged, suspect->holder);
+    const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
+    const char *part = form == G2H_FORM_MAP ? "entry" : form == G2H_FORM_SLICE ? "element" : NULL;
+    uint64_t pointers = 0;
+    if (part && suspect->count > 1 && example->uppermost == 1)
+        TRY(count_pointers(findings, suspect->item, example->node, &pointers));
+    *ret = (struct who_holders){.count = is_above && example->above > 0
+                                             ? example->above
+                                             : findings_node(findings, suspect->holder)->count,
+                                .part = pointers == 1 ? part : NULL};
+    return NULL;
+}
+
+uint32_t who_shares(const struct findings *findings, uint32_t item)
+{
+    uint32_t variable = MERGED_NONE;
+    for (uint32_t i = item; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
+        if (findings_node(findings, i)->kind == MERGED_VARIABLE)
+            variable = i;
+        if (findings_is_kind(findings, i, G2H_NODE_SEVERAL))
+            return variable;
+    }
+    return MERGED_NONE;
+}
+
+/* A path that ends at another node than the holder would name the wrong one, so then only the name
+ * is used. */
+struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
+                                    struct text *text)
+{
+    struct g2h_node node;
+    uint32_t end;
+    size_t size;
+    TRY(path_append(findings->paths, holder, text, &end));
+    if (text->size > 0 && end == holder)
+        return NULL;
+    g2h_view_brief(findings->view, holder, &node);
+    const char *name = g2h_view_name(findings->view, node.name, &size);
+    text->size = 0;
+    text_append(text, name, size);
+    if (node.object != UINT32_MAX)
+        text_printf(text, " at 0x%" PRIx64, node.address);
+    return NULL;
+}
+
+/* Timers of one class are spread over the processors' heaps for no reason that matters, so they are
+ * summed up. */
+bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
+                    struct who_timers *ret)
+{
+    const struct merged *merged = &findings->merged;
+    const struct merged_node *item = findings_node(findings, suspect->item);
+    *ret = (struct who_timers){0};
+    if (findings->base || !suspects_are_timers(merged, suspect->holder))
+        return false;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (node->kind != item->kind || node->name != item->name ||
+            !suspects_are_timers(merged, node->parent))
+            continue;
+        ret->count += node->count;
+        ret->retained += node->retained;
+        ret->heaps += findings_node(findings, node->parent)->count;
+    }
+    return ret->count != item->count;
+}
+
+/* Returns whether a node is a variable of a goroutine, or objects that several of one goroutine's
+ * variables hold together. */
+static bool is_local(const struct findings *findings, uint32_t node)
+{
+    const struct merged_node *read = findings_node(findings, node);
+    return read->kind == MERGED_VARIABLE ||
+           (read->kind == MERGED_CLASS && !merged_is_runtime(&findings->merged, node) &&
+            merged_runtime_class(&findings->merged, node) == G2H_RUNTIME_NONE &&
+            findings_node(findings, read->parent)->kind == MERGED_SYNTHETIC &&
+            !findings_is_kind(findings, read->parent, G2H_NODE_GOROUTINES_IN_PLACE));
+}
+
+/* Adds the variables below a node, and the objects that several of them hold together, those that
+ * retain most first. */
+static struct g2h_error *find_variables(const struct findings *findings, uint32_t below,
+                                        ranking *ret)
+{
+    const size_t count = findings->merged.nodes.count;
+    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(&findings->merged, below, is_below);
+    for (uint32_t i = below + 1; i < count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (is_below[i] && is_local(findings, i))
+            TRY_MEMORY(vector_push(ret, ((struct ranked){node->retained, i})));
+    }
+    ranking_sort(ret);
+    return NULL;
+}
+
+/* Returns whether a node of the view is one of a variable's objects, or merged in a class. */
+static bool is_object_of(const struct findings *findings, uint32_t node, uint32_t local)
+{
+    const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    return merged == local || (findings_node(findings, local)->kind == MERGED_VARIABLE &&
+                               findings_node(findings, merged)->parent == local);
+}
+
+/* Returns whether the example of one variable points to an object of another. */
+static bool points_to(const struct findings *findings, uint32_t variable, uint32_t other)
+{
+    enum { MOST_EDGES = 1000 };
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    const uint32_t from = findings_node(findings, variable)->example;
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, from, from + 1);
+    for (int i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
+        if ((edge.flags & G2H_EDGE_WEAK) == 0 && is_object_of(findings, edge.target, other))
+            return true;
+    return false;
+}
+
+/* Orders variables that stand alone before those that are part of others, and each by what they
+ * retain. */
+static int compare_locals(const void *a, const void *b)
+{
+    const struct who_local *one = a, *other = b;
+    if ((one->part_of == MERGED_NONE) != (other->part_of == MERGED_NONE))
+        return one->part_of == MERGED_NONE ? -1 : 1;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* If the example of one variable points to objects of another, as a channel to its slots, the
+ * latter is shown as part of the former. */
+struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
+                                  struct who_local ret[WHO_LOCALS], size_t *ret_count)
+{
+    _cleanup_vector_ ranking variables = {0};
+    TRY(find_variables(findings, place, &variables));
+    const size_t count = variables.count < WHO_LOCALS ? variables.count : WHO_LOCALS;
+    for (size_t i = 0; i < count; i++)
+        ret[i] = (struct who_local){variables.data[i].node,
+                                    findings_node(findings, variables.data[i].node)->retained,
+                                    MERGED_NONE};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < count && ret[i].part_of == MERGED_NONE; j++)
+            if (i != j && ret[j].part_of == MERGED_NONE &&
+                points_to(findings, ret[j].node, ret[i].node)) {
+                ret[i].part_of = ret[j].node;
+                ret[j].retained += ret[i].retained;
+            }
+    qsort(ret, count, sizeof(*ret), compare_locals);
+    *ret_count = count;
+    return NULL;
+}
+
+struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret)
+{
+    struct goroutines_ended ended;
+    *ret = 0;
+    if (merged_runtime_class(&findings->merged, item) != G2H_RUNTIME_G)
+        return NULL;
+    TRY(goroutines_find_ended(findings, &ended));
+    if (ended.count >= (findings_node(findings, item)->count + 1) / 2)
+        *ret = ended.count;
+    return NULL;
+}
+
+/* ---- details that take long to find ---- */
+
+/* Returns the object of a node of merged that holds another object, or else any object of it. */
+static uint32_t holder_at(const struct findings *findings, uint32_t line, uint32_t held)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    uint32_t number = g2h_dominators_number(dominators, held);
+    while (number > 0 && findings->merged.of[number] != line)
+        number = g2h_dominators_above(dominators, number);
+    return number > 0 ? g2h_dominators_node(dominators, number)
+                      : findings_node(findings, line)->example;
+}
+
+struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
+                                  const struct example *example, struct text *text,
+                                  uint32_t *ret_end)
+{
+    const uint32_t held = suspect->held_at != MERGED_NONE
+                              ? holder_at(findings, suspect->held_at, example->node)
+                              : example->node;
+    return path_append(findings->paths, held, text, ret_end);
+}
+
+/* Returns the variable, right below a package, that a node of the view is below; or MERGED_NONE. */
+static uint32_t variable_below(const struct findings *findings, uint32_t package, uint32_t node)
+{
+    uint32_t line = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    while (line != MERGED_NONE && findings_node(findings, line)->parent != package)
+        line = findings_node(findings, line)->parent;
+    return line != MERGED_NONE && findings_node(findings, line)->kind == MERGED_VARIABLE
+               ? line
+               : MERGED_NONE;
+}
+
+/* Appends the variables whose objects lead to those of an item, or to the objects that hold these,
+ * which are right below their package because the variables hold them together: "main.queue,
+ * main.failures". Goes over all edges. */
+static struct g2h_error *append_variables(const struct findings *findings, uint32_t item,
+                                          struct text *text)
+{
+    enum { MOST = 4, EDGES = 256 };
+    uint32_t package = findings_node(findings, item)->parent;
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge read[EDGES];
+    uint32_t found[MOST + 1], count = 0, end;
+    size_t got;
+    while (findings_node(findings, package)->kind == MERGED_CLASS) {
+        item = package;
+        package = findings_node(findings, item)->parent;
+    }
+    if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE))
+        return NULL;
+    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
+    while (count <= MOST && (got = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < got && count <= MOST; i++) {
+            if (!is_object_of(findings, read[i].target, item) ||
+                (read[i].flags & G2H_EDGE_WEAK) != 0)
+                continue;
+            found[count] = variable_below(findings, package, read[i].source);
+            uint32_t known = 0;
+            while (found[known] != found[count])
+                known++;
+            count += known == count && found[count] != MERGED_NONE;
+        }
+    for (uint32_t i = 0; i < count && i < MOST && count > 1; i++) {
+        _cleanup_(text_deinit) struct text path = {0};
+        TRY(path_append(findings->paths, findings_node(findings, found[i])->example, &path, &end));
+        text_append_string(text, text->size > 0 ? ", " : "");
+        text_append(text, path.data, path.size);
+    }
+    text_append_string(text, count > MOST ? " and others" : "");
+    return NULL;
+}
+
+CLEANUP_POINTER(who_destroy_values, struct g2h_values, g2h_values_destroy);
+
+/* Sums up the entries of a suspect's maps. *ret becomes 0 if it is not of maps, or if they are not
+ * known. */
+static struct g2h_error *count_entries(const struct findings *findings, uint32_t item,
+                                       uint64_t *ret)
+{
+    _cleanup_(who_destroy_values) struct g2h_values *values = NULL;
+    struct g2h_location map;
+    struct g2h_node node;
+    uint64_t length;
+    *ret = 0;
+    if (merged_form(&findings->merged, item) != G2H_FORM_MAP)
+        return NULL;
+    TRY(g2h_values_create(findings->view, &values));
+    for (uint32_t i = 1; i < findings->merged.of_count; i++) {
+        if (findings->merged.of[i] != item)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
+        if (node.name == findings_node(findings, item)->name && node.object != UINT32_MAX &&
+            g2h_location_of_object(findings->view, node.object, &map) &&
+            entries_length(findings->view, values, &map, &length))
+            *ret += length;
+    }
+    return NULL;
+}
+
+/* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
+static struct g2h_error *find_details(const struct findings *findings, struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    if (suspect->is_deferred ||
+        (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
+        return NULL;
+    TRY(example_find(findings, suspect->item, &who->example));
+    if (suspect->holder != MERGED_NONE)
+        TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
+    if (suspect->is_goroutines)
+        return NULL;
+    TRY(keys_find(findings, suspect->item, &who->keys));
+    TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
+    if (findings->base && suspect->grown == 0)
+        TRY(count_entries(findings, suspect->item, &who->entries));
+    TRY(append_variables(findings, suspect->item, &who->sharers));
+    TRY_MEMORY(!who->path.failed && !who->sharers.failed);
+    return NULL;
+}
+
+/* Details take long to find, so only the first WHO_SUSPECTS suspects get them. */
+struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
+{
+    _cleanup_vector_ suspect_vector suspects = {0};
+    TRY(suspects_find(findings, &suspects));
+    ret->all = suspects.count;
+    if (ret->all > 0)
+        TRY(leaks_find(findings, &ret->leaks));
+    while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {
+        struct who *who = &ret->list[ret->count];
+        who->suspect = suspects.data[ret->count++];
+        TRY(find_details(findings, who));
+    }
+    return NULL;
+}
+
+void who_suspects_deinit(struct who_suspects *suspects)
+{
+    for (size_t i = 0; i < suspects->count; i++) {
+        held_keys_deinit(&suspects->list[i].keys);
+        text_deinit(&suspects->list[i].path);
+        text_deinit(&suspects->list[i].sharers);
+    }
+    leaks_deinit(&suspects->leaks);
 }

@@ -5,12 +5,25 @@
  * the place where its objects become many: if a map holds 300 previews, the previews are the
  * suspect, and the map is their holder. Many goroutines in one place are one suspect, with all that
  * they hold.
+ *
+ * example: which object of a suspect to name, and whether one holder has most of them.
+ *
+ * Among similar objects the heaviest is named, because it is the one to look at. If one of several
+ * holders (a room, a tenant, the longest of some lists) has most of the objects, that holder is to
+ * blame, so the object is one of its own, and the report shows what it alone has.
+ *
+ * who: the details of a suspect: what it consists of, and who holds it.
  */
 #ifndef FINDINGS_SUSPECTS_H
 #define FINDINGS_SUSPECTS_H
 
 #include "findings/findings.h"
+#include "findings/goroutines.h"
+#include "findings/keys.h"
+#include "findings/merged.h"
 #include "findings/pinned.h"
+
+/* ---- suspects ---- */
 
 struct suspect {
     uint32_t item;    /* a node of merged: objects of a class, goroutines in one place, or the calls
@@ -41,5 +54,118 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
 /* Returns whether a node is one of the heaps in which the runtime keeps the timers: one per
  * processor, so which of them has a timer means nothing. node may be MERGED_NONE. */
 bool suspects_are_timers(const struct merged *merged, uint32_t node);
+
+/* ---- example ---- */
+
+struct example {
+    uint32_t node;      /* of the view: the heaviest object, or the heaviest of the holder below */
+    uint32_t most;      /* of the view: the holder that alone has most, or UINT32_MAX */
+    uint64_t holders;   /* how many of its kind hold objects of the suspect, at least one */
+    uint64_t count;     /* objects of the suspect that it has, itself included; */
+    uint64_t retained;  /* the bytes that these retain */
+    uint64_t uppermost; /* objects of the suspect that no other one holds; 1: a list, a tree */
+    uint64_t above; /* how many objects of the node above item hold objects of the suspect; 0: that
+                       node is not of objects */
+};
+
+/*
+ * Finds the example of item, a node of merged that is a class or goroutines in one place, as a
+ * suspect names them: nodes of the same name below it count, too. One of several holders has most
+ * if it has all, or if the objects that it alone holds retain more than half of the total, and more
+ * than one and a half times a holder's average. Takes 7 bytes per node of the view while it runs.
+ * Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret);
+
+/* ---- who ---- */
+
+enum { WHO_SUSPECTS = 3 /* the most suspects with details */ };
+
+/* The holders of a suspect. */
+struct who_holders {
+    uint64_t count;   /* of those that hold any of its objects */
+    const char *part; /* "entry" of a map or "element" of a slice: all objects hang on one,
+                         because they are a list or a tree to which one pointer leads; else NULL */
+};
+
+/* A suspect, and the details that take long to find. */
+struct who {
+    struct suspect suspect;
+    struct example example;     /* of objects or goroutines */
+    struct who_holders holders; /* if the suspect has a holder */
+    /* Of objects: */
+    struct held_keys keys;
+    struct text path;    /* to the example, as path_append() has it, */
+    uint32_t path_end;   /* or to this node */
+    struct text sharers; /* variables of one package that hold them together, or empty */
+    uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
+};
+
+struct who_suspects {
+    struct who list[WHO_SUSPECTS];
+    size_t count, all; /* all: suspects, with those that are not in list */
+    struct leaks leaks;
+};
+
+/* Finds the suspects, and the details of the first ones. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret);
+
+void who_suspects_deinit(struct who_suspects *suspects);
+
+/* Returns how many objects, goroutines or deferred calls a suspect has, and by how many it has
+ * grown since the base. */
+uint64_t who_count(const struct findings *findings, const struct suspect *suspect);
+
+int64_t who_grown(const struct findings *findings, const struct suspect *suspect);
+
+/* Finds the holders of a suspect that has one, given its example. Goes over all edges if the
+ * objects may hang on one entry. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
+                                   const struct example *example, struct who_holders *ret);
+
+/* Appends the path to a suspect's example, or to the container that holds it if all objects are in
+ * one (suspect->held_at), as path_append() does. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
+                                  const struct example *example, struct text *text,
+                                  uint32_t *ret_end);
+
+/* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
+ * is not below such a node. */
+uint32_t who_shares(const struct findings *findings, uint32_t item);
+
+/* Appends what a holder, a node of the view, is called: the path to it, or else its own name, and
+ * its address if it has one. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
+                                    struct text *text);
+
+/* The timers of a suspect's class in all of the runtime's heaps of timers, one per processor. */
+struct who_timers {
+    uint64_t count, retained, heaps;
+};
+
+/* Returns whether a suspect is timers of only some of these heaps. With a base it never is. */
+bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
+                    struct who_timers *ret);
+
+/* A variable of the goroutines in one place, or objects of a class that several of a goroutine's
+ * variables hold together. */
+struct who_local {
+    uint32_t node;     /* of merged: a variable or a class */
+    uint64_t retained; /* by it, and by the variables whose objects only have been read from its: by
+                          the slot of a channel that is a field of its object */
+    uint32_t part_of;  /* the variable that it is such a slot of; MERGED_NONE: it is none */
+};
+
+enum { WHO_LOCALS = 8 };
+
+/* Finds the variables of the goroutines in a place that retain most: the heaviest first, then those
+ * that are part of others. *ret_count becomes their number. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
+                                  struct who_local ret[WHO_LOCALS], size_t *ret_count);
+
+/* Counts, if an item is objects of class runtime.g most of which belong to goroutines that have
+ * ended, these goroutines; otherwise 0. Memory that the other ones hold, like labels of the
+ * profiler, is in use. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret);
 
 #endif

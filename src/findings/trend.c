@@ -4,8 +4,18 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "base/text.h"
 #include "findings/findings.h"
+
+/* How many growing places of either kind, steady or uneven, get a path in the last heap. */
+enum { TREND_HELD = 10 };
+
+/*
+ * Places, and places that sum up others. While a goroutine runs a method of an object that a global
+ * holds, both hold the object together, and all below it has another place in this one heap. So
+ * objects of a class below objects of another are also summed up, whatever holds them: below
+ * TREND_ANYWHERE, a place of its own below the root.
+ */
+enum { TREND_ANYWHERE = 1 };
 
 /* A heap has some thousand places. If a program keeps making new ones, with ever different names,
  * no more than this many are kept. */

@@ -28,9 +28,6 @@ enum trend_kind {
  * once in 720 times, five once in 120. TREND_MOST heaps are kept. */
 enum { TREND_LEAST = 6, TREND_MOST = 200 };
 
-/* How many growing places of either kind, steady or uneven, get a path in the last heap. */
-enum { TREND_HELD = 10 };
-
 struct trend_course {
     enum trend_kind kind;
     unsigned intervals, ups; /* the number of intervals, and of those in which it has grown */
@@ -42,14 +39,6 @@ struct trend_course {
 
 /* Classifies count numbers, the oldest first. */
 void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *ret);
-
-/*
- * Places, and places that sum up others. While a goroutine runs a method of an object that a global
- * holds, both hold the object together, and all below it has another place in this one heap. So
- * objects of a class below objects of another are also summed up, whatever holds them: below
- * TREND_ANYWHERE, a place of its own below the root.
- */
-enum { TREND_ANYWHERE = 1 };
 
 /* The values of a place in one heap. */
 struct trend_value {
@@ -100,6 +89,7 @@ struct trend_found {
     uint32_t place;
     struct trend_course retained, count;
 };
+
 typedef VECTOR(struct trend_found) trend_found_vector;
 
 struct trend_founds {

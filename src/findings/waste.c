@@ -1,12 +1,1068 @@
-/* waste; see waste.h, and sections.h. */
-#include "findings/waste_parts.h"
+/* waste; see waste.h. */
+#include "findings/waste.h"
 
 #include <stdlib.h>
 
+#include "base/bits.h"
+#include "base/release.h"
 #include "base/scope.h"
+#include "base/size_classes.h"
 #include "base/workers.h"
+#include "findings/findings.h"
+
+static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
+                                   uint32_t declaration, uint64_t wasted, uint64_t bytes);
+
+/* ==== waste_parts ==== */
+
+/* The smallest string for which size classes cannot explain that less than half is in use. */
+enum { WASTE_LEAST_TEXT = 64 };
+
+static inline void waste_set_bit(uint64_t *bits, uint32_t object)
+{
+    const uint64_t bit = (uint64_t)1 << object % 64;
+    if ((__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
+}
+
+/* ==== equal_strings ====
+ *
+ * duplicate strings; see waste.h. A long string is read to its end only if another
+ * one has the same length and the same beginning.
+ */
+
+enum {
+    MOST_TEXTS = 100, /* that are kept */
+    LONG = 1024,      /* bytes; a larger object may have a longer string than g2h_view_text()
+                       * returns */
+    NODES_AHEAD = 32,
+    TEXTS_AHEAD = 16
+};
+
+/* Orders groups of equal strings by the bytes that duplicates waste, the most first. */
+static int equals_compare(const void *a, const void *b)
+{
+    const struct equal *one = a, *other = b;
+    if (equal_waste(one) != equal_waste(other))
+        return equal_waste(one) > equal_waste(other) ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* Returns whether the dump lacks a part of a string: it may differ there from others. */
+static bool is_shortened(const struct g2h_view *view, const struct g2h_node *node)
+{
+    const struct g2h_object object = g2h_heap_object(g2h_view_heap(view), node->object);
+    return object.contents.size < object.size;
+}
+
+/* Hashes the beginning of each string, and for long ones its length. Left out are long objects that
+ * are less than half string, which are among the substrings, strings that share an object, and
+ * garbage. A shortened string gets a unique hash, since its missing bytes may differ. Prefetches,
+ * because strings are scattered over memory. */
+struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
+{
+    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
+    const uint32_t end = g2h_view_node_count(view);
+    for (uint32_t i = g2h_view_next_text(view, 0, end); i < end;
+         i = g2h_view_next_text(view, i + 1, end)) {
+        struct g2h_node node;
+        size_t size;
+        g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
+        g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
+        g2h_view_brief(view, i, &node);
+        if ((node.size >= WASTE_LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
+            g2h_view_text_is_shared(view, i) || g2h_view_is_garbage(view, node.object))
+            continue;
+        const char *data = g2h_view_text(view, i, &text, &size);
+        uint64_t hash = map_hash_text(data, size);
+        if (node.size > LONG)
+            hash = map_hash_pair(hash, is_shortened(view, &node) ? ((uint64_t)1 << 63) + i
+                                                                 : g2h_view_text_size(view, i));
+        TRY_MEMORY(!text.failed && vector_push(&equals->hashes, hash) &&
+                   vector_push(&equals->nodes, i));
+        equals->bytes += node.size;
+    }
+    return NULL;
+}
+
+/* Removes the strings that are stale: they count as waste already. */
+static void drop_stale(const struct findings *findings, struct equals *equals)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < equals->nodes.count && findings->stale.of; i++) {
+        const uint32_t number = equals->nodes.data[i];
+        struct g2h_node node;
+        if (stale_has_node(&findings->stale, number)) {
+            g2h_view_brief(findings->view, number, &node);
+            equals->bytes -= node.size;
+            continue;
+        }
+        equals->hashes.data[kept] = equals->hashes.data[i];
+        equals->nodes.data[kept++] = number;
+    }
+    if (findings->stale.of)
+        equals->hashes.count = equals->nodes.count = kept;
+}
+
+/* Counts, up to 2, the strings in each bucket of a small table. Most strings are unique, as is
+ * certain for one that has its bucket for itself. The bucket of a hash is the hash masked by
+ * *ret_mask. Returns NULL if memory runs out. */
+static uint8_t *find_buckets(const struct equals *texts, size_t *ret_mask)
+{
+    size_t buckets = 64;
+    while (buckets / 4 < texts->hashes.count)
+        buckets *= 2;
+    uint8_t *times = calloc(buckets, 1);
+    for (size_t i = 0; times && i < texts->hashes.count; i++) {
+        uint8_t *bucket = &times[texts->hashes.data[i] & (buckets - 1)];
+        *bucket = *bucket == 0 ? 1 : 2;
+    }
+    *ret_mask = buckets - 1;
+    return times;
+}
+
+/* Returns the hash of an entire long string. */
+static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
+                           const struct g2h_node *node)
+{
+    const struct g2h_bytes contents = g2h_heap_object(g2h_view_heap(view), node->object).contents;
+    const uint64_t size = g2h_view_text_size(view, number);
+    return map_hash_text(contents.data,
+                         size < contents.size ? (size_t)size : (size_t)contents.size);
+}
+
+/* Adds a string to the group of those with the same hash; long strings are hashed to their end
+ * first. Marks the objects of groups of two or more, so that substrings of them are not reported as
+ * well. */
+static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, struct map *by_hash,
+                                    struct equals *equals)
+{
+    struct g2h_node node;
+    uint32_t number = (uint32_t)equals->list.count;
+    const uint32_t text = equals->nodes.data[index];
+    g2h_view_brief(view, text, &node);
+    const uint64_t hash = node.size > LONG && !is_shortened(view, &node)
+                              ? hash_whole(view, text, &node)
+                              : equals->hashes.data[index];
+    TRY_MEMORY(map_put(by_hash, hash, number, &number));
+    if (number == equals->list.count) {
+        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = text})));
+        equals->different++;
+    }
+    equals->list.data[number].count++;
+    equals->list.data[number].bytes += node.size;
+    if (equals->list.data[number].count > 1) {
+        waste_set_bit(equals->objects, node.object);
+        g2h_view_brief(view, equals->list.data[number].node, &node);
+        waste_set_bit(equals->objects, node.object);
+    }
+    return NULL;
+}
+
+/* Keeps the strings that waste most. */
+static void equals_cut(struct equals *equals)
+{
+    vector_sort(&equals->list, equals_compare);
+    if (equals->list.count <= MOST_TEXTS)
+        return;
+    struct equal *less = realloc(equals->list.data, MOST_TEXTS * sizeof(*less));
+    equals->list.data = less ? less : equals->list.data;
+    equals->list.count = MOST_TEXTS;
+}
+
+/*
+ * Finds the duplicates among the strings that were read. Stale strings count as waste already, so
+ * they are left out. Errors: G2H_ERROR_MEMORY.
+ *
+ * Two passes: a table of hashes sorts out most strings, which are unique, cheaply; only the rest
+ * are hashed as a whole and grouped.
+ */
+static struct g2h_error *equals_find(const struct findings *findings, struct equals *equals)
+{
+    const struct g2h_view *view = findings->view;
+    _cleanup_(map_deinit) struct map by_hash = {0};
+    size_t mask;
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    drop_stale(findings, equals);
+    equals->count = equals->nodes.count;
+    equals->objects = calloc(objects / 64 + 1, sizeof(*equals->objects));
+    TRY_MEMORY(equals->objects);
+    _cleanup_free_ uint8_t *times = find_buckets(equals, &mask);
+    TRY_MEMORY(times);
+    for (size_t i = 0; i < equals->count; i++)
+        if (times[equals->hashes.data[i] & mask] > 1)
+            TRY(equals_add(view, i, &by_hash, equals));
+        else
+            equals->different++;
+    for (size_t i = 0; i < equals->list.count; i++)
+        equals->wasted += equal_waste(&equals->list.data[i]);
+    equals_cut(equals);
+    return NULL;
+}
+
+static void equals_deinit(struct equals *equals)
+{
+    free(equals->hashes.data);
+    free(equals->nodes.data);
+    free(equals->list.data);
+    free(equals->objects);
+}
+
+/* ==== substrings ====
+ *
+ * strings that substrings keep alive for a small part of them; see waste.h.
+ *
+ * A substring keeps the whole string alive; strings.Clone() would make a copy. The bytes of
+ * substrings are in use; bytes shared by several count for each, but no more than from the first
+ * byte in use to the last. A string is reported if less than half is in use, which no size class
+ * explains. It is not reported if a slice is in it, or if roots other than packages' variables
+ * point to it, because their use is not known; nor if another string is equal, which
+ * is among the duplicates.
+ */
+
+enum { EDGES = 64 /* edges that are read at a time */ };
+
+static inline bool bit_of(const uint64_t *bits, uint32_t object)
+{
+    return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
+}
+
+/* Merges two parts of one string. */
+static void substrings_merge(struct waste_part *part, const struct waste_part *other)
+{
+    part->begin = other->begin < part->begin ? other->begin : part->begin;
+    part->end = other->end > part->end ? other->end : part->end;
+    part->bytes += other->bytes;
+    if (other->longest > part->longest) {
+        part->longest = other->longest;
+        part->declaration = other->declaration;
+    }
+}
+
+/* Adds a part, or merges it with the last one if both are of one string: substrings of one string
+ * are mostly adjacent. */
+static bool substrings_add_part(part_vector *parts, const struct waste_part *part)
+{
+    struct waste_part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
+    if (!last || last->text != part->text)
+        return vector_push(parts, *part);
+    substrings_merge(last, part);
+    return true;
+}
+
+/*
+ * Adds a string to the parts if it uses less than half of its object. used has a bit for each
+ * object of which a string uses half or more, and gets more bits. Returns false if memory runs
+ * out.
+ *
+ * Adds a substring that uses less than half of a long string. One that uses more marks the string
+ * as used, so that it is never reported. Returns false if memory runs out.
+ */
+static bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
+                           part_vector *parts, uint64_t *used)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
+    uint32_t text;
+    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most strings */
+        !g2h_heap_find(heap, capacity->address, &text))
+        return true;
+    const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
+                   begin = capacity->address - g2h_heap_address(heap, text),
+                   size = capacity->used < all - begin ? capacity->used : all - begin;
+    if (all >= WASTE_LEAST_TEXT && size >= all / 2)
+        waste_set_bit(used, text);
+    return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
+           substrings_add_part(parts, &(struct waste_part){text, capacity->declaration, begin,
+                                                           begin + size, size, size});
+}
+
+/* ---- roots ---- */
+
+/* Marks the strings that frames and other roots point to as used, because their use is not
+ * known. */
+static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
+{
+    const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
+    struct g2h_edges *edges;
+    struct g2h_edge read[EDGES];
+    struct g2h_node source, target;
+    TRY(g2h_edges_create(view, &edges));
+    g2h_edges_begin(edges, 0, synthetics);
+    for (size_t count; (count = g2h_edges_read(edges, read, EDGES)) > 0;)
+        for (size_t i = 0; i < count; i++) {
+            if (read[i].target < synthetics)
+                continue;
+            g2h_view_brief(view, read[i].source, &source);
+            g2h_view_brief(view, read[i].target, &target);
+            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_SEVERAL &&
+                target.object != UINT32_MAX)
+                waste_set_bit(used, target.object);
+        }
+    g2h_edges_destroy(edges);
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Merges all parts of each string into one. */
+static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
+                                         const uint64_t *used, part_vector *ret)
+{
+    _cleanup_(map_deinit) struct map by_text = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++) {
+            const struct waste_part *part = &lists[i].data[j];
+            uint32_t index = (uint32_t)ret->count;
+            if (bit_of(used, part->text))
+                continue;
+            TRY_MEMORY(map_put(&by_text, part->text, index, &index));
+            if (index == ret->count)
+                TRY_MEMORY(vector_push(ret, *part));
+            else
+                substrings_merge(&ret->data[index], part);
+        }
+    return NULL;
+}
+
+/* Returns whether an object is a string: only then are its unused bytes known to be out of
+ * reach. */
+static bool is_text(const struct g2h_view *view, uint32_t object)
+{
+    const uint32_t node = g2h_view_object(view, object);
+    return node != UINT32_MAX && g2h_view_next_text(view, node, node + 1) == node;
+}
+
+/* Adds the unused bytes of each string of which less than half is in use to the declaration of its
+ * longest substring. */
+static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const part_vector *parts,
+                                           struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_declaration = {0};
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct waste_part *part = &parts->data[i];
+        const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
+                       extent = part->end - part->begin,
+                       used = part->bytes < extent ? part->bytes : extent;
+        if (used < size / 2 && is_text(view, part->text))
+            TRY_MEMORY(waste_add(ret, &by_declaration, part->declaration, size - used, size));
+    }
+    return NULL;
+}
+
+/* Sums up count lists of parts, except those of objects that have a bit in used. used also gets
+ * bits for strings of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
+static struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
+                                        size_t count, uint64_t *used, struct waste_rows *ret)
+{
+    part_vector parts = {0};
+    struct g2h_error *error = see_roots(findings->view, used);
+    if (!error)
+        error = merge_by_string(lists, count, used, &parts);
+    if (!error)
+        error = substrings_sum_up(findings->view, &parts, ret);
+    free(parts.data);
+    return error;
+}
+
+/* ==== slices ====
+ *
+ * space in slices beyond their length, and memory outside of their capacity; see waste.h.
+ *
+ * Memory before the start of all slices of an array, or after their capacities, counts if nothing
+ * else leads there: the array has a window then.
+ *
+ * Several slices may share an array. The part that none of them uses counts as wasted once, at the
+ * declaration of the slice that uses most. Full slices matter only if another slice of the same
+ * array is not full. Such arrays are few, so full slices are not recorded; if there is such an
+ * array, the objects are visited a second time.
+ */
 
 enum { OBJECTS = 1 << 16 /* in a task */ };
+
+struct arrays {
+    const struct findings *findings;
+    const struct g2h_capacities *capacities;
+    open_slice_vector list;
+    struct map by_object;
+    uint64_t *has; /* a bit for each array in the list that full slices are in, too */
+    bool has_any;
+};
+
+/*
+ * Finds the part of an object that a slice covers, clipped to the object, whatever length the dump
+ * has for the slice. Returns false if the slice is in no object of the view.
+ *
+ * Converts a slice's address and capacity to offsets in its array. Lengths that the array has no
+ * space for are cut: a damaged dump may claim anything.
+ */
+static bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
+                          struct open_slice *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    struct g2h_node node;
+    if (!g2h_heap_find(heap, capacity->address, &ret->array))
+        return false;
+    const uint32_t number = g2h_view_object(findings->view, ret->array);
+    if (number == UINT32_MAX)
+        return false;
+    g2h_view_brief(findings->view, number, &node);
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
+                   size = node.object == ret->array ? node.size
+                                                    : g2h_heap_object(heap, ret->array).size,
+                   space = begin < size ? (size - begin) / capacity->size : 0;
+    ret->declaration = capacity->declaration;
+    ret->used_end = begin + (capacity->used < space ? capacity->used : space) * capacity->size;
+    ret->end = begin + (capacity->all < space ? capacity->all : space) * capacity->size;
+    return true;
+}
+
+/* Merges a slice into those of its array. */
+static struct g2h_error *slices_add(struct arrays *arrays, const struct open_slice *slice,
+                                    const uint64_t *full)
+{
+    const uint64_t bit = full[slice->array / 64] & (uint64_t)1 << slice->array % 64;
+    uint32_t index = (uint32_t)arrays->list.count;
+    TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
+    if (index == arrays->list.count) {
+        TRY_MEMORY(vector_push(&arrays->list, *slice));
+        arrays->has[slice->array / 64] |= bit;
+        arrays->has_any = arrays->has_any || bit != 0;
+        return NULL;
+    }
+    struct open_slice *known = &arrays->list.data[index];
+    if (slice->used_end > known->used_end) {
+        known->used_end = slice->used_end;
+        known->declaration = slice->declaration;
+    }
+    known->end = slice->end > known->end ? slice->end : known->end;
+    return NULL;
+}
+
+/* ---- full slices ---- */
+
+/* Extends the used part of an array in the list by a full slice. */
+static bool visit_full(void *context, const struct g2h_capacity *capacity)
+{
+    struct arrays *arrays = context;
+    const struct findings *findings = arrays->findings;
+    struct open_slice slice;
+    uint32_t object;
+    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
+        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
+        !bits_have(arrays->has, object) ||
+        (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
+        !slices_locate(findings, capacity, &slice))
+        return true;
+    workers_raise(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
+    return true;
+}
+
+/* Visits a task's objects again, for the full slices in arrays that have one that is not full. */
+static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
+{
+    struct arrays *arrays = context;
+    const uint32_t first = (uint32_t)task * OBJECTS;
+    (void)worker;
+    g2h_capacities_of_objects(arrays->capacities, first,
+                              first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                              visit_full, arrays);
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Adds the arrays that have windows. */
+static struct g2h_error *sum_windows(const struct findings *findings, const uint32_t *declarations,
+                                     struct map *by_declaration, struct waste_rows *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    for (uint32_t i = 0; i < g2h_windows_count(findings->windows); i++) {
+        struct g2h_window window;
+        g2h_windows_get(findings->windows, i, &window);
+        const uint64_t outside = window.begin - window.first + window.last - window.capacity_end,
+                       wasted = outside + window.capacity_end - window.end;
+        if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
+            stale_has(&findings->stale, findings->view, window.object))
+            continue;
+        struct waste_row *row = waste_add(ret, by_declaration, declarations[i], wasted,
+                                          g2h_heap_object(heap, window.object).size);
+        TRY_MEMORY(row);
+        row->elements += window.end - window.begin;
+        row->outside += outside;
+    }
+    return NULL;
+}
+
+/* Adds for each array without a window the bytes beyond what any slice uses to its declaration. */
+static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32_t *declarations,
+                                       struct waste_rows *ret)
+{
+    const struct findings *findings = arrays->findings;
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    _cleanup_(map_deinit) struct map by_declaration = {0};
+    for (size_t i = 0; i < arrays->list.count; i++) {
+        const struct open_slice *array = &arrays->list.data[i];
+        if (array->used_end >= array->end ||
+            g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_declaration, array->declaration, array->end - array->used_end,
+                      g2h_heap_object(heap, array->array).size);
+        TRY_MEMORY(row);
+        row->elements += array->used_end;
+    }
+    return sum_windows(findings, declarations, &by_declaration, ret);
+}
+
+/*
+ * Sums up what lives only because it is in slots that no slice uses, at the declarations of the
+ * slices. Errors: G2H_ERROR_MEMORY.
+ *
+ * Adds what is stale in each array to the declaration that the array's window is counted for.
+ * waste_add() counts one object, so the others are added here.
+ */
+static struct g2h_error *slices_sum_stale(const struct findings *findings,
+                                          const uint32_t *declarations, struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_declaration = {0};
+    for (size_t i = 0; i < findings->stale.arrays.count; i++) {
+        const struct stale_array *array = &findings->stale.arrays.data[i];
+        const uint64_t objects = array->beyond + array->before;
+        if (objects == 0)
+            continue;
+        struct waste_row *row =
+            waste_add(ret, &by_declaration, declarations[array->window], array->retained, 0);
+        TRY_MEMORY(row);
+        row->count += objects - 1;
+    }
+    return NULL;
+}
+
+static void arrays_deinit(struct arrays *arrays)
+{
+    free(arrays->list.data);
+    free(arrays->has);
+    map_deinit(&arrays->by_object);
+}
+
+/*
+ * Sums up count lists of slices. Each array counts once, at the declaration of the slice that uses
+ * most of it. full has a bit for each object that a full slice is in, and so uses, too. If an array
+ * has a window, everything outside of it counts, at the window's declaration, which is in
+ * declarations. Errors: G2H_ERROR_MEMORY.
+ *
+ * Merges the lists of all tasks by array first, because slices of one array may be seen by several
+ * tasks.
+ */
+static struct g2h_error *slices_sum(const struct findings *findings,
+                                    const struct g2h_capacities *capacities,
+                                    const open_slice_vector *lists, size_t count,
+                                    const uint64_t *full, const uint32_t *declarations,
+                                    struct waste_rows *ret)
+{
+    _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings,
+                                                     .capacities = capacities};
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
+    arrays.has = calloc(objects / 64 + 1, sizeof(*arrays.has));
+    TRY_MEMORY(arrays.has);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            TRY(slices_add(&arrays, &lists[i].data[j], full));
+    if (arrays.has_any) {
+        g2h_capacities_of_variables(capacities, visit_full, &arrays);
+        TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
+    }
+    return slices_sum_up(&arrays, declarations, ret);
+}
+
+/* ==== struct_layout ==== */
+
+enum { STRUCT_LAYOUT_OBJECTS = 1 << 16 /* in a task */ };
+
+/* The objects of one layout that a worker has met. Most have equal sizes, so that the slots of the
+ * last one are those of the next. */
+struct struct_layout_found {
+    struct layout_row row;
+    uint64_t size, header;    /* of the last object; size 0: none yet */
+    uint64_t slot, reordered; /* which slots Go takes for it, as it is and if its fields were in the
+                                 best order */
+};
+
+struct struct_layout_finder {
+    const struct findings *findings;
+    const struct layout_findings *layout;
+    const struct g2h_layout_class *classes;
+    struct struct_layout_found *
+        *found; /* by worker, by class; NULL: the worker has met no object */
+};
+
+/* ---- arrays ---- */
+
+/* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
+static struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret)
+{
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
+    ret->ends = calloc((size_t)objects + 1, sizeof(*ret->ends));
+    TRY_MEMORY(ret->ends);
+    return g2h_layouts_create(findings->view, &ret->layouts);
+}
+
+/*
+ * Records how far a slice reaches into its array. Several threads may call it at the same time.
+ *
+ * Notes where a slice ends in its array, if no other one reaches further. Atomically, since several
+ * workers may see slices of one array.
+ */
+static void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
+                             const struct g2h_capacity *capacity)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    uint32_t array;
+    if (!g2h_heap_find(heap, capacity->address, &array))
+        return;
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, array),
+                   space = g2h_heap_size(heap, array) - begin;
+    if (capacity->all > space / capacity->size)
+        return; /* not a slice that Go has made */
+    const uint64_t end = begin + capacity->all * capacity->size;
+    uint64_t now = __atomic_load_n(&layout->ends[array], __ATOMIC_RELAXED);
+    while (now < end && !__atomic_compare_exchange_n(&layout->ends[array], &now, end, true,
+                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* ---- objects ---- */
+
+/* Computes the slot that Go takes for an object of this size, and for one whose fields are in the
+ * best order. */
+static void find_slots(const struct struct_layout_finder *finder,
+                       const struct g2h_layout_class *class, uint64_t header, uint64_t size,
+                       struct struct_layout_found *found)
+{
+    const struct g2h_layouts *layouts = finder->layout->layouts;
+    found->size = size;
+    found->header = header;
+    found->slot = found->reordered = g2h_layouts_slot(layouts, header, size);
+    if (class->reordered < class->size)
+        found->reordered = g2h_layouts_slot(layouts, header, size / class->size * class->reordered);
+}
+
+/* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
+static void struct_layout_add_object(const struct struct_layout_finder *finder, uint32_t object,
+                                     const struct g2h_layout *layout,
+                                     struct struct_layout_found *found)
+{
+    const struct g2h_layout_class *class = &finder->classes[layout->number];
+    const uint64_t end = class->is_array ? finder->layout->ends[object] : 0,
+                   size = !class->is_array       ? layout->size
+                          : end > layout->header ? end - layout->header
+                                                 : 0,
+                   values = class->is_array ? size / class->size : 1;
+    struct layout_row *row = &found->row;
+    if (size != found->size || layout->header != found->header)
+        find_slots(finder, class, layout->header, size, found);
+    if (size == 0 || found->slot != layout->slot || (class->is_array && size % class->size != 0))
+        return;
+    row->objects++;
+    row->values += values;
+    row->slots += layout->slot;
+    row->needed += layout->header + size;
+    row->headers += layout->header;
+    row->padding += values * class->padding;
+    row->saved += layout->slot - found->reordered;
+    if (row->smallest == 0 || layout->slot < row->smallest) {
+        row->smallest = layout->slot;
+        row->reordered = found->reordered;
+    }
+}
+
+/* Adds the live objects of a task that have a known layout to the worker's sums by class. */
+static struct g2h_error *struct_layout_find_task(void *context, size_t task, unsigned worker)
+{
+    const struct struct_layout_finder *finder = context;
+    const struct g2h_view *view = finder->findings->view;
+    const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
+                   first = (uint32_t)task * STRUCT_LAYOUT_OBJECTS,
+                   end = count - first > STRUCT_LAYOUT_OBJECTS ? first + STRUCT_LAYOUT_OBJECTS
+                                                               : count;
+    struct struct_layout_found **found = &finder->found[worker];
+    if (!*found)
+        *found = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**found));
+    TRY_MEMORY(*found);
+    for (uint32_t i = first; i < end; i++) {
+        struct g2h_layout layout;
+        if (!g2h_view_is_garbage(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
+            struct_layout_add_object(finder, i, &layout, &(*found)[layout.number]);
+    }
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Adds sums; the example is that of the smallest slot. */
+static void struct_layout_add_row(struct layout_row *to, const struct layout_row *from)
+{
+    to->objects += from->objects;
+    to->values += from->values;
+    to->slots += from->slots;
+    to->needed += from->needed;
+    to->headers += from->headers;
+    to->padding += from->padding;
+    to->saved += from->saved;
+    if (from->smallest > 0 && (to->smallest == 0 || from->smallest < to->smallest)) {
+        to->smallest = from->smallest;
+        to->reordered = from->reordered;
+    }
+}
+
+static int struct_layout_compare(const struct layout_row *one, const struct layout_row *other,
+                                 uint64_t weight, uint64_t other_weight)
+{
+    if (weight != other_weight)
+        return weight > other_weight ? -1 : 1;
+    return one->class < other->class ? -1 : one->class > other->class;
+}
+
+static int compare_rounding(const void *a, const void *b)
+{
+    return struct_layout_compare(a, b, layout_rounding(a), layout_rounding(b));
+}
+
+static int compare_padding(const void *a, const void *b)
+{
+    return struct_layout_compare(a, b, layout_weight(a), layout_weight(b));
+}
+
+/* Adds up the workers' sums of each class, and lists the classes that lose bytes to rounding or
+ * padding. */
+static struct g2h_error *struct_layout_sum_up(const struct struct_layout_finder *finder,
+                                              uint32_t classes, struct layout_findings *ret)
+{
+    for (uint32_t i = 0; i < classes; i++) {
+        struct layout_row row = {.class = i};
+        for (unsigned j = 0; j < finder->findings->threads; j++)
+            if (finder->found[j])
+                struct_layout_add_row(&row, &finder->found[j][i].row);
+        struct_layout_add_row(&ret->sums, &row);
+        TRY_MEMORY(layout_rounding(&row) == 0 || vector_push(&ret->rounding, row));
+        TRY_MEMORY(row.padding == 0 || vector_push(&ret->padding, row));
+    }
+    vector_sort(&ret->rounding, compare_rounding);
+    vector_sort(&ret->padding, compare_padding);
+    return NULL;
+}
+
+static void struct_layout_finder_deinit(struct struct_layout_finder *finder)
+{
+    for (unsigned i = 0; finder->found && i < finder->findings->threads; i++)
+        free(finder->found[i]);
+    free(finder->found);
+}
+
+/*
+ * Sums up all objects, after all slices have been seen. Errors: G2H_ERROR_MEMORY.
+ *
+ * Classes are read into one table before the workers begin, since they ask for them for each
+ * object.
+ */
+static struct g2h_error *layout_find(const struct findings *findings, struct layout_findings *ret)
+{
+    const uint32_t classes = g2h_layouts_count(ret->layouts),
+                   objects = g2h_heap_object_count(g2h_view_heap(findings->view));
+    _cleanup_free_ struct g2h_layout_class *all = calloc((size_t)classes + 1, sizeof(*all));
+    _cleanup_(struct_layout_finder_deinit) struct struct_layout_finder finder = {
+        .findings = findings, .layout = ret, .classes = all};
+    finder.found = calloc(findings->threads, sizeof(*finder.found));
+    TRY_MEMORY(all && finder.found);
+    for (uint32_t i = 0; i < classes; i++)
+        all[i] = g2h_layouts_class(ret->layouts, i);
+    TRY(workers_run(findings->threads, objects / STRUCT_LAYOUT_OBJECTS + 1, struct_layout_find_task,
+                    &finder));
+    return struct_layout_sum_up(&finder, classes, ret);
+}
+
+static void layout_deinit(struct layout_findings *layout)
+{
+    g2h_layouts_destroy(layout->layouts);
+    free(layout->ends);
+    free(layout->rounding.data);
+    free(layout->padding.data);
+}
+
+/* ==== fragmentation ====
+ *
+ * fragmentation of spans.
+ *
+ * A dump does not say where spans begin, but an object's address and size do: a span begins at a
+ * multiple of SPAN_UNIT, a whole number of slots before the object. There is only one such span,
+ * because Go takes the least number of pages that a whole number of slots fills; for it the
+ * remainders of all pages of a span by the size of its slots differ. So the span table, which only
+ * a live process and a core have, would not say more.
+ */
+
+enum { FRAGMENTATION_OBJECTS = 1 << 16 /* in a task */ };
+
+/* The results of one worker. */
+struct fragmentation_found {
+    VECTOR(struct span_row) rows;
+    VECTOR(struct span_pin) pins;
+    struct map row_by_slot, pin_by_class;
+};
+
+struct fragmentation_finder {
+    const struct findings *findings;
+    struct fragmentation_found *found; /* by worker */
+};
+
+/* The span that the walk over objects is in. */
+struct fragmentation_span {
+    uint64_t slot, begin, end; /* end 0: none */
+    uint32_t first;            /* of its objects */
+    uint64_t objects, live;
+};
+
+/* ---- spans ---- */
+
+/* Finds the span that a slot of this size at this address must be in: the only begin, at a multiple
+ * of SPAN_UNIT, from which a whole number of slots leads to the address. Returns false if there is
+ * none: the object is not in a span of its size class. */
+static bool find_span(uint64_t address, uint64_t slot, struct fragmentation_span *ret)
+{
+    const uint64_t size = size_class_span(slot);
+    uint64_t begin = address & ~(uint64_t)(SPAN_UNIT - 1);
+    for (; size > 0 && address - begin < size; begin -= SPAN_UNIT)
+        if ((address - begin) % slot == 0 && address - begin + slot <= size) {
+            *ret = (struct fragmentation_span){.slot = slot, .begin = begin, .end = begin + size};
+            return true;
+        }
+    return false;
+}
+
+/* Returns the sums of spans with this slot size, which are added if they are new; NULL if memory
+ * runs out. */
+static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
+{
+    uint32_t index = (uint32_t)found->rows.count;
+    if (!map_put(&found->row_by_slot, slot, index, &index) ||
+        (index == found->rows.count &&
+         !vector_push(&found->rows, ((struct span_row){.slot = slot}))))
+        return NULL;
+    return &found->rows.data[index];
+}
+
+/* Returns the count of objects of a class in sparse spans with this slot size, which is added if it
+ * is new; NULL if memory runs out. */
+static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot, uint32_t name)
+{
+    uint32_t index = (uint32_t)found->pins.count;
+    if (!map_put(&found->pin_by_class, slot << 32 | name, index, &index) ||
+        (index == found->pins.count &&
+         !vector_push(&found->pins, ((struct span_pin){.slot = slot, .name = name}))))
+        return NULL;
+    return &found->pins.data[index];
+}
+
+static void fragmentation_add(struct span_sums *sums, const struct fragmentation_span *span)
+{
+    sums->spans++;
+    sums->bytes += span->end - span->begin;
+    sums->objects += span->objects;
+    sums->live += span->live;
+}
+
+/* Counts the objects of a sparse span, which ends before object end, by class. */
+static bool add_pins(const struct findings *findings, struct fragmentation_found *found,
+                     const struct fragmentation_span *span, uint32_t end)
+{
+    for (uint32_t i = span->first; i < end; i++) {
+        if (g2h_view_is_garbage(findings->view, i))
+            continue;
+        struct span_pin *pin = pin_of(found, span->slot, g2h_view_class(findings->view, i));
+        if (!pin)
+            return false;
+        pin->objects++;
+        pin->spans += pin->last != span->begin;
+        pin->last = span->begin;
+    }
+    return true;
+}
+
+/* Adds the span that has been walked over, whose objects end before object end, to the sums of all
+ * spans, and of sparse and nearly empty ones if it is one. Spans without live objects are left out:
+ * the next collection frees them. */
+static bool fragmentation_add_span(const struct findings *findings,
+                                   struct fragmentation_found *found,
+                                   const struct fragmentation_span *span, uint32_t end)
+{
+    const uint64_t bytes = span->end - span->begin;
+    struct span_row *row = span->objects > 0 ? row_of(found, span->slot) : NULL;
+    if (!row)
+        return span->objects == 0;
+    fragmentation_add(&row->all, span);
+    if (span->live >= bytes / SPAN_SPARSE)
+        return true;
+    fragmentation_add(&row->sparse, span);
+    if (span->live < bytes / SPAN_EMPTY)
+        fragmentation_add(&row->empty, span);
+    return add_pins(findings, found, span, end);
+}
+
+/* Walks the spans in which the objects [first, end) begin. A span belongs to the task of its first
+ * object. */
+static struct g2h_error *fragmentation_find_task(void *context, size_t task, unsigned worker)
+{
+    const struct fragmentation_finder *finder = context;
+    const struct findings *findings = finder->findings;
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    struct fragmentation_found *found = &finder->found[worker];
+    const uint32_t count = g2h_heap_object_count(heap),
+                   first = (uint32_t)task * FRAGMENTATION_OBJECTS,
+                   end = count - first > FRAGMENTATION_OBJECTS ? first + FRAGMENTATION_OBJECTS
+                                                               : count;
+    struct fragmentation_span span = {0}, next;
+    uint64_t behind = 0; /* the end of the last span that was found */
+    uint32_t i = first;
+    /* If the span of the object before reaches into this task, the task before walks it to its end:
+     * skip its objects here. */
+    if (first > 0 &&
+        find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &span))
+        behind = span.end;
+    for (span.end = 0; i < count; i++) {
+        const uint64_t address = g2h_heap_address(heap, i);
+        if (address >= span.end) {
+            TRY_MEMORY(fragmentation_add_span(findings, found, &span, i));
+            span = (struct fragmentation_span){0};
+            if (i >= end)
+                return NULL;
+            if (address < behind || !find_span(address, g2h_heap_size(heap, i), &next))
+                continue;
+            span = next;
+            span.first = i;
+            behind = span.end;
+        }
+        if (!g2h_view_is_garbage(findings->view, i)) {
+            span.objects++;
+            span.live += g2h_heap_size(heap, i);
+        }
+    }
+    TRY_MEMORY(fragmentation_add_span(findings, found, &span, count));
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+static void add_sums(struct span_sums *to, const struct span_sums *from)
+{
+    to->spans += from->spans;
+    to->bytes += from->bytes;
+    to->objects += from->objects;
+    to->live += from->live;
+}
+
+static void fragmentation_add_row(struct span_row *to, const struct span_row *from)
+{
+    add_sums(&to->all, &from->all);
+    add_sums(&to->sparse, &from->sparse);
+    add_sums(&to->empty, &from->empty);
+}
+
+/* Adds the results of one worker to those of another. */
+static bool fragmentation_merge(struct fragmentation_found *to,
+                                const struct fragmentation_found *from)
+{
+    for (size_t i = 0; i < from->rows.count; i++) {
+        struct span_row *row = row_of(to, from->rows.data[i].slot);
+        if (!row)
+            return false;
+        fragmentation_add_row(row, &from->rows.data[i]);
+    }
+    for (size_t i = 0; i < from->pins.count; i++) {
+        struct span_pin *pin = pin_of(to, from->pins.data[i].slot, from->pins.data[i].name);
+        if (!pin)
+            return false;
+        pin->objects += from->pins.data[i].objects;
+        pin->spans += from->pins.data[i].spans;
+    }
+    return true;
+}
+
+/* Orders slot sizes by the bytes that are free in sparse spans, the most first. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct span_row *one = a, *other = b;
+    if (span_unused(&one->sparse) != span_unused(&other->sparse))
+        return span_unused(&one->sparse) > span_unused(&other->sparse) ? -1 : 1;
+    return (one->slot > other->slot) - (one->slot < other->slot);
+}
+
+/* Orders by slot size, and within one by how many sparse spans the class pins, the most first. */
+static int compare_pins(const void *a, const void *b)
+{
+    const struct span_pin *one = a, *other = b;
+    if (one->slot != other->slot)
+        return one->slot < other->slot ? -1 : 1;
+    if (one->spans != other->spans)
+        return one->spans > other->spans ? -1 : 1;
+    if (one->objects != other->objects)
+        return one->objects > other->objects ? -1 : 1;
+    return one->name < other->name ? -1 : one->name > other->name;
+}
+
+static void fragmentation_finder_deinit(struct fragmentation_finder *finder)
+{
+    for (unsigned i = 0; finder->found && i < finder->findings->threads; i++) {
+        free(finder->found[i].rows.data);
+        free(finder->found[i].pins.data);
+        map_deinit(&finder->found[i].row_by_slot);
+        map_deinit(&finder->found[i].pin_by_class);
+    }
+    free(finder->found);
+}
+
+/*
+ * Finds the spans of all objects. There are no rows if the span sizes of the release of Go are not
+ * known. Errors: G2H_ERROR_MEMORY.
+ *
+ * Walks the objects in parallel, and adds up the workers' results. Only for versions of Go whose
+ * size classes are known.
+ */
+static struct g2h_error *fragmentation_find(const struct findings *findings,
+                                            struct fragmentation *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const uint32_t objects = g2h_heap_object_count(heap);
+    _cleanup_(fragmentation_finder_deinit) struct fragmentation_finder finder = {.findings =
+                                                                                     findings};
+    if (go_release_parse(g2h_heap_go_version(heap)).minor < SIZE_CLASSES_SINCE || objects == 0)
+        return NULL;
+    finder.found = calloc(findings->threads, sizeof(*finder.found));
+    TRY_MEMORY(finder.found);
+    TRY(workers_run(findings->threads, (objects - 1) / FRAGMENTATION_OBJECTS + 1,
+                    fragmentation_find_task, &finder));
+    struct fragmentation_found *all = &finder.found[0];
+    for (unsigned i = 1; i < findings->threads; i++)
+        TRY_MEMORY(fragmentation_merge(all, &finder.found[i]));
+    for (size_t i = 0; i < all->rows.count; i++) {
+        TRY_MEMORY(vector_push(&ret->rows, all->rows.data[i]));
+        fragmentation_add_row(&ret->sums, &all->rows.data[i]);
+    }
+    for (size_t i = 0; i < all->pins.count; i++)
+        TRY_MEMORY(vector_push(&ret->pins, all->pins.data[i]));
+    vector_sort(&ret->rows, compare_rows);
+    vector_sort(&ret->pins, compare_pins);
+    return NULL;
+}
+
+static void fragmentation_deinit(struct fragmentation *fragmentation)
+{
+    free(fragmentation->rows.data);
+    free(fragmentation->pins.data);
+}
+
+/* ==== waste ==== */
+
+enum { WASTE_OBJECTS = 1 << 16 /* in a task */ };
 
 /* ---- visiting slices, strings and maps ---- */
 
@@ -20,7 +1076,7 @@ struct waste_finder {
     part_vector *parts;        /* by task */
     struct waste_row **maps;   /* by worker, by declaration; NULL: the worker has met no map */
     uint64_t *full;            /* a bit for each object that full slices are in */
-    uint64_t *used;            /* a bit for each string that substrings.c does not report */
+    uint64_t *used;            /* a bit for each string that is not among the substrings */
     uint32_t
         *windows; /* by window: the lowest declaration of its slices, or DECLARATION_OF_LOCAL */
 };
@@ -138,14 +1194,15 @@ static bool visit_one(void *context, const struct g2h_capacity *capacity)
 static struct g2h_error *waste_find_task(void *context, size_t task, unsigned worker)
 {
     const struct waste_finder *finder = context;
-    const uint32_t first = (uint32_t)task * OBJECTS;
+    const uint32_t first = (uint32_t)task * WASTE_OBJECTS;
     struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
                           &finder->maps[worker]};
     const bool good =
         task == finder->tasks
             ? g2h_capacities_of_variables(finder->capacities, visit_one, &visit)
             : g2h_capacities_of_objects(finder->capacities, first,
-                                        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                                        first < UINT32_MAX - WASTE_OBJECTS ? first + WASTE_OBJECTS
+                                                                           : UINT32_MAX,
                                         visit_one, &visit);
     return good ? NULL : &error_no_memory;
 }
@@ -168,9 +1225,14 @@ static void waste_add_row(struct waste_row *to, const struct waste_row *row)
     to->empty_size += row->empty_size;
 }
 
-/* The row of a declaration is made when the first waste is found there. */
-struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
-                            uint32_t declaration, uint64_t wasted, uint64_t bytes)
+/*
+ * Adds one array or string to the row of a declaration; by_declaration leads from a declaration to
+ * its row's index. Returns the row, or NULL if memory runs out.
+ *
+ * The row of a declaration is made when the first waste is found there.
+ */
+static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
+                                   uint32_t declaration, uint64_t wasted, uint64_t bytes)
 {
     uint32_t index = (uint32_t)rows->list.count;
     if (!map_put(by_declaration, declaration, index, &index) ||
@@ -254,7 +1316,7 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
         .capacities = ret->capacities,
         .layout = &ret->layout,
         .declarations = g2h_capacities_declaration_count(ret->capacities),
-        .tasks = g2h_heap_object_count(g2h_view_heap(findings->view)) / OBJECTS + 1};
+        .tasks = g2h_heap_object_count(g2h_view_heap(findings->view)) / WASTE_OBJECTS + 1};
     TRY(layout_init(findings, &ret->layout));
     TRY(fragmentation_find(findings, &ret->fragmentation));
     TRY(equals_find(findings, &ret->texts));
@@ -263,8 +1325,8 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
     finder.maps = calloc(findings->threads, sizeof(*finder.maps));
-    finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
-    finder.used = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.used));
+    finder.full = calloc(finder.tasks * WASTE_OBJECTS / 64, sizeof(*finder.full));
+    finder.used = calloc(finder.tasks * WASTE_OBJECTS / 64, sizeof(*finder.used));
     const uint32_t windows = g2h_windows_count(findings->windows);
     finder.windows = malloc((windows + 1) * sizeof(*finder.windows));
     TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used &&

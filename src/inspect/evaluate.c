@@ -14,7 +14,7 @@
 
 #include "base/scope.h"
 #include "inspect/json_write.h"
-#include "findings/expression.h"
+#include "findings/path.h"
 
 enum { DEPTH = 32 /* of parentheses and functions */ };
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/entries.h"
+#include "findings/keys.h"
 #include "inspect/json_write.h"
 
 enum {

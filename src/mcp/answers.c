@@ -9,8 +9,7 @@
 #include "base/workers.h"
 #include "exe/exe.h"
 #include "findings/class_rows.h"
-#include "findings/held.h"
-#include "findings/lookup.h"
+#include "findings/path.h"
 #include "output/report/report.h"
 #include "output/report/sections.h"
 

@@ -39,7 +39,6 @@ const lists = {
 const circles = {
   'exe/dwarf: die die_units': 'units are known by their first entries',
   'exe/dwarf: dwarf_info dwarf_types': 'a type is read when a variable has it, and its name is interned beside those of variables',
-  'findings: slices substrings waste': 'the parts of waste add rows to its lists',
   'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
   'inspect: properties remote': 'what a value shows may be a summary of its parts, which are values',
   'process: frames goroutine_records object_records profile_records records': 'each kind of record goes through one buffer, which calls for them in their order',

@@ -10,7 +10,7 @@
 #include <go2heapsnapshot/values.h>
 
 #include "../conversion.h"
-#include "findings/entries.h"
+#include "findings/keys.h"
 #include "heap/heap.h"
 #include "view/view.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "findings/findings.h"
-#include "findings/who.h"
+#include "findings/suspects.h"
 
 enum {
     DATA_CHARACTERS = 256,   /* of a name, which is cut */

@@ -7,10 +7,8 @@
 
 #include "base/port.h"
 #include "base/scope.h"
-#include "findings/expression.h"
-#include "findings/largest.h"
-#include "findings/retainers.h"
-#include "findings/structs.h"
+#include "findings/path.h"
+#include "findings/class_rows.h"
 #include "output/html/data.h"
 
 enum {

@@ -8,8 +8,7 @@
 
 #include "base/scope.h"
 #include "findings/memory_use.h"
-#include "findings/packages.h"
-#include "findings/ranking.h"
+#include "findings/merged.h"
 #include "output/html/data.h"
 
 enum { KIND_MORE = MERGED_CLASS + 1 };

@@ -20,7 +20,7 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
-#include "findings/calls.h"
+#include "findings/allocated.h"
 #include "output/pprof/profile.h"
 
 /* ---- samples of allocations, scaled to estimates, and the sampling rate, as far as a dump shows

@@ -10,7 +10,6 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "findings/merged.h"
-#include "findings/packages.h"
 #include "output/pprof/profile.h"
 
 /* The most frames of a stack. Longer stacks keep the outermost and the innermost half of this

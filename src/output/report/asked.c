@@ -2,7 +2,7 @@
  * object; see sections.h. */
 #include "base/scope.h"
 #include "findings/class_rows.h"
-#include "findings/retainers.h"
+#include "findings/path.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 

@@ -6,7 +6,7 @@
 #include "base/printable.h"
 #include "base/scope.h"
 #include "base/shell.h"
-#include "findings/lookup.h"
+#include "findings/path.h"
 #include "output/report/sections.h"
 
 /* Adds a command. An option that takes nothing has no argument. */

@@ -2,7 +2,7 @@
  * sections.h. */
 #include "base/bytes.h"
 #include "base/scope.h"
-#include "findings/finalized.h"
+#include "findings/goroutines.h"
 #include "output/report/sections.h"
 
 struct g2h_bytes report_class(const struct report *report, uint32_t name)

@@ -7,8 +7,7 @@
 
 #include "base/scope.h"
 #include "findings/class_rows.h"
-#include "findings/lookup.h"
-#include "findings/expression.h"
+#include "findings/path.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 

@@ -3,7 +3,7 @@
 #define OUTPUT_REPORT_REPORT_H
 
 #include "findings/findings.h"
-#include "findings/who.h"
+#include "findings/suspects.h"
 #include "output/report/page.h"
 
 /*

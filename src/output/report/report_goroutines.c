@@ -5,7 +5,6 @@
 
 #include "base/scope.h"
 #include "findings/goroutines.h"
-#include "findings/leaks.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 

@@ -2,7 +2,6 @@
 #include "findings/memory_use.h"
 
 #include "base/scope.h"
-#include "findings/outside_holders.h"
 #include "output/report/sections.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* report_tree: the tree of retainers; see sections.h. */
 #include "base/scope.h"
-#include "findings/ranking.h"
+#include "findings/merged.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 

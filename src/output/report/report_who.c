@@ -1,14 +1,13 @@
 /* report_who: the section with the suspects; see sections.h. */
-#include "findings/who.h"
+#include "findings/suspects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/deferred.h"
 #include "findings/goroutines.h"
 #include "findings/keys.h"
-#include "findings/stale.h"
+#include "findings/pinned.h"
 #include "findings/path.h"
 #include "output/report/sections.h"
 

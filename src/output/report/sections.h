@@ -17,8 +17,8 @@
 #define OUTPUT_REPORT_SECTIONS_H
 
 #include "findings/findings.h"
-#include "findings/ranking.h"
-#include "findings/who.h"
+#include "findings/merged.h"
+#include "findings/suspects.h"
 #include "output/report/page.h"
 
 struct report {
@@ -69,7 +69,7 @@ void report_put_fragmentation(const struct report *report,
 void report_put_layout(const struct report *report, const struct layout_findings *layout);
 
 /* Writes the path to one object, or to the objects of a class, in place of all sections.
- * findings/lookup.h has the forms of asked, and the errors. */
+ * findings/path.h has the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
 /* Writes the contents of an object or a variable, or how the values of each field are spread over

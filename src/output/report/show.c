@@ -11,8 +11,8 @@
 
 #include "base/scope.h"
 #include "findings/class_rows.h"
-#include "findings/distribution.h"
-#include "findings/lookup.h"
+#include "findings/keys.h"
+#include "findings/path.h"
 #include "output/report/show.h"
 
 enum { LABEL_WIDTH = 32 /* characters, outside of JSON */ };

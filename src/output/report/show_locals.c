@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/expression.h"
-#include "findings/lookup.h"
+#include "findings/path.h"
 #include "output/report/show.h"
 
 /* A goroutine that is asked for, and which of its variables. */

@@ -8,7 +8,7 @@
 #include <go2heapsnapshot/heap.h>
 
 #include "base/scope.h"
-#include "findings/entries.h"
+#include "findings/keys.h"
 #include "output/report/show.h"
 
 enum { MOST_PARTS = 16 /* values of a struct that is the key or the value of an entry */ };

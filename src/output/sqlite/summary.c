@@ -16,7 +16,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "findings/findings.h"
-#include "findings/ranking.h"
+#include "findings/merged.h"
 #include "output/sqlite/summary_tables.h"
 
 /* The most rows, not counting those of "(others)". */
