@@ -287,6 +287,19 @@ huge() {
 	ends
 }
 
+# wiped: a fork would find the list of the program's objects empty.
+wiped() {
+	name="$release, MADV_WIPEONFORK"
+	starts "$app" -wipe
+	reads && is_forked
+	result $? "$name: is forked" "$build/log"
+	lives "$name"
+	ends
+	"$g2h" --format report "$build/x.dump" 2>"$build/log" | tr -d , >"$build/report"
+	grep -q ' 122880 ptr128 in ' "$build/report"
+	result $? "$name: what a fork would lack is there" "$build/report"
+}
+
 # leave GROUP: removes a group, which processes that have ended may take a moment to leave.
 leave() {
 	for _ in $(seq 100); do
@@ -319,5 +332,6 @@ for goroot in $goroots; do
 	copies 'userfaultfd' 'it uses userfaultfd' "$app" -userfaultfd
 	copies 'aio' 'it uses aio' "$app" -aio
 	copies 'MADV_DONTFORK' 'MADV_DONTFORK' "$app" -dontfork
+	wiped
 	rm -f "$build/x.dump"
 done

@@ -12,6 +12,7 @@
 #include "process/attach/copy.h"
 #include "process/attach/death.h"
 #include "process/attach/filters.h"
+#include "process/attach/fork.h"
 #include "process/attach/refuse.h"
 #include "process/attach/available.h"
 
@@ -1482,6 +1483,88 @@ static void test_mappings(void **state)
     free(mappings.data);
 }
 
+/* What a fork would lack: memory of MADV_DONTFORK (dc) forbids it, that of MADV_WIPEONFORK (wf) is
+ * taken from the process. */
+static void test_fork_mappings(void **state)
+{
+    static const char smaps[] =
+        "00400000-00401000 r-xp 00000000 fe:00 17    /bin/x dc wf\n"
+        "Rss:                   4 kB\n"
+        "VmFlags: rd ex mr mw me sd \n"
+        "c000000000-c000400000 rw-p 00000000 00:00 0 \n"
+        "Size:               4096 kB\n"
+        "Rss:                2048 kB\n"
+        "Swap:               1024 kB\n"
+        "VmFlags: rd wr mr mw me ac wf \n"
+        "c000400000-c000500000 rw-p 00000000 00:00 0 \n"
+        "Rss:                 512 kB\n"
+        "VmFlags: rd wr mr mw me ac \n"
+        "7f0000000000-7f0000001000 rw-s 00000000 00:01 99    /dev/infiniband\n"
+        "VmFlags: rd wr sh mr mw me ms dc io sd\n";
+    struct attach_fork fork = {0}, refused = {0};
+    (void)state;
+    assert_true(attach_fork_check_mappings(&fork, smaps));
+    assert_int_equal(fork.wiped.list.count, 1);
+    assert_int_equal(fork.wiped.list.data[0].begin, 0xc000000000);
+    assert_int_equal(fork.wiped.list.data[0].end, 0xc000400000);
+    assert_int_equal(fork.wiped_bytes, 3 << 20);
+    assert_false(attach_fork_check_mappings(
+        &refused, "1000-2000 rw-p 00000000 00:00 0 \nVmFlags: rd wr mr dc wf\n"));
+    assert_non_null(strstr(refused.refused, "MADV_DONTFORK"));
+    ranges_deinit(&fork.wiped);
+}
+
+/* The time is linear in the mappings: with a search to the end of smaps at each of them this would
+ * take hours. */
+static void test_fork_many_mappings(void **state)
+{
+    struct text smaps = {0};
+    struct attach_fork fork = {0};
+    (void)state;
+    for (uint64_t i = 1; i <= 200000; i++)
+        text_printf(&smaps,
+                    "%" PRIx64 "-%" PRIx64 " rw-p 00000000 00:00 0 \nRss: 4 kB\n"
+                    "VmFlags: rd wr mr mw me ac sd \n",
+                    i << 16, (i << 16) + 4096);
+    assert_false(smaps.failed);
+    assert_true(attach_fork_check_mappings(&fork, smaps.data));
+    assert_int_equal(fork.wiped.list.count, 0);
+    text_deinit(&smaps);
+}
+
+/* Pages of another process take the place of zeros, and only as far as both have them. */
+static void test_given_pages(void **state)
+{
+    struct attach_run runs[] = {{0x10000, 0x4000, ATTACH_WRITTEN},
+                                {0x14000, 0x8000, ATTACH_ZERO},
+                                {0x30000, 0x2000, ATTACH_ZERO},
+                                {0x40000, 0x1000, ATTACH_WRITTEN}};
+    struct attach_run given_runs[] = {{0x8000, 0x1000, ATTACH_WRITTEN},
+                                      {0x14000, 0x1000, ATTACH_ZERO},
+                                      {0x15000, 0x2000, ATTACH_WRITTEN},
+                                      {0x18000, 0x1000, ATTACH_MAYBE},
+                                      {0x31000, 0x4000, ATTACH_WRITTEN}};
+    static const struct attach_run wanted[] = {
+        {0x10000, 0x4000, ATTACH_WRITTEN}, {0x14000, 0x1000, ATTACH_ZERO},
+        {0x15000, 0x2000, ATTACH_GIVEN},   {0x17000, 0x1000, ATTACH_ZERO},
+        {0x18000, 0x1000, ATTACH_GIVEN},   {0x19000, 0x3000, ATTACH_ZERO},
+        {0x30000, 0x1000, ATTACH_ZERO},    {0x31000, 0x1000, ATTACH_GIVEN},
+        {0x40000, 0x1000, ATTACH_WRITTEN}};
+    const struct attach_pages given = {.runs = {given_runs, 5, 5}};
+    struct attach_pages pages = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
+        assert_true(vector_push(&pages.runs, runs[i]));
+    assert_true(attach_pages_give(&pages, &given));
+    assert_int_equal(pages.runs.count, sizeof(wanted) / sizeof(*wanted));
+    for (size_t i = 0; i < pages.runs.count; i++) {
+        assert_int_equal(pages.runs.data[i].address, wanted[i].address);
+        assert_int_equal(pages.runs.data[i].size, wanted[i].size);
+        assert_int_equal(pages.runs.data[i].kind, wanted[i].kind);
+    }
+    attach_pages_deinit(&pages);
+}
+
 static void test_procfs(void **state)
 {
     static const char status[] = "Name:\tx\nPid:\t 12\nBig: 18446744073709551616\nLast:";
@@ -1656,6 +1739,9 @@ int main(void)
         TEST(test_groups),
         TEST(test_groups_of_others),
         TEST(test_mappings),
+        TEST(test_fork_mappings),
+        TEST(test_fork_many_mappings),
+        TEST(test_given_pages),
         TEST(test_procfs),
         TEST(test_space),
         TEST(test_guess),

@@ -135,22 +135,27 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
     return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options->progress);
 }
 
-/* Copies a process that is stopped, or the child of its fork, into the space, which is made again
- * if the process has grown. Returns 0 or an errno value. */
-static int copy_from(uint64_t pid, bool is_child, const struct attach_options *options,
-                     struct attach_space *space, struct process *ret,
-                     struct attach_account *account)
+/* Copies a process that is stopped, or the child of its fork if wiped is not NULL, into the space,
+ * which is made again if the process has grown. Returns 0 or an errno value. */
+static int copy_from(uint64_t pid, const struct copied_wiped *wiped,
+                     const struct attach_options *options, struct attach_space *space,
+                     struct process *ret, struct attach_account *account)
 {
+    const bool is_child = wiped != NULL;
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_copied copied;
     const double start = clock_seconds();
     int error = attach_pages_find(pid, &pages);
+    if (error == 0 && is_child)
+        error = copied_mark_wiped(wiped, &pages) ? 0 : ENOMEM;
     if (error == 0)
         error = copied_note_resident(&pages, ret);
     if (error == 0 && !is_child)
         copied_note_smaps(pid, ret);
     if (error == 0)
         error = copied_make_space(&pages, space) ? 0 : NO_ADDRESSES;
+    if (error == 0 && is_child)
+        copied_fill_wiped(wiped, &pages, space);
     if (error == 0)
         error = attach_copy_pages(pid, &pages, space, is_child, options->progress, &ret->memory,
                                   &copied);
@@ -158,7 +163,7 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
         return error;
     ret->entry = procfs_auxv(pid, AT_ENTRY);
     ret->maps = take_pointer(pages.maps);
-    account->bytes = copied.bytes;
+    account->bytes = copied.bytes + (is_child ? wiped->pages.resident : 0);
     account->reads = copied.reads;
     account->unreadable = copied.unreadable;
     account->copy_seconds = clock_seconds() - start;
@@ -171,9 +176,10 @@ static int copy_from(uint64_t pid, bool is_child, const struct attach_options *o
 struct held {
     struct attach_fork fork;
     struct attach_stop stop;
-    bool forks;      /* a fork is requested, and possible */
-    bool holds;      /* signals are blocked */
-    sigset_t before; /* those that were blocked before */
+    struct copied_wiped wiped; /* what the child does not have */
+    bool forks;                /* a fork is requested, and possible */
+    bool holds;                /* signals are blocked */
+    sigset_t before;           /* those that were blocked before */
 };
 
 /* Blocks the signals that would end this program, so that it ends with no child left behind. The
@@ -193,6 +199,8 @@ static void end_held(void *data)
 {
     struct held *held = data;
     attach_stop_deinit(&held->stop);
+    copied_wiped_deinit(&held->wiped);
+    ranges_deinit(&held->fork.wiped);
     if (held->holds)
         pthread_sigmask(SIG_SETMASK, &held->before, NULL);
     free(held);
@@ -231,7 +239,8 @@ static int copy_child(uint64_t pid, const struct attach_options *options, struct
                       struct attach_space *space, struct process *ret,
                       struct attach_account *account)
 {
-    const int error = copy_from((uint64_t)held->fork.child, true, options, space, ret, account);
+    const int error =
+        copy_from((uint64_t)held->fork.child, &held->wiped, options, space, ret, account);
     attach_stop_end(&held->stop);
     account->is_left = held->fork.is_left;
     return error == NO_ADDRESSES ? error : explain_end(pid, &held->fork, error);
@@ -242,7 +251,7 @@ static int attach_open_window(const struct held *held, struct attach_space *spac
                               struct process *ret)
 {
     attach_space_deinit(space);
-    const int error = copied_open_window((uint64_t)held->fork.child, space, ret);
+    const int error = copied_open_child((uint64_t)held->fork.child, &held->wiped, space, ret);
     return error == EOVERFLOW ? NO_ADDRESSES : error;
 }
 
@@ -275,7 +284,9 @@ static int stop_once(uint64_t pid, const struct attach_options *options, bool ma
     int error = attach_stop(pid, held->forks ? &held->fork : NULL, &held->stop);
     if (error == 0 && !is_window &&
         (!held->forks || (fork->child == 0 && (may_copy || !fork->may_come))))
-        error = copy_from(pid, false, options, space, ret, account);
+        error = copy_from(pid, NULL, options, space, ret, account);
+    if (error == 0 && fork->child != 0) /* the child has zeros there */
+        error = copied_take_wiped(pid, &fork->wiped, &held->wiped);
     attach_stop_let_go(&held->stop);
     return error;
 }

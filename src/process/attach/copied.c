@@ -11,6 +11,7 @@
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "base/scope.h"
+#include "process/attach/copy.h"
 #include "process/attach/procfs.h"
 #include "process/attach/refuse.h"
 
@@ -90,18 +91,65 @@ void copied_note_smaps(uint64_t pid, struct process *ret)
         ret->smaps = take_pointer(smaps.data);
 }
 
+/* ---- memory that a fork wipes ---- */
+
+int copied_take_wiped(uint64_t pid, const struct ranges *ranges, struct copied_wiped *ret)
+{
+    struct memory memory = {0};
+    struct attach_copied copied;
+    if (ranges->list.count == 0)
+        return 0;
+    int error = attach_pages_find_in(pid, ranges, &ret->pages);
+    if (error == 0 && ret->pages.resident == 0)
+        return 0;
+    if (error == 0)
+        error = attach_space_make(&ret->pages, 0, &ret->space) ? 0 : ENOMEM;
+    if (error == 0)
+        error = attach_copy_pages(pid, &ret->pages, &ret->space, false, NULL, &memory, &copied);
+    memory_deinit(&memory);
+    return error;
+}
+
+void copied_wiped_deinit(struct copied_wiped *wiped)
+{
+    attach_pages_deinit(&wiped->pages);
+    attach_space_deinit(&wiped->space);
+}
+
+bool copied_mark_wiped(const struct copied_wiped *wiped, struct attach_pages *pages)
+{
+    return wiped->pages.resident == 0 || attach_pages_give(pages, &wiped->pages);
+}
+
+void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pages *pages,
+                       const struct attach_space *space)
+{
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        if (run->kind == ATTACH_GIVEN)
+            memcpy(attach_space_at(space, run), attach_space_at(&wiped->space, run),
+                   (size_t)run->size);
+    }
+}
+
+/* ---- windows ---- */
+
 /* The pages are not copied: memory_at() reads them from the child through the window when they are
  * used. */
-int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
+int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct attach_space *space,
+                      struct process *ret)
 {
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = copied_mark_wiped(wiped, &pages) ? 0 : ENOMEM;
     if (error == 0)
         error = copied_note_resident(&pages, ret);
     if (error != 0)
         return error;
     if (!attach_space_make(&pages, 0, space))
         return EOVERFLOW;
+    copied_fill_wiped(wiped, &pages, space);
     for (size_t i = 0; i < pages.runs.count; i++) {
         const struct attach_run *run = &pages.runs.data[i];
         const struct range all = {run->address, run->address + run->size};
@@ -116,6 +164,12 @@ int copied_open_window(uint64_t pid, struct attach_space *space, struct process 
     ret->entry = procfs_auxv(pid, AT_ENTRY);
     ret->maps = take_pointer(pages.maps);
     return ret->memory.window ? 0 : ENOMEM;
+}
+
+int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
+{
+    static const struct copied_wiped none;
+    return copied_open_child(pid, &none, space, ret);
 }
 
 void copied_hand_over(struct attach_space *space, struct process *process)

@@ -21,6 +21,23 @@ int copied_note_resident(const struct attach_pages *pages, struct process *ret);
  * them. */
 void copied_note_smaps(uint64_t pid, struct process *ret);
 
+/* Memory that the child of a fork does not get (MADV_WIPEONFORK): a copy of its parent's. */
+struct copied_wiped {
+    struct attach_pages pages;
+    struct attach_space space;
+};
+
+/* Copies these ranges of a stopped process. Returns 0 or an errno value. *ret goes to
+ * copied_wiped_deinit() in any case. */
+int copied_take_wiped(uint64_t pid, const struct ranges *ranges, struct copied_wiped *ret);
+void copied_wiped_deinit(struct copied_wiped *wiped);
+
+/* Puts such memory in place of the child's zeros: first into its pages, then, when there is a space
+ * for these, the bytes into the space. copied_mark_wiped() returns false if memory runs out. */
+bool copied_mark_wiped(const struct copied_wiped *wiped, struct attach_pages *pages);
+void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pages *pages,
+                       const struct attach_space *space);
+
 /* Makes another space if the prepared one does not hold all pages, because the process has grown
  * far meanwhile. Returns whether there is one that does. */
 bool copied_make_space(const struct attach_pages *pages, struct attach_space *space);
@@ -29,6 +46,10 @@ bool copied_make_space(const struct attach_pages *pages, struct attach_space *sp
  * and must outlive it. Returns 0 or an errno value; EOVERFLOW: the address space cannot be
  * reserved. */
 int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret);
+
+/* Does the same for the child of a fork, with what of its memory was wiped. */
+int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct attach_space *space,
+                      struct process *ret);
 
 /* Makes the process the owner of the space, which has its copy. */
 void copied_hand_over(struct attach_space *space, struct process *process);

@@ -88,7 +88,7 @@ static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);
-        for (uint64_t at = 0; at < run->size && run->kind != ATTACH_ZERO;) {
+        for (uint64_t at = 0; at < run->size && attach_run_is_read(run);) {
             const uint64_t left = run->size - at, size = left < MOST_BATCH ? left : MOST_BATCH;
             const struct piece piece = {run->address + at, size, data + at,
                                         run->kind == ATTACH_MAYBE};

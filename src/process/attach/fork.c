@@ -84,32 +84,75 @@ static bool check_descriptors(struct attach_fork *fork)
     return true;
 }
 
-/* Checks the mappings: memory of aio and of io_uring, whose descriptor may be closed, and memory
- * that a child does not get (MADV_DONTFORK; "dc" in smaps, proc(5)). Returns false with the reason
- * in fork->refused. */
+/* The mapping of smaps whose lines are being read. */
+struct fork_mapping {
+    uint64_t begin, end;
+    uint64_t bytes; /* resident or swapped */
+    bool is_private;
+};
+
+/* Parses the line that begins a mapping: start-end perms …. Returns false for other lines. */
+static bool parse_fork_mapping(const char *at, struct fork_mapping *ret)
+{
+    uint64_t begin, end;
+    if (!procfs_take_number(&at, 16, &begin) || *at++ != '-' || !procfs_take_number(&at, 16, &end))
+        return false;
+    const bool is_private = strnlen(at, 4) == 4 && at[0] == 'r' && at[1] == 'w' && at[3] == 'p';
+    *ret = (struct fork_mapping){begin, end, 0, is_private};
+    return true;
+}
+
+/* Returns the bytes in a line of smaps: "Rss:  12 kB". 0: it has another key. */
+static uint64_t bytes_in(const char *line, const char *key)
+{
+    const size_t size = strlen(key);
+    uint64_t kilobytes;
+    if (strncmp(line, key, size) != 0)
+        return 0;
+    line += size + strspn(line + size, " ");
+    return procfs_take_number(&line, 10, &kilobytes) ? kilobytes << 10 : 0;
+}
+
+/* Returns whether a line of smaps, "VmFlags: rd wr mr", has a flag, which begins with a blank. The
+ * flags are those of proc(5). */
+static bool has_fork_flag(const char *line, const char flag[4])
+{
+    const size_t size = strcspn(line, "\n");
+    return strncmp(line, "VmFlags:", 8) == 0 && memmem(line, size, flag, 3) != NULL;
+}
+
+/* Refuses memory of aio and of io_uring, whose descriptor may be closed, and memory that a child
+ * does not get (MADV_DONTFORK). */
+bool attach_fork_check_mappings(struct attach_fork *fork, const char *smaps)
+{
+    struct fork_mapping mapping = {0};
+    if (strstr(smaps, " /[aio]"))
+        return fork_refuse(fork, "it uses aio");
+    if (strstr(smaps, " anon_inode:[io_uring]"))
+        return fork_refuse(fork, "it uses io_uring");
+    for (const char *line = smaps; *line;) {
+        (void)parse_fork_mapping(line, &mapping);
+        mapping.bytes += bytes_in(line, "Rss:") + bytes_in(line, "Swap:");
+        if (mapping.is_private && has_fork_flag(line, " dc"))
+            return fork_refuse(fork, "it has memory that a fork would not have (MADV_DONTFORK)");
+        if (has_fork_flag(line, " wf")) {
+            const struct range range = {mapping.begin, mapping.end};
+            if (!vector_push(&fork->wiped.list, range))
+                return fork_refuse(fork, "there is no memory for a list of its mappings");
+            fork->wiped_bytes += mapping.bytes;
+        }
+        line = strchrnul(line, '\n');
+        line += *line == '\n';
+    }
+    return true;
+}
+
 static bool check_mappings(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text smaps = {0};
-    bool is_private = false;
     if (procfs_read_of(fork->pid, "smaps", &smaps) != 0)
         return fork_refuse(fork, "its mappings cannot be read");
-    if (strstr(smaps.data, " /[aio]"))
-        return fork_refuse(fork, "it uses aio");
-    if (strstr(smaps.data, " anon_inode:[io_uring]"))
-        return fork_refuse(fork, "it uses io_uring");
-    for (const char *line = smaps.data; *line;) {
-        const char *end = strchrnul(line, '\n'), *blank = memchr(line, ' ', (size_t)(end - line));
-        if (strncmp(line, "VmFlags:", 8) == 0) {
-            const char *flag = strstr(line, " dc");
-            if (is_private && flag && flag < end)
-                return fork_refuse(fork,
-                                   "it has memory that a fork would not have (MADV_DONTFORK)");
-        } else if (blank && end - blank > 4 && memchr(line, '-', (size_t)(blank - line))) {
-            is_private = blank[1] == 'r' && blank[2] == 'w' && blank[4] == 'p';
-        }
-        line = *end ? end + 1 : end;
-    }
-    return true;
+    return attach_fork_check_mappings(fork, smaps.data);
 }
 
 /* Returns how many threads the processes of a user have. */
@@ -170,6 +213,12 @@ static bool check_room(struct attach_fork *fork)
         return fork_refuse(
             fork, "a fork needs %.0f MB, and %s leaves %.0f MB", (double)wanted / 1e6,
             *available.limit ? available.limit : "this machine", (double)available.left / 1e6);
+    attach_available_find(&available);
+    if (fork->wiped_bytes > 0 && available.left / 2 < fork->wiped_bytes)
+        return fork_refuse(fork,
+                           "a fork would not have %.0f MB of its memory (MADV_WIPEONFORK), and "
+                           "there is no memory for a copy of that",
+                           (double)fork->wiped_bytes / 1e6);
     if (procfs_read("/proc/sys/vm/overcommit_memory", &overcommit) == 0 &&
         procfs_number(&overcommit, "") == 2)
         return fork_refuse(fork,

@@ -32,25 +32,34 @@
 
 #include <stddef.h>
 
+#include "base/ranges.h"
 #include "process/attach/inject.h"
 
 struct attach_fork {
     uint64_t pid;
     struct inject_code code;
-    pid_t child;       /* 0: none */
-    uint64_t image;    /* g2h_process_image() at the time of the fork */
-    uint64_t there;    /* the child's number in the process's own pid namespace */
-    char refused[200]; /* why there is no child */
-    bool may_come;     /* temporary: no thread sleeps, or a signal came */
-    bool is_lost;      /* a thread does not respond, so that the tracer must end */
-    uint64_t left;     /* memory that was left at the guard's last check; 0: none yet */
-    bool was_short;    /* the child was ended because memory became short */
-    bool is_left;      /* the process could not be made to wait for the child */
+    pid_t child;          /* 0: none */
+    uint64_t image;       /* g2h_process_image() at the time of the fork */
+    uint64_t there;       /* the child's number in the process's own pid namespace */
+    char refused[200];    /* why there is no child */
+    bool may_come;        /* temporary: no thread sleeps, or a signal came */
+    bool is_lost;         /* a thread does not respond, so that the tracer must end */
+    uint64_t left;        /* memory that was left at the guard's last check; 0: none yet */
+    bool was_short;       /* the child was ended because memory became short */
+    struct ranges wiped;  /* memory that the child does not get (MADV_WIPEONFORK); the caller frees
+                             it */
+    uint64_t wiped_bytes; /* of it, what is resident or swapped */
+    bool is_left;         /* the process could not be made to wait for the child */
 };
 
 /* Checks whether a running process may be forked, with enough memory for the pages that it will
  * write to meanwhile. If not, fork->refused says why. */
 bool attach_fork_check(struct attach_fork *fork);
+
+/* Finds in the contents of /proc/PID/smaps what a fork has to know of the mappings: in fork->wiped
+ * those that the child would find empty. Returns false with the reason in fork->refused if one of
+ * them forbids it. */
+bool attach_fork_check_mappings(struct attach_fork *fork, const char *smaps);
 
 /* Waits at most a second until a thread of the process seems to sleep where it can be borrowed.
  * Returns whether one does. */

@@ -276,8 +276,20 @@ static int add_mappings(struct attach_pages *pages, const struct attach_mappings
     return error;
 }
 
-/* Finds the pages of a process; without a pagemap, which may be forbidden, all readable memory is
- * taken. Returns 0 or an errno value. */
+/* Finds the pages in mappings of a process; without a pagemap, which may be forbidden, all of them
+ * are taken. Returns 0 or an errno value. */
+static int find_pages_of(uint64_t pid, const struct attach_mappings *mappings,
+                         struct attach_pages *ret)
+{
+    const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
+    ret->is_guess = pagemap < 0;
+    const int error = add_mappings(ret, mappings, pagemap);
+    if (pagemap >= 0)
+        close(pagemap);
+    return error;
+}
+
+/* Finds the pages of a process. Returns 0 or an errno value. */
 static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};
@@ -285,14 +297,9 @@ static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
     if (error != 0)
         return error;
     struct attach_mappings mappings = {0};
-    int result = attach_mappings_parse(maps.data, &mappings) ? 0 : ENOMEM;
-    const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
-    ret->is_guess = pagemap < 0;
     ret->is_apart = is_apart;
-    if (result == 0)
-        result = add_mappings(ret, &mappings, pagemap);
-    if (pagemap >= 0)
-        close(pagemap);
+    const int result =
+        attach_mappings_parse(maps.data, &mappings) ? find_pages_of(pid, &mappings, ret) : ENOMEM;
     free(mappings.data);
     ret->maps = take_pointer(maps.data);
     return result;
@@ -306,6 +313,63 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret)
 int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret)
 {
     return find_pages(pid, true, ret);
+}
+
+int attach_pages_find_in(uint64_t pid, const struct ranges *ranges, struct attach_pages *ret)
+{
+    struct attach_mappings mappings = {0};
+    int error = 0;
+    for (size_t i = 0; i < ranges->list.count && error == 0; i++) {
+        const struct range *range = &ranges->list.data[i];
+        const struct attach_mapping mapping = {.address = range->begin,
+                                               .size = range->end - range->begin};
+        error = vector_push(&mappings, mapping) ? 0 : ENOMEM;
+    }
+    if (error == 0)
+        error = find_pages_of(pid, &mappings, ret);
+    free(mappings.data);
+    return error;
+}
+
+/* Adds a run to pages, with the parts that given has as other runs. *next is the first run of given
+ * that may have a part of it, or of a later run. Returns false if memory runs out. */
+static bool give_run(struct attach_pages *pages, const struct attach_run *run,
+                     const struct attach_pages *given, size_t *next)
+{
+    const uint64_t end = run->address + run->size;
+    for (uint64_t at = run->address; at < end;) {
+        const struct attach_run *part = *next < given->runs.count ? &given->runs.data[*next] : NULL;
+        if (part && (part->kind == ATTACH_ZERO || part->address + part->size <= at)) {
+            ++*next;
+            continue;
+        }
+        uint64_t from = part && part->address < end ? part->address : end, to = end;
+        if (part && part->address + part->size < end)
+            to = part->address + part->size;
+        from = from > at ? from : at;
+        if (!pages_add(pages, at, from - at, run->kind) ||
+            (from < end && !pages_add(pages, from, to - from, ATTACH_GIVEN)))
+            return false;
+        at = from < end ? to : end;
+    }
+    return true;
+}
+
+bool attach_pages_give(struct attach_pages *pages, const struct attach_pages *given)
+{
+    struct attach_pages all = {.is_apart = pages->is_apart, .is_guess = pages->is_guess};
+    size_t next = 0;
+    for (size_t i = 0; i < pages->runs.count; i++)
+        if (!give_run(&all, &pages->runs.data[i], given, &next)) {
+            attach_pages_deinit(&all);
+            return false;
+        }
+    free(pages->runs.data);
+    pages->runs.data = all.runs.data;
+    pages->runs.count = all.runs.count;
+    pages->runs.capacity = all.runs.capacity;
+    pages->resident = all.resident;
+    return true;
 }
 
 void attach_pages_deinit(struct attach_pages *pages)

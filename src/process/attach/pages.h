@@ -11,7 +11,7 @@
 #ifndef PROCESS_ATTACH_PAGES_H
 #define PROCESS_ATTACH_PAGES_H
 
-#include "base/memory.h"
+#include "base/ranges.h"
 #include "process/attach/procfs.h"
 
 struct attach_mapping {
@@ -33,8 +33,15 @@ struct attach_run {
         ATTACH_MAYBE, /* they may be zero, as pages that were read but never written to are: the
                          collector reads the words of all pointers */
         ATTACH_FILE,  /* in slow only: a whole mapping of a file that may be written to */
+        ATTACH_GIVEN, /* attach_pages_give(): the bytes come from another process */
     } kind;
 };
+
+/* Returns whether the pages of a run are read from the process whose pages they are. */
+static inline bool attach_run_is_read(const struct attach_run *run)
+{
+    return run->kind != ATTACH_ZERO && run->kind != ATTACH_GIVEN;
+}
 
 struct attach_pages {
     VECTOR(struct attach_run) runs; /* ascending */
@@ -57,6 +64,13 @@ int attach_pages_find(uint64_t pid, struct attach_pages *ret);
  * order: swapped pages, and mapped files that may be written to, whole. Pages of files that were
  * written to are among the runs; other pages of files are left out. */
 int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret);
+
+/* Does the same as attach_pages_find() for these ranges of anonymous memory alone. */
+int attach_pages_find_in(uint64_t pid, const struct ranges *ranges, struct attach_pages *ret);
+
+/* Makes the pages of the runs of given that are not zeros ATTACH_GIVEN, as far as pages has them.
+ * Returns false if memory runs out. */
+bool attach_pages_give(struct attach_pages *pages, const struct attach_pages *given);
 
 void attach_pages_deinit(struct attach_pages *pages);
 

@@ -70,7 +70,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
     window->checks = calloc(pages->runs.count + 1, sizeof(*window->checks));
     for (size_t i = 0; window->checks && i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
-        if (run->kind != ATTACH_ZERO)
+        if (attach_run_is_read(run))
             window->checks[window->check_count++] = (struct window_check){
                 run->address,
                 (uint64_t)(attach_space_at(&window->space, run) - window->data) / window->page,
@@ -154,8 +154,8 @@ static bool copy_space(const struct attach_space *space, struct attach_space *re
     return true;
 }
 
-/* Pages of zeros count as read from the start. Returns NULL if memory runs out or the process
- * cannot be read. */
+/* Pages of zeros, and those of another process, count as read from the start. Returns NULL if
+ * memory runs out or the process cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
 {
@@ -183,8 +183,8 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
         const struct attach_run *run = &pages->runs.data[i];
         const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
         for (uint64_t at = first; at < first + run->size / window->page; at++) {
-            set_page_bit(run->kind == ATTACH_ZERO ? window->there : window->mapped, at);
-            if (run->kind != ATTACH_ZERO)
+            set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
+            if (attach_run_is_read(run))
                 set_page_bit(window->ahead, at);
         }
     }

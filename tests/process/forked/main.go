@@ -41,6 +41,7 @@ var (
 	faults                        = flag.Bool("userfaultfd", false, "has a descriptor of userfaultfd")
 	aio                           = flag.Bool("aio", false, "has a context of aio")
 	dontFork                      = flag.Bool("dontfork", false, "has memory with MADV_DONTFORK")
+	wipes                         = flag.Bool("wipe", false, "has its list of objects in memory with MADV_WIPEONFORK")
 )
 
 func fail(what ...any) {

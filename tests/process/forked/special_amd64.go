@@ -11,6 +11,7 @@ const (
 	userfaultfd = 323
 	ioUring     = 425
 	dontForkIt  = 10
+	wipeOnFork  = 18
 )
 
 // special makes what a fork might disturb, as far as the flags ask for it.
@@ -34,6 +35,12 @@ func special() []any {
 		}
 		memory[0] = 1
 		kept = append(kept, memory, call("madvise", syscall.SYS_MADVISE, uintptr(unsafe.Pointer(&memory[0])), 1<<20, dontForkIt))
+	}
+	if *wipes { // nothing else leads to the objects
+		list := make([]*node, cap(nodes)+1<<18)
+		copy(list, nodes)
+		call("madvise", syscall.SYS_MADVISE, uintptr(unsafe.Pointer(&list[0])), uintptr(len(list)*8)&^4095, wipeOnFork)
+		nodes = list[:len(nodes)]
 	}
 	return kept
 }
