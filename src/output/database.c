@@ -289,6 +289,28 @@ static struct g2h_error *make_file(const char *path, const struct stat *dump)
     return NULL;
 }
 
+/* Switches off what a database could make of rows that are added to it: somebody else may have made
+ * it. Versions of SQLite that do not know a switch ignore it. */
+static void distrust_schema(const struct database *database)
+{
+    static const struct {
+        int name, value;
+    } switches[] = {
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW /* 3.30 */
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA /* 3.31: functions in constraints and indexes */
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+#endif
+#ifdef SQLITE_DBCONFIG_DEFENSIVE /* 3.26 */
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+#endif
+    };
+    for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
+        (void)sqlite3_db_config(database->handle, switches[i].name, switches[i].value, NULL);
+}
+
 /* BEGIN IMMEDIATE takes the lock now, so that another process that writes is waited for before
  * anything is read. */
 struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret)
@@ -299,6 +321,7 @@ struct g2h_error *database_open(const char *path, const struct stat *dump, struc
     TRY(database_allocate(path, -1, &database));
     if (sqlite3_open_v2(path, &database->handle, FLAGS, NULL) != SQLITE_OK)
         return database_error(database);
+    distrust_schema(database);
     sqlite3_busy_timeout(database->handle, BUSY_MILLISECONDS);
     TRY(database_run(database, "BEGIN IMMEDIATE"));
     *ret = take_pointer(database);

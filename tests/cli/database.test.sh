@@ -87,6 +87,32 @@ else
 	equal "a database of another user: a public dump is" "$status $(dumps_in theirs.db)" '0 2'
 fi
 
+# ---- what a database makes of rows
+
+append -o made.db public.dump
+# other NAME SQL: makes other.db, a database of --summary that somebody has changed, and adds to it.
+other() {
+	cp made.db other.db
+	sqlite3 other.db "$2"
+	append -o other.db public.dump
+}
+for table in dump text place class_stat_ tree_ goroutine_stat_; do
+	other "$table" "CREATE TRIGGER t BEFORE INSERT ON $table BEGIN SELECT raise(ignore); END"
+	equal "a trigger on $table: does not run" "$status $(dumps_in other.db)" '0 2'
+done
+other dump 'CREATE TABLE log(n); CREATE TRIGGER t AFTER INSERT ON dump BEGIN
+	INSERT INTO log WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c; END'
+equal "an endless trigger: does not run" "$status $(dumps_in other.db)" '0 2'
+other text 'ALTER TABLE text RENAME TO old; CREATE VIEW text AS
+	WITH RECURSIVE c(id, text) AS (SELECT 1, 1 UNION ALL SELECT id + 1, 1 FROM c) SELECT id, text FROM c'
+equal "an endless view: is not asked" "$status $(dumps_in other.db)" '1 1'
+for how in IGNORE REPLACE; do
+	other place "DROP TABLE place; CREATE TABLE place(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name INTEGER, UNIQUE(kind) ON CONFLICT $how)"
+	said "a constraint ON CONFLICT $how: says that rows would be missing" 1 \
+		"go2heapsnapshot: other.db: does not keep the rows that are added to it: its tables are not as --summary makes them; nothing is added"
+	equal "a constraint ON CONFLICT $how: nothing is added" "$(dumps_in other.db)" 1
+done
+
 # ---- inputs beside it
 
 # stays NAME FILE ARGUMENT...: tests that the arguments are refused, and that FILE stays as it is.

@@ -410,5 +410,7 @@ struct g2h_error *summary_write(const struct g2h_view *view,
     if (wanted->append_to)
         TRY(database_narrow(summary.database, wanted->dump));
     TRY(summary_add_all(&summary));
+    if (wanted->append_to)
+        TRY(summary_tables_check(&summary.tables));
     return database_commit(summary.database);
 }

@@ -90,7 +90,7 @@ static struct g2h_error *find_or_make_tables(struct database *database, const ch
 struct g2h_error *summary_tables_init(struct summary_tables *tables, struct database *database,
                                       const char *name)
 {
-    *tables = (struct summary_tables){.database = database};
+    *tables = (struct summary_tables){.database = database, .name = name};
     const struct {
         const char *sql;
         sqlite3_stmt **ret;
@@ -132,6 +132,23 @@ void summary_tables_deinit(struct summary_tables *tables)
 
 /* ---- rows ---- */
 
+/* Returns the error that the database loses rows. */
+static struct g2h_error *refuse_tables(const struct summary_tables *tables)
+{
+    return error_create(G2H_ERROR_SYSTEM,
+                        "%s: does not keep the rows that are added to it: its tables are not as "
+                        "--summary makes them; nothing is added",
+                        tables->name);
+}
+
+/* Runs a statement that adds or changes one row. */
+static struct g2h_error *summary_tables_step(const struct summary_tables *tables,
+                                             sqlite3_stmt *statement)
+{
+    TRY(database_step(tables->database, statement));
+    return sqlite3_changes(database_handle(tables->database)) == 1 ? NULL : refuse_tables(tables);
+}
+
 /* Returns the id that the statement find selects. If it selects no row, runs add, whose bound
  * values are the same, and returns the id of the new row. */
 static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite3_stmt *find,
@@ -145,7 +162,7 @@ static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite
     sqlite3_reset(find);
     if (error || code == SQLITE_ROW)
         return error;
-    TRY(database_step(tables->database, add));
+    TRY(summary_tables_step(tables, add));
     *ret = sqlite3_last_insert_rowid(database_handle(tables->database));
     return NULL;
 }
@@ -174,12 +191,13 @@ static struct g2h_error *number_text(const struct summary_tables *tables, struct
     return find_or_add(tables, tables->find_text, tables->add_text, ret);
 }
 
-/* Binds the sums of a row, which follow two texts. */
-static void bind_sums(sqlite3_stmt *statement, uint64_t objects, uint64_t bytes, uint64_t retained)
+/* Binds the sums of a row, which follow two texts. Returns the sum of all. */
+static uint64_t bind_sums(sqlite3_stmt *statement, const struct summary_sums *sums)
 {
-    database_bind_number(statement, 3, objects);
-    database_bind_number(statement, 4, bytes);
-    database_bind_number(statement, 5, retained);
+    database_bind_number(statement, 3, sums->count);
+    database_bind_number(statement, 4, sums->bytes);
+    database_bind_number(statement, 5, sums->retained);
+    return sums->count + sums->bytes + sums->retained;
 }
 
 struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
@@ -202,7 +220,7 @@ struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
                            (struct summary_text){values[i].text, strlen(values[i].text)}));
         else if (!values[i].is_unknown)
             database_bind_number(statement, (int)i + 1, values[i].number);
-    TRY(database_step(tables->database, statement));
+    TRY(summary_tables_step(tables, statement));
     tables->dump = sqlite3_last_insert_rowid(database_handle(tables->database));
     return NULL;
 }
@@ -213,7 +231,7 @@ struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct
     sqlite3_bind_int64(tables->add_label, 1, tables->dump);
     TRY(bind_shown(tables->add_label, 2, key));
     TRY(bind_shown(tables->add_label, 3, value));
-    return database_step(tables->database, tables->add_label);
+    return summary_tables_step(tables, tables->add_label);
 }
 
 struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
@@ -224,10 +242,10 @@ struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct
     TRY(number_text(tables, name, &text));
     sqlite3_bind_int64(tables->add_class, 1, tables->dump);
     sqlite3_bind_int64(tables->add_class, 2, text);
-    bind_sums(tables->add_class, held->count, held->bytes, held->retained);
+    tables->in_classes += bind_sums(tables->add_class, held) + garbage->count + garbage->bytes;
     database_bind_number(tables->add_class, 6, garbage->count);
     database_bind_number(tables->add_class, 7, garbage->bytes);
-    return database_step(tables->database, tables->add_class);
+    return summary_tables_step(tables, tables->add_class);
 }
 
 struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
@@ -243,7 +261,8 @@ struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
     sqlite3_bind_int64(tables->add_goroutines, 3, site);
     database_bind_number(tables->add_goroutines, 4, sums->count);
     database_bind_number(tables->add_goroutines, 5, sums->retained);
-    return database_step(tables->database, tables->add_goroutines);
+    tables->in_goroutines += sums->count + sums->retained;
+    return summary_tables_step(tables, tables->add_goroutines);
 }
 
 struct g2h_error *summary_tables_place(struct summary_tables *tables, int64_t parent,
@@ -265,6 +284,40 @@ struct g2h_error *summary_tables_add_place(struct summary_tables *tables, int64_
 {
     sqlite3_bind_int64(tables->add_tree, 1, tables->dump);
     sqlite3_bind_int64(tables->add_tree, 2, place);
-    bind_sums(tables->add_tree, sums->count, sums->bytes, sums->retained);
-    return database_step(tables->database, tables->add_tree);
+    tables->in_tree += bind_sums(tables->add_tree, sums);
+    return summary_tables_step(tables, tables->add_tree);
+}
+
+/* ---- the check ---- */
+
+/* Returns an error unless the query about the dump has this result. */
+static struct g2h_error *check_sum(const struct summary_tables *tables, const char *sql,
+                                   uint64_t sum)
+{
+    _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
+    TRY(database_prepare(tables->database, sql, &statement));
+    sqlite3_bind_int64(statement, 1, tables->dump);
+    if (sqlite3_step(statement) != SQLITE_ROW)
+        return database_error(tables->database);
+    return (uint64_t)sqlite3_column_int64(statement, 0) == sum ? NULL : refuse_tables(tables);
+}
+
+/* Triggers are off, but a table may have been made again, with other constraints: ON CONFLICT
+ * IGNORE, or REPLACE. The joins also check that each name is there. */
+struct g2h_error *summary_tables_check(const struct summary_tables *tables)
+{
+    TRY(check_sum(tables, "SELECT count(*) FROM dump WHERE id = ?", 1));
+    TRY(check_sum(tables,
+                  "SELECT ifnull(sum(objects + bytes + retained + garbage_objects + "
+                  "garbage_bytes), 0) FROM class_stat_ r JOIN text t ON t.id = r.class WHERE "
+                  "dump = ?",
+                  tables->in_classes));
+    TRY(check_sum(tables,
+                  "SELECT ifnull(sum(objects + bytes + retained), 0) FROM tree_ r JOIN place p ON "
+                  "p.id = r.place JOIN text t ON t.id = p.name WHERE dump = ?",
+                  tables->in_tree));
+    return check_sum(tables,
+                     "SELECT ifnull(sum(count + retained), 0) FROM goroutine_stat_ r JOIN text t "
+                     "ON t.id = r.goroutines JOIN text s ON s.id = r.started_by WHERE dump = ?",
+                     tables->in_goroutines);
 }

@@ -22,9 +22,11 @@ struct summary_value {
 
 struct summary_tables {
     struct database *database;
-    int64_t dump; /* id of the dump that is being added */
+    const char *name; /* of the database, in messages */
+    int64_t dump;     /* id of the dump that is being added */
     sqlite3_stmt *find_text, *add_text, *find_place, *add_place;
     sqlite3_stmt *add_class, *add_tree, *add_goroutines, *add_label;
+    uint64_t in_classes, in_tree, in_goroutines; /* all numbers of the rows added to these */
 };
 
 /* Sums over objects or goroutines: how many there are, their bytes, and what they retain. */
@@ -40,8 +42,8 @@ struct summary_text {
 
 /*
  * Creates the tables in a database, unless it has them already. The database must live until
- * summary_tables_deinit(), which the caller calls after an error, too. name is the database's name
- * in messages. Errors of this and of the following functions: those of database_run();
+ * summary_tables_deinit(), which the caller calls after an error, too, and so must name, which
+ * messages call it. Errors of this and of the following functions: those of database_run();
  * G2H_ERROR_SYSTEM if the database holds something else, or tables of another version.
  */
 struct g2h_error *summary_tables_init(struct summary_tables *tables, struct database *database,
@@ -73,5 +75,10 @@ struct g2h_error *summary_tables_place(struct summary_tables *tables, int64_t pa
 /* Adds sums to those that the dump has in a place. */
 struct g2h_error *summary_tables_add_place(struct summary_tables *tables, int64_t place,
                                            const struct summary_sums *sums);
+
+/* Checks that the database has the rows that were added, before the commit. Errors:
+ * G2H_ERROR_SYSTEM: it has not, because its tables have constraints of their own; those of
+ * database_run(). */
+struct g2h_error *summary_tables_check(const struct summary_tables *tables);
 
 #endif
