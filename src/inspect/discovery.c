@@ -135,13 +135,24 @@ static struct http_part without_slash(struct http_part path)
     return path;
 }
 
+/* Returns whether a page of a browser has sent a request, and not DevTools. A page may send one
+ * without Origin, as for an image, and then Sec-Fetch-Site says that it comes from elsewhere (W3C
+ * Fetch Metadata); "none" is what a user has typed. Programs send neither. */
+static bool is_of_page(const struct http_request *request)
+{
+    if (request->origin.data)
+        return !http_is(request->origin, "devtools://devtools");
+    return request->site.data && !http_is(request->site, "none") &&
+           !http_is(request->site, "same-origin");
+}
+
 void discovery_request(struct hub *hub, struct client *client, const struct http_request *request)
 {
     const struct http_part path = without_slash(request->path);
     if (request->is_twice || request->host.size >= sizeof(client->host) ||
         !http_host_is_here(request->host, hub->address->host))
         discovery_refuse(hub, client, 400, "Host must be localhost or the address of this server");
-    else if (request->origin.data && !http_is(request->origin, "devtools://devtools"))
+    else if (is_of_page(request))
         discovery_refuse(hub, client, 403, "only DevTools may connect from within a browser");
     else if (!http_is(request->method, "GET"))
         discovery_refuse(hub, client, 405, "only GET is understood");

@@ -70,6 +70,7 @@ static bool read_header(struct http_part line, struct http_request *ret, struct 
         struct http_part *value;
     } single[] = {{"Host", &ret->host},
                   {"Origin", &ret->origin},
+                  {"Sec-Fetch-Site", &ret->site},
                   {"Sec-WebSocket-Key", &ret->key},
                   {"Sec-WebSocket-Version", &ret->version}};
     if (!memchr(line.data, ':', line.size))

@@ -21,10 +21,10 @@ struct http_part {
 };
 
 struct http_request {
-    struct http_part method, path; /* the target without its query */
-    struct http_part host, origin, key, version;
-    bool is_upgrade; /* to a WebSocket */
-    bool is_twice;   /* a header is repeated that may occur only once */
+    struct http_part method, path;                     /* the target without its query */
+    struct http_part host, origin, site, key, version; /* site: Sec-Fetch-Site */
+    bool is_upgrade;                                   /* to a WebSocket */
+    bool is_twice; /* a header is repeated that may occur only once */
 };
 
 enum http_state {

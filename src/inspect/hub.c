@@ -13,8 +13,33 @@ enum {
     LEAVE_TIME = 1000, /* for taking the rest, and closing, */
     TAKE_TIME = 30000, /* and for taking some of the requested data */
     ASKED_MOST = 16,   /* questions to the session for one client at a time */
-    KEPT = 64 << 10    /* bytes of a buffer that stay when it is empty */
+    KEPT = 64 << 10,   /* bytes of a buffer that stay when it is empty */
+    REST = 9,          /* times as long as accepting a client took no other is accepted, */
+    REST_MOST = 1000   /* milliseconds */
 };
+
+/* ---- new clients ---- */
+
+static bool has_panel(const struct hub *hub)
+{
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && hub->connections[i]->state == CONNECTION_OPEN)
+            return true;
+    return false;
+}
+
+bool hub_may_accept(const struct hub *hub)
+{
+    return hub->now >= hub->accepts_from || !has_panel(hub);
+}
+
+void hub_accepted(struct hub *hub, int64_t microseconds)
+{
+    hub->owed += (1 + REST) * microseconds; /* from hub->now on */
+    const int64_t rest = hub->owed / 1000;
+    hub->owed %= 1000;
+    hub->accepts_from = hub->now + (rest < REST_MOST ? rest : REST_MOST);
+}
 
 struct client *hub_add(struct hub *hub, int fd)
 {
@@ -241,6 +266,8 @@ int hub_patience(const struct hub *hub)
 {
     const int request = requests_patience(hub);
     int64_t first = request < 0 ? INT64_MAX : hub->now + request;
+    if (!hub_may_accept(hub) && hub->accepts_from < first)
+        first = hub->accepts_from;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         const struct client *client = hub->connections[i];
         if (!client || client->state == CONNECTION_GONE)

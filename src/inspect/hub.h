@@ -123,9 +123,11 @@ struct hub {
     uint64_t last_connection;                    /* the number of the last one */
     struct questions questions;
     struct snapshot_requests requests;
-    struct text target; /* the session's last description of its target */
-    bool asks_target;   /* it has been asked again */
-    bool failed;        /* memory ran out, and not for a client */
+    int64_t accepts_from; /* milliseconds: when the next client may be accepted, */
+    int64_t owed;         /* and microseconds that are to be added to that */
+    struct text target;   /* the session's last description of its target */
+    bool asks_target;     /* it has been asked again */
+    bool failed;          /* memory ran out, and not for a client */
 };
 
 /* Returns a client, or NULL if it has gone. */
@@ -137,6 +139,15 @@ static inline struct client *hub_find(const struct hub *hub, uint64_t number)
             return hub->connections[i];
     return NULL;
 }
+
+/*
+ * Returns whether a client may be accepted now. It takes some milliseconds to find out whose it is
+ * (peer.h), and while a WebSocket is open, accepting takes a tenth of the time at most, so that a
+ * flood of connections does not leave an open panel only what is left. hub_accepted() says how long
+ * it took.
+ */
+bool hub_may_accept(const struct hub *hub);
+void hub_accepted(struct hub *hub, int64_t microseconds);
 
 /* Adds a client with this socket. Returns NULL if no place is free, or memory runs out. */
 struct client *hub_add(struct hub *hub, int fd);

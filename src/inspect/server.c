@@ -221,11 +221,17 @@ static bool has_signal(void)
 
 /* ---- bytes ---- */
 
-static int64_t clock_now(void)
+/* Returns the time in microseconds. */
+static int64_t clock_fine(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int64_t clock_now(void)
+{
+    return clock_fine() / 1000;
 }
 
 enum { SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL };
@@ -388,7 +394,7 @@ static short events_of(const struct client *client)
 static void set_places(const struct loop *loop, struct pollfd places[PLACES])
 {
     const struct hub *hub = &loop->hub;
-    const bool has_place = !is_full(hub) || find_idle(hub);
+    const bool has_place = (!is_full(hub) || find_idle(hub)) && hub_may_accept(hub);
     places[LISTENER] = (struct pollfd){.fd = has_place ? loop->listener : -1, .events = POLLIN};
     places[SIGNAL] = (struct pollfd){.fd = wake[0], .events = POLLIN};
     places[CHANNEL] = (struct pollfd){
@@ -425,8 +431,11 @@ static void welcome(struct loop *loop)
     if (idle)
         client_end(idle);
     server_remove_gone(hub);
-    if (!is_full(hub))
-        accept_one(hub, loop->listener);
+    if (is_full(hub))
+        return;
+    const int64_t start = clock_fine();
+    accept_one(hub, loop->listener);
+    hub_accepted(hub, clock_fine() - start);
 }
 
 /* Returns how many milliseconds it may be until the next turn. */

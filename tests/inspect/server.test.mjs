@@ -111,6 +111,8 @@ await served('Host and Origin', [], async server => {
     [{Host: '[::1'}, 400], [{Host: '[]'}, 400], [{Host: '['}, 400], [{Host: ''}, 400], [{Host: 'user@localhost'}, 400], [{Host: 'a'.repeat(200)}, 400], [{Host: '[::1]x'}, 400],
     [{Host: `localhost\r\nHost: localhost`}, 400], [{Host: 'localhost\r\nX: y\r\n folded'}, 400], [{'Host ': 'x'}, 400],
     [{Origin: 'devtools://devtools'}, 200], [{Origin: 'http://evil.example'}, 403], [{Origin: 'null'}, 403], [{Origin: ''}, 403], [{Origin: `http://127.0.0.1:${port}`}, 403],
+    [{'Sec-Fetch-Site': 'cross-site'}, 403], [{'Sec-Fetch-Site': 'same-site'}, 403], [{'Sec-Fetch-Site': 'none'}, 200], [{'Sec-Fetch-Site': 'same-origin'}, 200],
+    [{'Sec-Fetch-Site': 'cross-site', Origin: 'devtools://devtools'}, 200], [{'Sec-Fetch-Site': 'none', Origin: 'http://evil.example'}, 403],
     [{Origin: 'devtools://devtools.evil.example'}, 403], [{Origin: 'DEVTOOLS://devtools'}, 403],
   ];
   for (const [headers, status] of table) {

@@ -8,6 +8,7 @@
 
 #include "inspect/command.h"
 #include "inspect/http.h"
+#include "inspect/hub.h"
 #include "inspect/json_read.h"
 #include "inspect/json_write.h"
 #include "inspect/sha1.h"
@@ -253,7 +254,7 @@ static void sees_repeated_headers(void **state)
     (void)state;
     struct http_request request;
     size_t used;
-    static const char *const names[] = {"Host", "Origin", "Sec-WebSocket-Key"};
+    static const char *const names[] = {"Host", "Origin", "Sec-WebSocket-Key", "Sec-Fetch-Site"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char text[200];
         const int size = snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n%s: a\r\n%s: \r\n\r\n",
@@ -440,6 +441,32 @@ static void commands_that_do_not_start_leave_nothing_open(void **state)
         assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
+/* While a panel is open, accepting clients takes a tenth of the time at most. */
+static void leaves_time_for_a_panel(void **state)
+{
+    struct hub hub = {.now = 1000};
+    (void)state;
+    struct client *client = hub_add(&hub, -1);
+    assert_non_null(client);
+    hub_accepted(&hub, 20000);
+    assert_true(hub_may_accept(&hub)); /* nobody is disturbed */
+    client_move(client, CONNECTION_OPEN, hub.now);
+    assert_false(hub_may_accept(&hub));
+    assert_int_equal(hub_patience(&hub), 200);
+    hub.now += 199;
+    assert_false(hub_may_accept(&hub));
+    hub.now += 1;
+    assert_true(hub_may_accept(&hub));
+    unsigned accepted = 0;
+    for (const int64_t end = hub.now + 1000; hub.now < end; hub.now++)
+        for (unsigned i = 0; i < 10 && hub_may_accept(&hub); i++, accepted++)
+            hub_accepted(&hub, 150);
+    assert_in_range(accepted, 400, 700); /* by the share 667 */
+    hub_accepted(&hub, 60000000);
+    assert_int_equal(hub_patience(&hub), 1000);
+    hub_deinit(&hub);
+}
+
 int main(void)
 {
     const struct CMUnitTest inspect[] = {
@@ -458,6 +485,7 @@ int main(void)
         cmocka_unit_test(finds_members),
         cmocka_unit_test(reads_strings),
         cmocka_unit_test(writes_strings),
+        cmocka_unit_test(leaves_time_for_a_panel),
         cmocka_unit_test(commands_that_do_not_start_leave_nothing_open),
     };
     return UNIT_RUN(inspect);
