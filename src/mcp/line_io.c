@@ -33,7 +33,8 @@ static struct g2h_error *lines_read_more(struct lines *lines, size_t *ret)
         memmove(in->data, in->data + lines->used, in->size - lines->used);
     in->size -= lines->used;
     lines->used = 0;
-    TRY_MEMORY(text_grow(in, STEP));
+    if (in->capacity - in->size < STEP)
+        TRY_MEMORY(text_grow(in, STEP));
     do
         size = read(lines->fd, in->data + in->size, STEP);
     while (size < 0 && errno == EINTR);
@@ -42,6 +43,11 @@ static struct g2h_error *lines_read_more(struct lines *lines, size_t *ret)
     in->size += (size_t)size;
     *ret = (size_t)size;
     return NULL;
+}
+
+bool lines_reserve(struct lines *lines)
+{
+    return text_grow(&lines->in, LINES_MOST + 2 * STEP);
 }
 
 /* Returns the rest when no more input comes. */

@@ -20,6 +20,10 @@ struct lines {
 
 enum lines_state { LINES_READ, LINES_TOO_LONG, LINES_END };
 
+/* Gets memory for the longest line in advance, so that reading needs no more. Returns false if
+ * there is none. */
+bool lines_reserve(struct lines *lines);
+
 /* Waits for the next line. The last one need not end in a line feed. A line longer than LINES_MOST
  * is reported as soon as it is, and the rest is discarded as it comes. Errors: G2H_ERROR_MEMORY,
  * G2H_ERROR_SYSTEM. */

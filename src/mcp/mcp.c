@@ -9,6 +9,8 @@
 #include "mcp/line_io.h"
 #include "mcp/protocol.h"
 
+enum { RESERVED = 4096 /* bytes of an answer: enough for the error that memory has run out */ };
+
 struct mcp {
     struct mcp_settings settings;
     int in, out;
@@ -31,12 +33,14 @@ static struct answers *mcp_await(void *context)
     return answers;
 }
 
-/* Reads and answers messages until the client is gone. */
+/* Reads and answers messages until the client is gone. What this needs for any message it gets from
+ * the system first; memory that runs out later fails only the answer that is being made. */
 static struct g2h_error *mcp_talk(struct mcp *mcp)
 {
     _cleanup_(lines_deinit) struct lines lines = {.fd = mcp->in};
     _cleanup_(text_deinit) struct text answer = {0};
     struct protocol protocol = {.settings = &mcp->settings, .await = mcp_await, .context = mcp};
+    TRY_MEMORY(lines_reserve(&lines) && text_grow(&answer, RESERVED));
     for (enum lines_state state;; answer.size = 0) {
         TRY(lines_read(&lines, &state));
         if (state == LINES_END)
@@ -45,7 +49,8 @@ static struct g2h_error *mcp_talk(struct mcp *mcp)
             protocol_refuse_long(&answer);
         else
             protocol_answer(&protocol, lines.line, lines.size, &answer);
-        TRY_MEMORY(!answer.failed);
+        if (answer.failed)
+            protocol_refuse_memory(lines.line, lines.size, &answer);
         TRY(lines_write(mcp->out, &answer));
     }
 }

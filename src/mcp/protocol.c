@@ -6,6 +6,7 @@
 #include <go2heapsnapshot/version.h>
 
 #include "base/scope.h"
+#include "base/utf8.h"
 #include "inspect/json_read.h"
 #include "inspect/json_write.h"
 #include "mcp/line_io.h"
@@ -15,6 +16,7 @@ enum {
     NO_REQUEST = -32600,
     NO_METHOD = -32601,
     NO_PARAMS = -32602,
+    FAILED = -32603,
     NO_VERSION = -32022, /* of revisions from 2026-07-28 on */
     LONGEST_ID = 256,
 };
@@ -191,8 +193,9 @@ static void protocol_call(struct protocol *protocol, const struct protocol_reque
     const struct tool *tool = NULL;
     const char *missing = "name is not a string";
     bool is_error;
-    if (json_text(json_member(request->params, "name"), &name) && !name.failed)
+    if (json_text(json_member(request->params, "name"), &name))
         tool = tools_find(protocol->settings, name.data, name.size, &missing);
+    text->failed |= name.failed;
     if (!tool) {
         protocol_error(request, NO_PARAMS, missing, "", text);
         return;
@@ -210,7 +213,7 @@ static void protocol_call(struct protocol *protocol, const struct protocol_reque
     protocol_key(text, "isError");
     text_append_string(text, is_error ? "true" : "false");
     protocol_end_result(text);
-    text->failed |= content.failed || name.failed;
+    text->failed |= content.failed;
 }
 
 static const struct {
@@ -304,11 +307,15 @@ void protocol_answer(struct protocol *protocol, const char *message, size_t size
     const struct json_value id = json_member(value, "id");
     const bool is_answer =
                    json_member(value, "result").size > 0 || json_member(value, "error").size > 0,
-               has_method = json_text(json_member(value, "method"), &method);
+               has_method = json_text(json_member(value, "method"), &method),
+               has_version = json_text(json_member(value, "jsonrpc"), &version);
     if (is_answer && !has_method)
         return; /* to nothing: a server of tools asks nothing */
-    if (!json_text(json_member(value, "jsonrpc"), &version) || !protocol_is(&version, "2.0") ||
-        !has_method || (id.size > 0 && !protocol_is_id(id))) {
+    answer->failed |= method.failed || version.failed;
+    if (answer->failed)
+        return;
+    if (!has_version || !protocol_is(&version, "2.0") || !has_method ||
+        (id.size > 0 && !protocol_is_id(id))) {
         protocol_error(&request, NO_REQUEST,
                        "this is not a request: it needs jsonrpc \"2.0\", a method, and an id that "
                        "is a string or a whole number",
@@ -319,7 +326,39 @@ void protocol_answer(struct protocol *protocol, const char *message, size_t size
     request.params = json_member(value, "params");
     if (id.size > 0) /* others are notifications, which get no answer */
         protocol_dispatch(protocol, &request, &method, answer);
-    answer->failed |= method.failed || version.failed;
+}
+
+/* Returns whether the bytes of an id are those of an id in UTF-8, which may be repeated as they
+ * are. */
+static bool protocol_can_repeat(struct json_value id)
+{
+    uint32_t character;
+    size_t at = 0, read;
+    if (!protocol_is_id(id))
+        return false;
+    while (at < id.size &&
+           (read = utf8_read((const uint8_t *)id.data + at, id.size - at, &character)) > 0)
+        at += read;
+    return at == id.size;
+}
+
+void protocol_refuse_memory(const char *message, size_t size, struct text *answer)
+{
+    struct json_value value, id = {0};
+    answer->size = 0;
+    answer->failed = false;
+    if (json_read(message, size, &value))
+        id = json_member(value, "id");
+    if (id.size == 0)
+        return; /* a notification: others are answered without memory */
+    text_append_string(answer, "{\"jsonrpc\":\"2.0\",\"id\":");
+    if (protocol_can_repeat(id))
+        text_append(answer, id.data, id.size);
+    else
+        text_append_string(answer, "null");
+    text_append_string(answer, ",\"error\":{\"code\":");
+    text_printf(answer, "%d", FAILED);
+    text_append_string(answer, ",\"message\":\"there is not enough memory for this answer\"}}\n");
 }
 
 void protocol_refuse_long(struct text *answer)

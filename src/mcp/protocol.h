@@ -23,6 +23,10 @@ struct protocol {
 void protocol_answer(struct protocol *protocol, const char *message, size_t size,
                      struct text *answer);
 
+/* Answers a request whose answer has failed by an error, in place of what answer has; without more
+ * memory if it has a capacity of 4 KiB. */
+void protocol_refuse_memory(const char *message, size_t size, struct text *answer);
+
 /* Answers a message that is too long. */
 void protocol_refuse_long(struct text *answer);
 

@@ -211,6 +211,7 @@ static struct g2h_error *call_read_text(const char *name, struct json_value valu
         return NULL;
     if (!json_text(value, ret))
         return call_refuse(name, "is not a string");
+    TRY_MEMORY(!ret->failed);
     if (ret->size == 0)
         return call_refuse(name, "is empty");
     if (ret->size > LONGEST)
@@ -369,6 +370,7 @@ void tools_call(struct answers *answers, const struct tool *tool, struct json_va
     if (!error)
         return;
     text->size = 0;
+    text->failed = false; /* memory may have run out for the answer, and this is short */
     text_append_string(text, error->message);
     g2h_error_destroy(error);
 }

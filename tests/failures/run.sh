@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tests conversions in which a call fails: the n-th malloc, mmap, pthread_create, write, or other call on a file, for all n.
 # Each conversion must end with status 1 and a line that says why, and leave no file and no memory; if it can do without the
-# call, it must write the usual file. TAP on standard output.
+# call, it must write the usual file. In a session of --mcp only the answer that is being made may fail. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot of the tree)
 #   STEP              for malloc, every STEPth call fails (default: 1 with CHECK_ALL; else of the calls from one place the
@@ -41,6 +41,47 @@ fails() {
 	echo "${said%% - *} - $name, $kind: ${said#* - }"
 	[[ $said == ok* ]] || sed 's/^/# /' "$build/log"
 }
+
+# session REQUESTS FAILURE: lets a client ask all of $build/REQUESTS, with a call failing. Its answers are in $build/answers.
+session() {
+	rm -f "$build/report"
+	env LD_PRELOAD="$build/shim.so" FAILURE_REPORT="$build/report" FAILURE="$2" "$program" --mcp --values -j 1 --exe "$build/app" \
+		"$build/app.dump" <"$build/$1" >"$build/answers" 2>"$build/said"
+	status=$?
+	calls=$(od -An -t u8 -N8 "$build/report" | tr -d ' ')
+}
+
+# sessions NAME MARK: once the heap is there, in each session a call for memory fails, and with + all calls after it. Each question
+# must be answered, and the server must go on to the end.
+sessions() {
+	local before all number runs=0 wrong=0
+	session requests.0 ''
+	before=$calls
+	session requests ''
+	all=$((calls - before))
+	: >"$build/log"
+	for ((number = before + all / 20; number < before + all; number += all / ${CHECK_ALL:+3}25 + 1)); do
+		session requests "memory:$number$2"
+		runs=$((runs + 1))
+		if [ $status -ne 0 ] || [ "$(grep -o '^{"jsonrpc":"2.0","id":[^,]*' "$build/answers" | sort -u | wc -l)" -ne "$(wc -l <"$build/requests")" ]; then
+			wrong=$((wrong + 1))
+			echo "memory:$number$2: status $status, $(wc -l <"$build/answers") answers: $(cat "$build/said")" >>"$build/log"
+		fi
+	done
+	[ $wrong -eq 0 ] && [ $runs -ge 20 ] || failed=1
+	[ $wrong -eq 0 ] && [ $runs -ge 20 ] && echo "ok - $1: $runs of $all calls fail" || echo "not ok - $1: $wrong of $runs went wrong"
+	sed 's/^/# /' "$build/log"
+}
+for request in '0 initialize {"protocolVersion":"2025-11-25"}' '1 tools/list {}' '2 tools/call {"name":"summary"}' \
+	'3 tools/call {"name":"suspects"}' '4 tools/call {"name":"classes"}' '5 tools/call {"name":"find","arguments":{"text":"main"}}' \
+	'6 tools/call {"name":"goroutines"}' '7 tools/call {"name":"waste"}' '8 tools/call {"name":"path","arguments":{"what":"string"}}' \
+	'9 tools/call {"name":"instances","arguments":{"class":"string"}}' '"last" ping {}'; do
+	read -r id method params <<<"$request"
+	echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"method\":\"$method\",\"params\":$params}"
+done >"$build/requests"
+head -n 1 "$build/requests" >"$build/requests.0"
+sessions 'a session of --mcp, memory' ''
+sessions 'a session of --mcp, memory from one call on' +
 
 plain=(-j 1 --exe "$build/app" "$build/app.dump")
 packed=(-j 3 -z --redact-key "$build/key" --max-nodes 2000 --exe "$build/app.gz" "$build/app.dump.gz")
