@@ -25,6 +25,7 @@ bool at_death_is_directory(const char *path)
 #include "base/error.h"
 #include "base/scope.h"
 #include "cli/child.h"
+#include "cli/heir.h"
 #include "library/death_files.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
@@ -48,6 +49,11 @@ enum { CLOSE = 80 /* % of the limit */ };
 /* How long a process may seem to have no thread. */
 #define PATIENCE_IN_EXEC 0.2
 
+/* How often the processes that a command has started are searched for a Go program, which may end
+ * soon; and how many seconds what the command has left behind has for becoming one. */
+#define SEEK          0.05
+#define PATIENCE_LEFT 1.0
+
 /* Seconds between two dumps at a part of the limit; after one that failed. */
 #define BETWEEN        3600.0
 #define BETWEEN_FAILED 60.0
@@ -60,6 +66,9 @@ struct at_death {
     bool is_let_go; /* the process is let go as requested */
     struct death_box box;
     struct child child;
+    struct heirs heirs;
+    double left;                       /* when the command ended; valid if it has */
+    bool is_heir;                      /* box.pid is a process that the command has started */
     struct target_directory directory; /* of the output, if it is new */
     sigset_t signals, before; /* those that are waited for, and those that were blocked before */
     double looked;            /* when the process was last checked */
@@ -245,7 +254,7 @@ static bool is_wanted(const struct at_death *at)
 /* Records that the process, or what could be watched of it, has ended. */
 static void at_death_end(struct at_death *at)
 {
-    at->is_over = at->child.id == 0 || at->child.has_ended;
+    at->is_over = at->child.id == 0 || at->child.has_ended || (at->is_heir && at->has_copy);
 }
 
 /* Reports how a process ended whose heap is not written. The caller sees how a command ended, and
@@ -351,6 +360,17 @@ static void follow_lost(struct at_death *at)
     at->status = EXIT_FAILED;
 }
 
+/* Notes that the command has ended. What it has started may go on: sh -c './server &'. */
+static void end_command(struct at_death *at, int status)
+{
+    bool has_left = false;
+    child_end(&at->child, status);
+    at->left = clock_seconds();
+    if (!at->box.is_ready || at->is_heir)
+        (void)heir_find(&at->heirs, (uint64_t)at->writer, false, &has_left);
+    at->is_over = at->has_copy || at->error || !has_left;
+}
+
 /* Handles a result of waitpid() for a thread or process. */
 static void note(struct at_death *at, pid_t id, int status)
 {
@@ -369,10 +389,8 @@ static void note(struct at_death *at, pid_t id, int status)
         else if (watch->thread == 0 && id != at->child.id && !at->is_over)
             follow_lost(at);
     }
-    if (has_ended && id == at->child.id) {
-        at->child.has_ended = at->is_over = true;
-        at->child.status = status;
-    }
+    if (has_ended && id == at->child.id)
+        end_command(at, status);
 }
 
 /* Writes the answer to a request. That nobody reads it any more shows by another signal. */
@@ -439,10 +457,55 @@ static void begin_program(struct at_death *at)
     if (!error)
         return;
     if (death_is_alive(at->box.pid, 0))
-        say("go2heapsnapshot: warning: %s: its heap is not written unless it runs a Go program by "
-            "exec",
+        say("go2heapsnapshot: note: %s: the first Go program that it runs or starts is watched",
             error->message);
     g2h_error_destroy(error);
+}
+
+/* Watches a process that the command has started, in place of the command. */
+static void follow_heir(struct at_death *at, uint64_t pid)
+{
+    struct death_watch watch = {.pid = pid};
+    const int error = death_seize(&watch);
+    if (error != 0 && error != ESRCH)
+        at->error = attach_refuse(pid, error, true);
+    at->is_over = at->error != NULL;
+    if (error != 0)
+        return;
+    death_let_go(&at->box.watch);
+    at->box.watch = watch;
+    at->box.pid = pid;
+    at->child.heir = (pid_t)pid;
+    at->is_heir = true;
+    at->changed = clock_seconds() - START; /* begin_program() comes next */
+    death_box_note_kills(&at->box);
+}
+
+/* Looks for a Go program among the processes that the command has started, as long as none is
+ * watched. */
+static void seek_heir(struct at_death *at)
+{
+    bool has_others;
+    if (at->child.id == 0 || at->has_copy || (at->box.is_ready && at->box.watch.thread != 0))
+        return;
+    const uint64_t pid =
+        heir_find(&at->heirs, (uint64_t)at->writer, !at->child.has_ended, &has_others);
+    if (pid != 0 && pid != at->box.pid) {
+        follow_heir(at, pid);
+        return;
+    }
+    const bool is_late = clock_seconds() - at->left > PATIENCE_LEFT;
+    at->is_over = at->child.has_ended && at->box.watch.thread == 0 && (!has_others || is_late);
+    if (at->is_over && has_others)
+        say("go2heapsnapshot: note: the command has ended, and what it has left behind is not a Go "
+            "program: nothing is watched any more");
+}
+
+/* Returns how soon to look again. */
+static double next_look(const struct at_death *at)
+{
+    const bool seeks = at->child.id != 0 && (!at->box.is_ready || at->box.watch.thread == 0);
+    return seeks ? SEEK : LOOK;
 }
 
 /* Copies the living process, and starts another process that writes the copy to a file whose name
@@ -550,7 +613,8 @@ static void look(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
     at->looked = clock_seconds();
-    if (watch->thread == 0)
+    seek_heir(at);
+    if (at->is_over || watch->thread == 0)
         return;
     death_prefer_second(watch);
     if (watch->is_stopped)
@@ -573,8 +637,9 @@ static void watch_process(struct at_death *at)
 {
     const bool has_part = at->options->at_death_percent > 0;
     while (!at->is_over) {
-        await(at, has_part && at->is_near ? LOOK_CLOSE : LOOK);
-        if (!at->is_over && clock_seconds() - at->looked >= LOOK)
+        const double next = next_look(at);
+        await(at, has_part && at->is_near ? LOOK_CLOSE : next);
+        if (!at->is_over && clock_seconds() - at->looked >= next)
             look(at);
         if (!at->is_over && at->is_asked && at->box.is_ready && at->box.watch.thread != 0)
             copy_asked(at);
@@ -616,6 +681,20 @@ static struct g2h_error *at_death_try_output(const char *output)
     return is_device ? NULL : target_open(path, NULL, 0, &target);
 }
 
+/* Waits for the command's end, if it has not come, and passes signals on to it. */
+static void await_command(struct at_death *at)
+{
+    const struct timespec most = {.tv_nsec = 250000000};
+    siginfo_t info;
+    note_all(at);
+    while (at->child.id != 0 && !at->child.has_ended) {
+        const int number = sigtimedwait(&at->signals, &info, &most);
+        if (number > 0 && number != SIGCHLD)
+            child_forward(&at->child, &info);
+        note_all(at);
+    }
+}
+
 /* Prepares the output. A command is started also if it cannot be written to now. */
 static struct g2h_error *at_death_open(struct at_death *at)
 {
@@ -633,6 +712,7 @@ static struct g2h_error *at_death_open(struct at_death *at)
 /* Starts the command, and watches it from its first instruction if possible. */
 static struct g2h_error *at_death_start(struct at_death *at)
 {
+    heir_begin();
     int error = child_start(at->options->run, &at->before, &at->child);
     if (error != 0)
         return error_system(error, "cannot start a process");
@@ -696,13 +776,7 @@ static void at_death_finish(struct at_death *at)
         else if (errno != EINTR)
             break;
     }
-    while (at->child.id != 0 && !at->child.has_ended) {
-        const pid_t id = waitpid(-1, &status, __WALL);
-        if (id < 0 && errno != EINTR)
-            break;
-        if (id > 0)
-            note(at, id, status);
-    }
+    await_command(at);
     if (at->child.id != 0)
         at->status = child_exit_status(&at->child);
 }

@@ -58,10 +58,33 @@ void child_go(struct child *child)
     child->go = -1;
 }
 
-void child_forward(const struct child *child, const siginfo_t *info)
+/* Returns whether a terminal has sent a signal to this program alone: at a hangup SIGHUP and
+ * SIGCONT, if it is the leader of the session, which has the terminal. */
+static bool is_hangup(const siginfo_t *info)
 {
-    if (!child->has_ended && info->si_code <= 0)
-        (void)kill(child->id, info->si_signo);
+    return info->si_code > 0 && (info->si_signo == SIGHUP || info->si_signo == SIGCONT) &&
+           getsid(0) == getpid();
+}
+
+/* When a leader ends by a hangup, the kernel sends SIGHUP to its process group, which also has what
+ * a shell has started. This program does so at once, and ignores its own signal. */
+void child_forward(struct child *child, const siginfo_t *info)
+{
+    const pid_t to = child->has_ended ? child->heir : child->id;
+    if (is_hangup(info)) {
+        (void)kill(0, info->si_signo);
+    } else if (to > 0 && info->si_code <= 0 && info->si_pid != getpid()) {
+        child->passed = info->si_signo;
+        (void)kill(to, info->si_signo);
+    }
+}
+
+void child_end(struct child *child, int status)
+{
+    child->has_ended = true;
+    child->status = status;
+    if (child->heir > 0 && WIFSIGNALED(status) && WTERMSIG(status) == child->passed)
+        (void)kill(child->heir, child->passed);
 }
 
 int child_exit_status(const struct child *child)

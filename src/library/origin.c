@@ -133,7 +133,7 @@ bool origin_is_go_command(uint64_t pid)
     return slash && strcmp(slash, "/go") == 0;
 }
 
-static bool is_go(uint64_t pid)
+bool origin_is_go(uint64_t pid)
 {
     struct g2h_exe *exe = NULL;
     struct g2h_error *error = g2h_exe_open(procfs_path(pid, "exe").text, &exe);
@@ -148,7 +148,7 @@ uint64_t origin_find_child(uint64_t pid, struct text *name)
     uint64_t children[MOST];
     const size_t count = children_find(pid, children, MOST);
     for (size_t i = 0; i < count; i++) {
-        if (origin_is_go_command(children[i]) || !is_go(children[i]))
+        if (origin_is_go_command(children[i]) || !origin_is_go(children[i]))
             continue;
         return procfs_read_name(children[i], name) == 0 ? children[i] : 0;
     }
@@ -234,7 +234,7 @@ static bool explain_child(struct g2h_error **error, const struct origin_options 
 {
     _cleanup_(text_deinit) struct text name = {0};
     if ((*error)->code != G2H_ERROR_NOT_EXE || options->exe || origin->library ||
-        is_go(options->pid))
+        origin_is_go(options->pid))
         return false;
     const uint64_t child = origin_find_child(options->pid, &name);
     if (child == 0)

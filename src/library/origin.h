@@ -50,6 +50,9 @@ struct g2h_error *origin_open_program(const struct origin_options *options, stru
 /* Returns whether a process runs the go command, as in go run. */
 bool origin_is_go_command(uint64_t pid);
 
+/* Returns whether a process runs a Go program. */
+bool origin_is_go(uint64_t pid);
+
 /* Returns the nearest descendant of a process that is a Go program, but not the go command, and its
  * name; or 0 if it has none. */
 uint64_t origin_find_child(uint64_t pid, struct text *name);

@@ -56,6 +56,23 @@ if [ "$(uname)" = Linux ]; then
 	check "a command that is not there: 127" [ "$status" -eq 127 ]
 	run go2heapsnapshot --at-death -o dumps/ -- ./1.dump
 	check "a command that cannot be run: 126" [ "$status" -eq 126 ]
+	run go2heapsnapshot --at-death -o dumps/ -- sh -c 'sleep 60 & echo $! >left; exit 4'
+	said "a command that leaves another program behind: it is not waited for" 4 \
+		"go2heapsnapshot: note: the command has ended, and what it has left behind is not a Go program: nothing is watched any more"
+	kill "$(cat left)"
+
+	# script(1) has a terminal, and its command is the leader of the session. When it is killed, the terminal hangs up.
+	cat >waits <<-'END'
+		trap 'echo HUP >>got; exit 7' HUP
+		sh -c 'trap "echo HUP >>got2; exit" HUP; echo >started; while :; do sleep 0.1; done'
+	END
+	script -qfc 'exec go2heapsnapshot --at-death -o dumps/ -- sh waits' /dev/null </dev/null >script.log 2>&1 &
+	terminal=$!
+	await_file started
+	kill -KILL $terminal
+	await_file got
+	await_file got2
+	equal "the hangup of a terminal: the command gets it, and what it has started" "$(cat got got2 | tr '\n' ' ')" 'HUP HUP '
 fi
 
 # number N: prints a number as dumps have them.

@@ -337,6 +337,11 @@ manifests() {
 	sed -n "s|^ExecStart=/bin/sh -c '\(.*\)'$|\1|p" "$top/docs/oom.md" | sed 's/%i/server/; s/%%/%/g' | deployed systemd
 }
 
+# kills_armed: kills the process that is waited for now.
+kills_armed() {
+	kill -KILL "$(sed -n 's/.*process \([0-9]*\) (app).*is written when.*/\1/p' "$build/log" | tail -n 1)"
+}
+
 # commands: the box starts the program.
 commands() {
 	rm -rf "$out" "$build/file"
@@ -376,6 +381,32 @@ commands() {
 	pid=
 	[ $status -eq 137 ] && suspects "$out"/payments-service-web-*.dump.gz
 	result $? "$release, a command that is killed: its heap, by its whole name, and status $status, 137 is right" "$build/log"
+	for how in '"$0" leak 0; exit 5' '"$0" leak 0 & exit 5' '"$0" exit "0,$1"; "$0" leak 0; exit 5'; do
+		rm -rf "$out"
+		: >"$build/app.log"
+		"$g2h" --at-death -o "$out/" -- sh -c "$how" "$build/app" "$build/file" >"$build/app.log" 2>"$build/log" &
+		pid=$!
+		await grep -q ready "$build/app.log"
+		await kills_armed
+		status=0
+		wait $pid || status=$?
+		pid=
+		[ $status -eq 5 ] && suspects "$out"/app-*.dump.gz
+		result $? "$release, sh -c '$how': the heap of the program that the shell starts, and status $status, 5 is right" "$build/log"
+	done
+	for how in '5 & exit 5' '143 ; exit 5'; do
+		: >"$build/app.log"
+		"$g2h" --at-death -o "$out/" -- sh -c "\"\$0\" signals - ${how#* }" "$build/app" >"$build/app.log" 2>"$build/log" &
+		pid=$!
+		await grep -q ready "$build/app.log"
+		await grep -q 'is written when' "$build/log"
+		kill -TERM $pid
+		status=0
+		wait $pid || status=$?
+		pid=
+		[ $status -eq "${how%% *}" ] && ! pgrep -f "^$build/app signals" >/dev/null
+		result $? "$release, SIGTERM is passed on to what a command has started, app ${how#* }: status $status, ${how%% *} is right" "$build/log"
+	done
 }
 
 if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi

@@ -10,4 +10,8 @@
  * runs out. */
 size_t children_find(uint64_t pid, uint64_t *ret, size_t most);
 
+/* Does the same in a fraction of the time, by the lists of each process's children. It may miss
+ * some when others end meanwhile (proc(5)). */
+size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most);
+
 #endif
