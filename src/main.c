@@ -146,6 +146,11 @@ static struct g2h_error *convert_steps(const struct options *options, const char
     if (options->is_dump)
         return write_dump(options, &settings.output, outputs, series, conversion);
     message_warnings(&conversion->origin, conversion->heap);
+    if (options->base && series->bases.count > 0) {
+        const struct collections of_dump = conversion_collections(conversion);
+        message_base_order(options->base, conversion->origin.input, &series->of_base, &of_dump,
+                           options->base_exe != NULL);
+    }
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(conversion_match(options, &steps, conversion));
@@ -226,6 +231,7 @@ static struct g2h_error *keep_base(const struct options *options, struct series 
                vector_push(&series->times, conversion_written_at(conversion->origin.input)));
     TRY(g2h_base_create(conversion->view, conversion->origin.input->name, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
+    series->of_base = conversion_collections(conversion);
     series->base_files.data[series->base_files.count++] =
         *g2h_input_status(conversion->origin.input);
     return NULL;

@@ -131,6 +131,17 @@ static void say_group(const struct at_death *at)
                 pid_of(at), available.limit);
 }
 
+/* Warns if a part of the memory limit is asked for, and the process has none. */
+static void say_no_limit(const struct at_death *at)
+{
+    const unsigned percent = (unsigned)at->options->at_death_percent;
+    uint64_t left;
+    if (percent > 0 && g2h_process_limit(at->box.pid, &left) == 0)
+        say("go2heapsnapshot: warning: process %llu: has no memory limit, so nothing is written at "
+            "%u %% of it unless it gets one",
+            pid_of(at), percent);
+}
+
 /* Reports once why the process can no longer be followed, and frees the error. If it has ended, a
  * signal reports that. */
 static void say_failed(struct at_death *at, struct g2h_error *error)
@@ -156,6 +167,7 @@ static void say_armed(struct at_death *at)
         say("go2heapsnapshot: warning: on a busy machine the copy may come too late; CAP_SYS_NICE "
             "or ulimit -r 1 allows SCHED_RR");
     say_group(at);
+    say_no_limit(at);
     say_reserve(at);
     at->is_armed = true;
 }

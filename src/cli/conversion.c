@@ -204,6 +204,14 @@ bool conversion_is_whole(const struct pipeline *conversion)
            origin_is_complete(&conversion->origin);
 }
 
+struct collections conversion_collections(const struct pipeline *conversion)
+{
+    const struct g2h_memstats *stats = g2h_heap_memstats(conversion->heap);
+    return stats ? (struct collections){stats->numbers[G2H_MEMSTATS_NUM_GC],
+                                        stats->numbers[G2H_MEMSTATS_LAST_GC]}
+                 : (struct collections){0};
+}
+
 int64_t conversion_written_at(const struct g2h_input *input)
 {
     const struct stat *status = g2h_input_status(input);

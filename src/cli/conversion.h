@@ -17,6 +17,7 @@
 #include "cli/keep.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/messages.h"
 #include "library/pipeline.h"
 #include "mcp/mcp.h"
 
@@ -30,6 +31,7 @@ struct series {
     int64_vector times; /* when each of these was taken, in milliseconds since 1970; 0: unknown */
     VECTOR(struct stat) base_files; /* the dumps that these were made of */
     uint64_t base_build;            /* hash of the executable that wrote the base; 0: none */
+    struct collections of_base;     /* if there is a base */
     struct g2h_trend *trend;        /* NULL: none */
     struct keep keep;               /* of a process that is watched */
     struct g2h_identity *identity;  /* NULL: there is only one dump */
@@ -41,6 +43,8 @@ struct series {
 /* Makes the key of --redact, if it is given. Errors: those of redact_key_read() and
  * g2h_redaction_create(). */
 struct g2h_error *series_open_redaction(const struct options *options, struct series *series);
+
+struct collections conversion_collections(const struct pipeline *conversion);
 
 /* Keeps the heap of a dump, to compare the next dump of the series with it. */
 void series_keep(struct series *series, struct pipeline *conversion);

@@ -614,6 +614,21 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
              : "DevTools loads only what is called *.heapsnapshot");
 }
 
+void message_base_order(const char *base, const struct g2h_input *input,
+                        const struct collections *of_base, const struct collections *of_dump,
+                        bool is_other)
+{
+    const bool has_times = of_base->last != 0 && of_dump->last != 0;
+    if (has_times && of_base->last > of_dump->last)
+        say("go2heapsnapshot: warning: %s: the base, %s, is newer: its last collection was %.1f s "
+            "later; what is called growth is the reverse of what has happened",
+            input->name, base, (double)(of_base->last - of_dump->last) / 1e9);
+    else if (!has_times && !is_other && of_base->count > of_dump->count)
+        say("go2heapsnapshot: warning: %s: the base, %s, is newer, or of another process: %" PRIu64
+            " collections so far, here %" PRIu64,
+            input->name, base, of_base->count, of_dump->count);
+}
+
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
                        const struct g2h_identity *identity, const struct g2h_graph *graph,
                        const struct g2h_view *view)

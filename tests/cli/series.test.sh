@@ -23,6 +23,13 @@ survived() {
 	sed -i '/ have survived, /d' err
 }
 
+for pair in '1.dump 2.dump' '2.dump 1.dump'; do
+	run go2heapsnapshot --format report --exe app --base "${pair% *}" -o report "${pair#* }"
+	equal "--base ${pair% *} ${pair#* }: says if the base is newer" "$(sed -n 's/[0-9.]* s later/N s later/; /newer/p' err)" "$(
+		[ "$pair" = '1.dump 2.dump' ] || echo 'go2heapsnapshot: warning: 1.dump: the base, 2.dump, is newer: its last collection was N s later; what is called growth is the reverse of what has happened'
+	)"
+done
+
 run go2heapsnapshot -o plain 1.dump 2.dump
 survived "a series" 2.dump 1.dump
 left_out "a series" 1.dump 2.dump

@@ -208,6 +208,11 @@ exits() {
 	kills TERM
 	[ "$app_status" -eq 143 ] && [ "$status" -eq 0 ] && [ -z "$(ls "$out")" ]
 	result $? "$release, SIGTERM: nothing is written" "$build/log"
+	starts leak 0
+	arms =90% "$out/"
+	kills KILL
+	[ "$status" -eq 0 ] && [ "$(grep -c 'has no memory limit, so nothing is written at 90 %' "$build/log")" -ne "$(grep -c ' resident, limit ' "$build/log")" ]
+	result $? "$release, --at-death=90% of a process without a limit: says so" "$build/log"
 	execs execve 'is written when' log
 	execs 'execve, and killed at once' ready app.log
 }
