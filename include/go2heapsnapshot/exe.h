@@ -127,6 +127,11 @@ G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
  * that the dump's variables can have; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
 
+/* Returns how many types the dump has by a name that the executable does not have at their address;
+ * they are left out. *ret_all is the number of types that the dump names. Both are 0 before it is
+ * matched. */
+G2H_PUBLIC size_t g2h_exe_unfit_types(const struct g2h_exe *exe, size_t *ret_all);
+
 /* Returns the N of go1.N, the release of Go that built the executable, or 0 if unknown. If the
  * version in the file does not name the release ("unknown", as obfuscators write it, "devel
  * +hash"), it is guessed from the functions and structures of the runtime, and *ret_is_guess is

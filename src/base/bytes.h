@@ -46,6 +46,18 @@ static inline bool bytes_end(struct g2h_bytes bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data + bytes.size - size, text, size) == 0;
 }
 
+static inline bool bytes_begin_with(struct g2h_bytes bytes, struct g2h_bytes start)
+{
+    return bytes.size >= start.size &&
+           bytes_same((struct g2h_bytes){bytes.data, start.size}, start);
+}
+
+static inline bool bytes_end_with(struct g2h_bytes bytes, struct g2h_bytes end)
+{
+    return bytes.size >= end.size &&
+           bytes_same((struct g2h_bytes){bytes.data + bytes.size - end.size, end.size}, end);
+}
+
 /* Returns the part of a path after its last slash, or all of it if it has none. */
 static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 {

@@ -363,8 +363,11 @@ static void account_exe(const struct g2h_exe *exe)
         [G2H_EXE_DWARF_READ] = "of descriptors and DWARF",
     };
     const size_t variables = g2h_exe_variable_count(exe);
+    size_t checked;
+    const size_t unfit = g2h_exe_unfit_types(exe, &checked);
     say("executable");
     line("types", g2h_exe_type_count(exe), "", dwarf[g2h_exe_dwarf(exe)]);
+    line("types of the dump that do not fit", unfit, "", unfit > 0 ? "they are left out" : "");
     line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
 }
 
@@ -572,6 +575,17 @@ static const char *why_untyped(const struct g2h_exe *exe)
     }
 }
 
+/* Says how many types of the dump have other names in the executable. */
+static void message_unfit(const struct g2h_input *input, const struct g2h_exe *exe)
+{
+    size_t all;
+    const size_t unfit = g2h_exe_unfit_types(exe, &all);
+    if (unfit > 0)
+        say("go2heapsnapshot: warning: %s: %zu of %zu types have another name in %s, or are not in "
+            "it: these are left out",
+            input->name, unfit, all, g2h_exe_path(exe));
+}
+
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph)
 {
@@ -586,6 +600,7 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                 g2h_exe_path(exe));
         return;
     }
+    message_unfit(input, exe);
     const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
     const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
     say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of live bytes typed%s%s", input->name,

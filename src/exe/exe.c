@@ -40,7 +40,8 @@ struct g2h_exe {
     uint64_t text;  /* address of the first function in the process, if has_text */
     uint64_t slide; /* from addresses of data in the file to those in the process, if has_data */
     struct types types;
-    uint64_t types_start; /* runtime.types in the process */
+    uint64_t types_start;              /* runtime.types in the process */
+    size_t types_checked, types_unfit; /* see g2h_exe_unfit_types() */
     struct dwarf_info dwarf_info;
     struct scopes scopes;
 };
@@ -312,7 +313,8 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
 static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
 {
     TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
-                    process->witness_count, &exe->types_start));
+                    process->witness_count, &exe->types_start, &exe->types_unfit));
+    exe->types_checked = process->witness_count;
     return read_dwarf(exe, process);
 }
 
@@ -335,6 +337,7 @@ void exe_unbind(struct g2h_exe *exe)
 {
     exe->has_text = exe->has_data = false;
     exe->types_start = 0;
+    exe->types_checked = exe->types_unfit = 0;
     types_deinit(&exe->types);
     dwarf_info_deinit(&exe->dwarf_info);
     scopes_deinit(&exe->scopes);
@@ -397,6 +400,12 @@ enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
 {
     return has_dwarf(&exe->image) || has_dwarf(&exe->debug_image) ? G2H_EXE_DWARF_READ
                                                                   : G2H_EXE_DWARF_NONE;
+}
+
+size_t g2h_exe_unfit_types(const struct g2h_exe *exe, size_t *ret_all)
+{
+    *ret_all = exe->types_checked;
+    return exe->types_unfit;
 }
 
 size_t g2h_exe_type_count(const struct g2h_exe *exe)

@@ -70,8 +70,8 @@ struct exe_process {
     bool has_text, has_data; /* whether text and slide, respectively, are known */
     uint64_t text;           /* address of the first function */
     uint64_t slide; /* distance from the addresses of data in the file to those in the process */
-    /* Some types that the process has, which show whether a range of the file has the
-     * descriptors. */
+    /* The types that the process is known to have, which show where the file has the descriptors,
+     * and which of these do not fit. */
     const struct rtype_witness *witnesses;
     size_t witness_count;
     const uint64_t *pcs; /* the distinct program counters of its frames: see scopes_init() */

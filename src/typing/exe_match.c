@@ -288,7 +288,14 @@ static struct g2h_error *match_constants(const struct g2h_exe *exe, const struct
 
 /* ---- types and variables ---- */
 
-enum { WITNESSES = 256 }; /* this many types are enough to recognize the others */
+struct match_witnesses {
+    VECTOR(struct rtype_witness) list;
+};
+
+static void witnesses_deinit(struct match_witnesses *witnesses)
+{
+    free(witnesses->list.data);
+}
 
 /* Returns whether an address is outside all parts of the program: it is in a plugin. */
 static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *process,
@@ -301,18 +308,20 @@ static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *pr
            address - (start + process->slide) >= end - start;
 }
 
-/* Finds the first type records whose descriptor is in the executable. The descriptor of a type that
- * package reflect made is in the heap. Returns their number. */
-static size_t find_witnesses(const struct g2h_exe *exe, const struct g2h_heap *heap,
-                             const struct exe_process *process, struct rtype_witness *ret)
+/* Lists the type records whose descriptor is in the executable. The descriptor of a type that
+ * package reflect made is in the heap. */
+static struct g2h_error *find_witnesses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                        const struct exe_process *process,
+                                        struct match_witnesses *ret)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < heap->types.count && count < WITNESSES; i++) {
-        const uint64_t address = heap->types.data[i].address;
-        if (heap_find(heap, address) == UINT32_MAX && !is_of_plugin(exe, process, address))
-            ret[count++] = (struct rtype_witness){address, heap->types.data[i].name};
+    for (size_t i = 0; i < heap->types.count; i++) {
+        const struct rtype_witness witness = {heap->types.data[i].address,
+                                              heap->types.data[i].name};
+        if (heap_find(heap, witness.address) == UINT32_MAX &&
+            !is_of_plugin(exe, process, witness.address))
+            TRY_MEMORY(vector_push(&ret->list, witness));
     }
-    return count;
+    return NULL;
 }
 
 static void pcs_deinit(struct match_pcs *pcs)
@@ -340,14 +349,15 @@ struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *
 struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     struct exe_process process = {.has_text = false};
-    struct rtype_witness witnesses[WITNESSES];
+    _cleanup_(witnesses_deinit) struct match_witnesses witnesses = {.list = {0}};
     _cleanup_(pcs_deinit) struct match_pcs pcs = {.list = {0}};
     exe_unbind(exe);
     TRY(match_build(exe, heap));
     TRY(match_addresses(exe, heap, &process));
     TRY(match_constants(exe, heap, &process));
-    process.witnesses = witnesses;
-    process.witness_count = find_witnesses(exe, heap, &process, witnesses);
+    TRY(find_witnesses(exe, heap, &process, &witnesses));
+    process.witnesses = witnesses.list.data;
+    process.witness_count = witnesses.list.count;
     /* Before 1.5 objects have other lists of pointers, and are not typed by the executable: the
      * variables of their frames are not needed. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)

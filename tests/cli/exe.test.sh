@@ -84,6 +84,21 @@ check "--redact: neither strings nor keys" [ "$(grep -cE '"lamp"|100 wide|127\.0
 run go2heapsnapshot -r app.dump
 wrote "-r without an executable: changes nothing" untyped.heapsnapshot
 
+# The dump has these types by other names than the executable: they are left out, each by itself.
+perl -pe 's!net/http\.statusError!net/http.statusMirro!g' app.dump >renamed.dump
+run go2heapsnapshot --exe app renamed.dump
+check "--exe, a type with another name: says so" grep -qE \
+	"^go2heapsnapshot: warning: renamed.dump: 1 of [0-9,]+ types have another name in app, or are not in it: these are left out\$" err
+check "--exe, a type with another name: the others are known" cmp <(sed -n 's/.*: \([0-9.]* % of live\)/\1/p' err) \
+	<(sed -n 's/.*: \([0-9.]* % of live\)/\1/p' typed.share)
+perl -pe 's!(?<=[^\x00-\x7f]|[\x00-\x1f*])crypto/!cryptO/!g' app.dump >renamed.dump
+run go2heapsnapshot -v --exe app renamed.dump
+check "--exe, a tenth of the types with other names: says how many" grep -qE \
+	"^go2heapsnapshot: warning: renamed.dump: [0-9]{2} of [0-9,]+ types have another name in app, or are not in it: these are left out\$" err
+check "--exe -v, a tenth of the types with other names: says how many" grep -qE \
+	"^  types of the dump that do not fit  *[0-9]{2}  they are left out\$" err
+check "--exe, a tenth of the types with other names: the others are known" grep -qE "9[0-9]$typed" err
+
 objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump
 share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; an executable that is not stripped would tell more"

@@ -34,6 +34,10 @@ if (fs.existsSync(`${directory}/types.json`)) {
   tap(known.length > 300 && wrong.length === 0, `${known.length} types are what package reflect says`, wrong);
 }
 
+// The dump names types in its own way. Those of the executable must be the same.
+if (read.named > 0 || fs.existsSync(`${directory}/types.json`))
+  tap(read.named > 60 && read.unfit === 0, `${read.named} types have the names that the dump gives them`, [`${read.unfit} have not`]);
+
 // All types that the linker kept must have been read, and no others. The linker prints names of symbols, which say more
 // than the names of types if there are fields or methods; long ones may be hashes.
 const symbols = new Set();

@@ -169,6 +169,7 @@ int main(int argc, char **argv)
         struct moduledata moduledata;
         struct types types;
         uint64_t start;
+        size_t unfit;
         state = 88172645463325252ull * way;
         fprintf(stderr, "\rway %lu", way);
         memcpy(data, original.data, original.size);
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
         /* Three ways in four trust the damaged moduledata; the fourth also checks it against the
          * dump's records. */
         check(rtypes_init(&types, &image, &moduledata, 0, witnesses, way % 4 ? 0 : witness_count,
-                          &start));
+                          &start, &unfit));
         examine(&types);
         found += types.list.count;
         types_deinit(&types);

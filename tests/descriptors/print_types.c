@@ -67,9 +67,10 @@ static void print_type(const struct types *types, const struct type *type)
     printf("]}");
 }
 
-static void print(const struct types *types, uint64_t start)
+static void print(const struct types *types, uint64_t start, size_t named, size_t unfit)
 {
-    printf("{\"start\":\"%llx\",\"types\":[\n", (unsigned long long)start);
+    printf("{\"start\":\"%llx\",\"named\":%zu,\"unfit\":%zu,\"types\":[\n",
+           (unsigned long long)start, named, unfit);
     /* Descriptors come first; behind them may be types that only DWARF has. */
     for (size_t i = 0; i < types->list.count && types->list.data[i].address != 0; i++) {
         printf("%s", i ? ",\n" : "");
@@ -87,7 +88,9 @@ static void of_process(const char *path, const char *dump)
     check(g2h_heap_load(input, NULL, &heap));
     check(g2h_exe_open(path, &exe));
     check(g2h_exe_match(exe, heap));
-    print(exe_types(exe), exe_types_start(exe));
+    size_t named;
+    const size_t unfit = g2h_exe_unfit_types(exe, &named);
+    print(exe_types(exe), exe_types_start(exe), named, unfit);
     g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
@@ -101,6 +104,7 @@ static void of_file(const char *path)
     struct moduledata moduledata;
     struct types types;
     uint64_t start;
+    size_t unfit;
     check(g2h_input_open(path, NULL, &input));
     check(image_init(&image, path, (struct g2h_bytes){input->data, input->size}));
     check(pclntab_init(&pclntab, &image));
@@ -109,11 +113,11 @@ static void of_file(const char *path)
     types_init(&types, image.is_64 ? 8 : 4);
     struct timespec from, to;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    check(rtypes_init(&types, &image, &moduledata, 0, NULL, 0, &start));
+    check(rtypes_init(&types, &image, &moduledata, 0, NULL, 0, &start, &unfit));
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     fprintf(stderr, "print_types: %zu types in %.1f ms of processor time\n", types.list.count,
             (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6);
-    print(&types, start);
+    print(&types, start, 0, unfit);
     types_deinit(&types);
     image_deinit(&image);
     g2h_input_close(input);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/cursor.h"
 #include "exe/go/descriptor_layout.h"
@@ -147,6 +148,14 @@ struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, con
 }
 
 /* ---- queries ---- */
+
+size_t descriptors_find(const struct descriptors *all, uint64_t address)
+{
+    const uint64_t offset = address - all->start;
+    size_t at;
+    BISECT(at, all->list.count, all->list.data[at].offset < offset);
+    return at < all->list.count && all->list.data[at].offset == offset ? at : all->list.count;
+}
 
 uint64_t descriptor_size(const struct descriptors *all, size_t index)
 {

@@ -68,6 +68,9 @@ void descriptors_deinit(struct descriptors *descriptors);
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address);
 
+/* Returns the index of the descriptor at an address of the file, or list.count if none is there. */
+size_t descriptors_find(const struct descriptors *descriptors, uint64_t address);
+
 /* All functions below take an index that is less than list.count. */
 uint64_t descriptor_size(const struct descriptors *descriptors, size_t index);
 uint64_t descriptor_pointer_bytes(const struct descriptors *descriptors, size_t index);

@@ -328,6 +328,24 @@ static bool rtype_add_fields(const struct descriptors *all, size_t index, struct
     return true;
 }
 
+/* Adds a type of which only the name and the size are known, and which no address leads to. Returns
+ * false if memory runs out. */
+static bool rtype_add_opaque(const struct descriptors *all, size_t index, uint32_t name,
+                             struct types *types)
+{
+    const struct type type = {
+        .name = name,
+        .kind = TYPE_INVALID,
+        .size = descriptor_size(all, index),
+        .pointer_bytes = UINT64_MAX,
+        .elem = TYPE_NONE,
+        .key = TYPE_NONE,
+        .header = TYPE_NONE,
+    };
+    uint32_t number;
+    return types_add(types, &type, &number);
+}
+
 /* Adds the type of a descriptor. References are indexes of descriptors, and types are added in the
  * same order, so they are the types' numbers as well. Returns false if memory runs out. */
 static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t name,
@@ -371,58 +389,88 @@ static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t
     return types_add(types, &type, &number);
 }
 
-/* Adds the types of all descriptors; slide makes their addresses those of the process. */
+/* Adds the types of all descriptors; slide makes their addresses those of the process. doubted has
+ * the descriptors whose addresses have other types in the process. */
 static struct g2h_error *rtype_add_types(const struct descriptors *all, uint64_t slide,
-                                         struct types *types)
+                                         const bool *doubted, struct types *types)
 {
     _cleanup_free_ uint32_t *names = NULL;
     TRY(type_names_init(all, types, &names));
     for (size_t i = 0; i < all->list.count; i++)
-        if (!rtype_add_type(all, i, names[i], slide, types))
+        if (!(doubted[i] ? rtype_add_opaque(all, i, names[i], types)
+                         : rtype_add_type(all, i, names[i], slide, types)))
             return &error_no_memory;
     return NULL;
 }
 
-/* ---- checking ---- */
+/*
+ * ---- checking ----
+ *
+ * The runtime writes the string of a type to a dump or, if the type's descriptor has a package, the
+ * path of the package, a dot, and the type's own name, which a type without a name does not have
+ * (dumptype() of runtime/heapdump.go). All three are in the descriptor. So the names are compared
+ * as they are there: the composed names above contain paths where the string has only the names of
+ * packages, and these two need not have a part in common ("client_model/go" is
+ * "io_prometheus_client").
+ */
 
 struct witnesses {
     const struct rtype_witness *data;
     size_t count;
 };
 
-/* Returns whether a type's name agrees with that of a witness. Either may have the path of the
- * package or not, so only the part of the witness's name after the last slash is compared. */
-static bool witness_fits(struct g2h_bytes name, struct g2h_bytes witness)
+/* Returns whether a name of a dump is one that was read from a descriptor, and may have been cut.
+ */
+static bool is_read_name(struct g2h_bytes name, struct g2h_bytes read)
 {
-    uint64_t from = witness.size;
-    const bool nameless = witness.size > 0 && witness.data[witness.size - 1] == '.';
-    while (from > 0 && witness.data[from - 1] != '/')
-        from--;
-    const uint8_t *tail = witness.data + from;
-    const size_t size = (size_t)(witness.size - from);
-    if (nameless)
-        return name.size > 0 && name.data[0] == '*' &&
-               memmem(name.data, (size_t)name.size, tail, size) != NULL;
-    return name.size >= size && memcmp(name.data + name.size - size, tail, size) == 0;
+    return read.size < NAME_MOST ? bytes_same(name, read) : bytes_begin_with(name, read);
 }
 
-/* Returns whether enough witnesses fit. With a wrong range, a name or two may fit by chance. */
-static bool is_enough(size_t fitting, const struct witnesses *witnesses)
+/* Returns the part of a type's string after the package: after the last dot that is in no type
+ * argument. */
+static struct g2h_bytes own_name(struct g2h_bytes string)
 {
-    return fitting >= witnesses->count - witnesses->count / 20;
+    uint64_t at = string.size;
+    int brackets = 0;
+    for (; at > 0 && (string.data[at - 1] != '.' || brackets != 0); at--)
+        brackets += (string.data[at - 1] == ']') - (string.data[at - 1] == '[');
+    return (struct g2h_bytes){string.data + at, string.size - at};
 }
 
-/* Returns whether the types have the names that the dump has for their addresses: then the range is
- * the right one. */
-static bool types_fit_witnesses(const struct types *types, const struct witnesses *witnesses)
+/* Returns whether a name of a dump consists of a package's path, a dot, and a type's own name. */
+static bool is_path_and_name(struct g2h_bytes name, struct g2h_bytes path, struct g2h_bytes own)
 {
-    size_t fitting = 0;
-    for (size_t i = 0; i < witnesses->count; i++) {
-        const struct rtype_witness *witness = &witnesses->data[i];
-        const uint32_t type = types_at(types, witness->address);
-        fitting += type != TYPE_NONE && witness_fits(types_name(types, type), witness->name);
+    if (path.size >= NAME_MOST) /* the path was cut: the dot is somewhere behind it */
+        return bytes_begin_with(name, path);
+    return is_qualified(name, path) &&
+           is_read_name((struct g2h_bytes){name.data + path.size + 1, name.size - path.size - 1},
+                        own);
+}
+
+/* Returns whether the runtime writes this name for a descriptor. */
+static bool descriptor_fits(const struct descriptors *all, size_t index, struct g2h_bytes witness)
+{
+    const struct g2h_bytes string = descriptor_name(all, index),
+                           path = descriptor_package(all, index);
+    if (path.size == 0)
+        return is_read_name(witness, string);
+    const bool named = (descriptor_flags(all, index) & TFLAG_NAMED) != 0;
+    return is_path_and_name(witness, path, named ? own_name(string) : bytes_none);
+}
+
+/* Returns whether the runtime may write this name for a type of which only the string is known. */
+static bool string_fits(struct g2h_bytes string, struct g2h_bytes witness)
+{
+    const struct g2h_bytes own = own_name(string);
+    if (string.size == 0 || witness.size == 0)
+        return false;
+    if (witness.data[witness.size - 1] == '.') { /* a type of a package without a name */
+        const struct g2h_bytes path = {witness.data, witness.size - 1};
+        return path.size > 0 && string.data[0] == '*';
     }
-    return is_enough(fitting, witnesses);
+    return is_read_name(witness, string) ||
+           (own.size < witness.size && own.size < string.size && bytes_end_with(witness, own) &&
+            witness.data[witness.size - own.size - 1] == '.');
 }
 
 /* ---- finding runtime.types ---- */
@@ -431,15 +479,44 @@ struct rtype_range {
     uint64_t start, size; /* in the file */
 };
 
-/* Adds the types of a range, or none if it turns out not to be the range of types. */
+/* Finds the witnesses whose descriptor is missing or has another name. doubted gets true for each
+ * of these descriptors. Returns how many witnesses fit. */
+static size_t find_doubted(const struct descriptors *all, uint64_t slide,
+                           const struct witnesses *witnesses, bool *doubted)
+{
+    size_t fitting = 0;
+    for (size_t i = 0; i < witnesses->count; i++) {
+        const struct rtype_witness *witness = &witnesses->data[i];
+        const size_t index = descriptors_find(all, witness->address - slide);
+        if (index == all->list.count)
+            continue;
+        if (descriptor_fits(all, index, witness->name))
+            fitting++;
+        else
+            doubted[index] = true;
+    }
+    return fitting;
+}
+
+/*
+ * Adds the types of a range. Types that the dump has by other names than the executable are left
+ * out, each by itself: *ret_unfit is their number. None is added if no witness fits: then this is
+ * not the range of types.
+ */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
                                     const struct rtype_range *range, uint64_t slide,
-                                    const struct witnesses *witnesses)
+                                    const struct witnesses *witnesses, size_t *ret_unfit)
 {
     _cleanup_(descriptors_deinit) struct descriptors all;
-    struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
-    error = error ? error : rtype_add_types(&all, slide, types);
-    if (error || !types_fit_witnesses(types, witnesses)) {
+    TRY(descriptors_init(&all, image, range->start, range->size));
+    _cleanup_free_ bool *doubted = calloc(all.list.count + 1, sizeof(*doubted));
+    TRY_MEMORY(doubted);
+    const size_t fitting = find_doubted(&all, slide, witnesses, doubted);
+    *ret_unfit = witnesses->count - fitting;
+    if (witnesses->count > 0 && fitting == 0)
+        return NULL;
+    struct g2h_error *error = rtype_add_types(&all, slide, doubted, types);
+    if (error) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
         types_init(types, pointer_size);
@@ -458,13 +535,13 @@ static size_t rtype_count_fitting(const struct image *image, const struct image_
         const struct g2h_bytes name =
             descriptors_peek(image, section->address + offset, section->data.data + offset,
                              section->data.size - offset, varint_names, witness->address - slide);
-        fitting += name.size > 0 && witness_fits(name, witness->name);
+        fitting += string_fits(name, witness->name);
     }
     return fitting;
 }
 
 /* Finds the range of types without moduledata: it begins at the start of a section, or a few words
- * after it. Tries both encodings of names. Returns an empty range if the witnesses do not agree. */
+ * after it. Tries both encodings of names. Returns an empty range if no witness fits. */
 static struct rtype_range try_sections(const struct image *image, uint64_t slide,
                                        const struct witnesses *witnesses)
 {
@@ -486,24 +563,25 @@ static struct rtype_range try_sections(const struct image *image, uint64_t slide
                 }
             }
     }
-    return is_enough(most, witnesses) ? best : (struct rtype_range){0};
+    return best;
 }
 
 /* The moduledata says where the types are; if it is missing or wrong, sections are tried. */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
                               const struct rtype_witness *witnesses, size_t witness_count,
-                              uint64_t *ret_start)
+                              uint64_t *ret_start, size_t *ret_unfit)
 {
     const struct witnesses all = {witnesses, witness_count};
     struct rtype_range range = {moduledata->types, moduledata->etypes - moduledata->types};
     *ret_start = 0;
+    *ret_unfit = witness_count;
     if (range.start != 0)
-        TRY(read_range(types, image, &range, slide, &all));
+        TRY(read_range(types, image, &range, slide, &all, ret_unfit));
     if (types->list.count == 0) {
         range = try_sections(image, slide, &all);
         if (range.start != 0)
-            TRY(read_range(types, image, &range, slide, &all));
+            TRY(read_range(types, image, &range, slide, &all, ret_unfit));
     }
     if (types->list.count > 0)
         *ret_start = range.start + slide;

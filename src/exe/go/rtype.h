@@ -9,9 +9,11 @@
 #include "exe/go/moduledata.h"
 #include "types/types.h"
 
-/* A type that the process is known to have: the address of its descriptor in the process, and its
- * name as package reflect prints it, "net/http.conn" or "http.conn". The name is "net/http." for a
- * type of that package without a name, mostly a pointer. */
+/* A type that the process has: the address of its descriptor in the process, and its name as the
+ * runtime writes it to a dump. That is the path of the package and the type's own name,
+ * "net/http.conn"; "net/http." for a type with methods that has no name, mostly a pointer; or, for
+ * a type without a package, what package reflect prints, with names of packages instead of paths:
+ * "struct { http.Flusher }". */
 struct rtype_witness {
     uint64_t address;
     struct g2h_bytes name;
@@ -20,13 +22,15 @@ struct rtype_witness {
 /*
  * Adds the types of all descriptors, ascending by address, to types, which is empty. Does not set
  * the headers of maps and channels. moduledata locates the descriptors. If moduledata was not
- * found, or the witnesses do not agree, all sections are tried. slide is the distance from the
- * addresses of the file to those of the process. *ret_start is runtime.types in the process, or 0
- * if nothing fits: then no type is added. Error: G2H_ERROR_MEMORY.
+ * found, or no witness agrees with it, all sections are tried. A type that a witness has by another
+ * name is added without its parts and address, so that no object gets it; *ret_unfit is the number
+ * of witnesses whose type is left out so, or is not in the executable. slide is the distance from
+ * the addresses of the file to those of the process. *ret_start is runtime.types in the process, or
+ * 0 if nothing fits: then no type is added. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
                               const struct rtype_witness *witnesses, size_t witness_count,
-                              uint64_t *ret_start);
+                              uint64_t *ret_start, size_t *ret_unfit);
 
 #endif
