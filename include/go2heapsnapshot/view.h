@@ -95,6 +95,11 @@ G2H_PUBLIC enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *
 G2H_PUBLIC const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name,
                                        size_t *ret_size);
 
+/* Returns whether objects with the name map are maps whose entries are in objects with the name
+ * entries. A map type may have a name of its own: those of "net/http.Header" are in
+ * "map[string][]string entries". */
+G2H_PUBLIC bool g2h_view_is_map_of(const struct g2h_view *view, uint32_t map, uint32_t entries);
+
 /* Finds the number of the name with this text; returns false if there is none. */
 G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size,
                                    uint32_t *ret);

@@ -76,8 +76,6 @@ struct merging {
     uint32_t several; /* node of the view; 0: it has none */
     uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
     uint32_t texts;   /* the name of all strings */
-    uint32_t *map_of; /* by name of the view: if it is that of entries, their map's; or
-                         G2H_NAME_NONE */
     uint32_t *numberless; /* by name of the view: its numberless_name(), plus 1; 0: not known */
     struct text text;
 };
@@ -218,25 +216,6 @@ static struct g2h_error *numberless_name(struct merging *merging, uint32_t name,
     TRY(own_name(merged, numberless->data ? numberless->data : "", numberless->size, ret));
     if (name < merged->view_names)
         merging->numberless[name] = *ret + 1;
-    return NULL;
-}
-
-/* Finds the maps whose entries have a name of their own. */
-static struct g2h_error *find_entries(struct merging *merging)
-{
-    const struct g2h_view *view = merging->view;
-    const uint32_t names = merging->merged->view_names;
-    merging->map_of = malloc(((size_t)names + 1) * sizeof(*merging->map_of));
-    TRY_MEMORY(merging->map_of);
-    for (uint32_t name = 0; name < names; name++) {
-        size_t size;
-        merging->map_of[name] = G2H_NAME_NONE;
-        if (!findings_is_entries(view, name))
-            continue;
-        const char *map = g2h_view_map_of(view, name, &size);
-        if (!g2h_view_find_name(view, map, size, &merging->map_of[name]))
-            merging->map_of[name] = G2H_NAME_NONE;
-    }
     return NULL;
 }
 
@@ -446,8 +425,8 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
 static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint32_t parent)
 {
     const struct merged_node *node = &merging->merged->nodes.data[parent];
-    return name < merging->merged->view_names && node->kind == MERGED_CLASS &&
-           merging->map_of[name] == node->name;
+    return node->kind == MERGED_CLASS && findings_is_entries(merging->view, name) &&
+           g2h_view_is_map_of(merging->view, node->name, name);
 }
 
 /* Merges a node, whose number and whose dominator's number are given, into a node below that of its
@@ -639,7 +618,6 @@ static void merging_deinit(struct merging *merging)
 {
     large_free(merging->by_number, merging->count, sizeof(*merging->by_number));
     free(merging->numberless);
-    free(merging->map_of);
     text_deinit(&merging->text);
 }
 
@@ -658,7 +636,6 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     merging.numberless = calloc((size_t)merged->view_names + 1, sizeof(*merging.numberless));
     TRY_MEMORY(merging.by_number && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
-    TRY(find_entries(&merging));
     TRY(workers_run(threads > 0 ? threads : workers_available(),
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));

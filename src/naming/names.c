@@ -433,6 +433,29 @@ static bool intern_paths(struct names *names, uint32_t type)
     return true;
 }
 
+/* Notes which names of objects are those of maps, with the names of their entries, if there are
+ * such objects. Two maps may have one name if names are short. Returns false if memory runs out. */
+static bool note_map_classes(struct names *names)
+{
+    const struct types *types = names->typing->types;
+    _cleanup_(text_deinit) struct text text = {0};
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        const uint32_t class = names->of_type[i].value;
+        uint32_t entries, known;
+        if (class == NAME_NONE || type->role != ROLE_MAP || type->elem >= types->list.count)
+            continue;
+        text.size = 0;
+        append_entries(&text, names, type->elem);
+        if (text.failed)
+            return false;
+        if (string_pool_find(&names->strings, text.data, text.size, &entries) &&
+            !map_put(&names->map_classes, (uint64_t) class << 32 | entries, 1, &known))
+            return false;
+    }
+    return true;
+}
+
 /* Makes the names of all types that objects have. */
 static struct g2h_error *intern_types(struct names *names)
 {
@@ -457,7 +480,7 @@ static struct g2h_error *intern_types(struct names *names)
             !intern_paths(names, i))
             return &error_no_memory;
     }
-    return NULL;
+    return note_map_classes(names) ? NULL : &error_no_memory;
 }
 
 /* Returns the string of the name of an object's node, in a heap with types. */
@@ -538,6 +561,7 @@ void names_deinit(struct names *names)
     windows_deinit(&names->windows);
     number_set_deinit(&names->keys);
     free(names->of_key);
+    map_deinit(&names->map_classes);
     string_pool_deinit(&names->paths);
     string_pool_deinit(&names->strings);
     free(names->uses.data);

@@ -84,6 +84,8 @@ struct names {
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* log2 of the pointer size */
     struct type_names *of_type;            /* with typing: the names from each type */
+    struct map map_classes; /* with typing: the pairs of the name of a map and that of its entries;
+                               see names_is_map_of() */
     struct string_pool paths; /* with typing: the suffixes that follow keys; see key_names.h */
     uint64_t path_bytes;      /* with typing: bytes that names of words may still take */
     uint32_t *of_slot_class;  /* string of each slot class */
@@ -116,6 +118,14 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
 /* Adds the names of all types that objects have as a whole and for certain. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing);
 void names_deinit(struct names *names);
+
+/* Returns whether objects of the name map are maps whose entries are in objects of the name
+ * entries, also if the map's type has a name of its own: "net/http.Header" has its entries in
+ * "map[string][]string entries". */
+static inline bool names_is_map_of(const struct names *names, uint32_t map, uint32_t entries)
+{
+    return map_get(&names->map_classes, (uint64_t)map << 32 | entries) != MAP_NONE;
+}
 
 /*
  * Returns the string of the name of an object's node, unless the object holds string data. The name

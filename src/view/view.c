@@ -71,6 +71,11 @@ const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name, size_t *
     return text;
 }
 
+bool g2h_view_is_map_of(const struct g2h_view *view, uint32_t map, uint32_t entries)
+{
+    return names_is_map_of(&view->graph->names, map, entries);
+}
+
 bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size, uint32_t *ret)
 {
     if (string_pool_find(&view->graph->names.strings, text, size, ret))

@@ -134,7 +134,7 @@ export class Heap {
   merge() {
     const lines = [], lineOf = new Array(this.count), several = this.find('(held by several)');
     const tops = [0, ...['(GC roots)', '(globals)', '(goroutines)'].map(name => this.find(name))];
-    const [variables, sharers] = [this.variables(), new Map()];
+    const [variables, sharers, declared] = [this.variables(), new Map(), this.declaredMaps()];
     if (several >= 0) for (const edge of this.edgesOf(several)) if (this.isWeak[edge]) sharers.set(this.to[edge], this.label[edge]);
     const below = (parent, kind, name) => {
       const known = parent?.known.get(`${kind} ${name}`);
@@ -149,7 +149,7 @@ export class Heap {
     };
     for (const node of this.order) {
       const name = this.name[node], over = node === 0 ? undefined : lineOf[this.dominator[node]];
-      if (this.kind[node] !== 'root' && over.kind === 'class' && over.name.startsWith('map[') && name === over.name + ENTRIES) {
+      if (this.kind[node] !== 'root' && over.kind === 'class' && this.isEntries(node) && (over.name.startsWith('map[') ? name === over.name + ENTRIES : declared.has(over.name))) {
         over.parts.push(node);
         lineOf[node] = over;
         continue;
@@ -168,6 +168,14 @@ export class Heap {
       if (line.parent) line.parent.retained += line.retained;
     }
     return {lines, lineOf, isCut: several >= 0 && this.edgeCount[several] >= MOST_SHARED};
+  }
+
+  /** Returns the classes of maps whose type has a name of its own, as http.Header: their objects point to nothing but entries. */
+  declaredMaps() {
+    const maps = new Set(), others = new Set();
+    for (let node = 0; node < this.name.length; node++)
+      for (const edge of this.edgesOf(node)) if (!this.isWeak[edge] && this.kind[node] !== 'root') (this.isEntries(this.to[edge]) ? maps : others).add(this.name[node]);
+    return new Set([...maps].filter(name => !others.has(name) && !name.endsWith(ENTRIES)));
   }
 
   /** Returns what each object is called by the package or frame that alone holds it. */

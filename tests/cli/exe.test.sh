@@ -84,6 +84,10 @@ check "--redact: neither strings nor keys" [ "$(grep -cE '"lamp"|100 wide|127\.0
 run go2heapsnapshot -r app.dump
 wrote "-r without an executable: changes nothing" untyped.heapsnapshot
 
+# A map whose type has a name of its own, http.Header, has its entries in "map[string][]string entries".
+run go2heapsnapshot --exe app --format report --json=classes app.dump
+check "--exe: the entries of a map with a declared type count as part of it" \
+	jq -e '[.classes[] | select(.class | endswith(" entries"))] == [] and any(.classes[]; .class == "http.Header")' out
 # The dump has these types by other names than the executable: they are left out, each by itself.
 perl -pe 's!net/http\.statusError!net/http.statusMirro!g' app.dump >renamed.dump
 run go2heapsnapshot --exe app renamed.dump
