@@ -27,6 +27,7 @@ bool at_death_is_directory(const char *path)
 #include "cli/child.h"
 #include "cli/heir.h"
 #include "library/death_files.h"
+#include "library/origin.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/signals.h"
@@ -460,10 +461,20 @@ static void await(struct at_death *at, double seconds)
 
 /* ---- checking the process ---- */
 
+/* Returns an error if the command is go run, which starts the program that is meant. */
+static struct g2h_error *check_command(const struct at_death *at)
+{
+    return at->child.id != 0 && origin_is_go_command(at->box.pid)
+               ? error_create(G2H_ERROR_NOT_EXE, "process %llu: is the go command", pid_of(at))
+               : NULL;
+}
+
 /* Prepares for the program that the process runs now. */
 static void begin_program(struct at_death *at)
 {
-    struct g2h_error *error = death_box_prepare(&at->box);
+    struct g2h_error *error = check_command(at);
+    if (!error)
+        error = death_box_prepare(&at->box);
     at->changed = 0;
     at->is_armed = false; /* say_armed() when its runtime is ready */
     if (!error)

@@ -130,7 +130,7 @@ bool origin_is_go_command(uint64_t pid)
     const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path) - 1);
     path[size > 0 ? size : 0] = '\0';
     const char *slash = strrchr(path, '/');
-    return slash && strcmp(slash, "/go") == 0;
+    return slash && (strcmp(slash, "/go") == 0 || strstr(path, "/pkg/tool/") != NULL);
 }
 
 bool origin_is_go(uint64_t pid)

@@ -47,7 +47,8 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
  */
 struct g2h_error *origin_open_program(const struct origin_options *options, struct origin *ret);
 
-/* Returns whether a process runs the go command, as in go run. */
+/* Returns whether a process runs the go command, as in go run, or one of its tools: compile, link.
+ */
 bool origin_is_go_command(uint64_t pid);
 
 /* Returns whether a process runs a Go program. */

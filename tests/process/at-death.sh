@@ -399,6 +399,18 @@ commands() {
 		[ $status -eq 5 ] && suspects "$out"/app-*.dump.gz
 		result $? "$release, sh -c '$how': the heap of the program that the shell starts, and status $status, 5 is right" "$build/log"
 	done
+	rm -rf "$out"
+	: >"$build/app.log"
+	(cd "$here/death" && CGO_ENABLED=0 GOROOT=$goroot exec "$g2h" --at-death -o "$out/" -- "$goroot/bin/go" run . leak 0) >"$build/app.log" 2>"$build/log" &
+	pid=$!
+	await grep -q ready "$build/app.log"
+	await grep -q 'is written when' "$build/log"
+	kill -KILL "$(sed -n 's/.*process \([0-9]*\) (death).*is written when.*/\1/p' "$build/log")"
+	status=0
+	wait $pid || status=$?
+	pid=
+	[ $status -eq 1 ] && [ "$(ls "$out" | wc -l)" -eq 1 ] && ! ls "$out" | grep -q '^go-'
+	result $? "$release, go run: the heap of the program, and status $status, 1 is right" "$build/log"
 	for how in '5 & exit 5' '143 ; exit 5'; do
 		: >"$build/app.log"
 		"$g2h" --at-death -o "$out/" -- sh -c "\"\$0\" signals - ${how#* }" "$build/app" >"$build/app.log" 2>"$build/log" &
