@@ -44,7 +44,8 @@ G2H_PUBLIC const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap);
 G2H_PUBLIC bool g2h_heap_lacks_release(const struct g2h_heap *heap);
 
 /* Returns whether the whole dump was read and is valid: no damage, no truncated gzip stream, no
- * object left out as damaged. */
+ * object left out as damaged, and none whose pointers were not known when the dump was made of a
+ * process. */
 G2H_PUBLIC bool g2h_heap_is_complete(const struct g2h_heap *heap);
 
 /* Return the dump's params and memstats, which the heap owns. */
@@ -70,6 +71,9 @@ struct g2h_account {
     uint64_t missing_bytes, missing_objects,
         missing_spans; /* of a dump made from a process or core: what of its memory was missing
                           then */
+    uint64_t conservative_objects, conservative_frames; /* of such a dump: those whose pointers were
+                                                           not known, so that all their words count
+                                                           as pointers */
 };
 G2H_PUBLIC const struct g2h_account *g2h_heap_account(const struct g2h_heap *heap);
 

@@ -82,18 +82,21 @@ struct g2h_process_account {
     uint64_t objects, object_bytes;
     uint64_t spans_missing;                  /* spans whose description is not available in full */
     uint64_t objects_missing, missing_bytes; /* objects without contents, which are left out */
-    uint64_t masks_missing;                  /* objects whose pointers are not known */
+    uint64_t masks_missing; /* objects whose pointers are not known, so that all their words count
+                               as pointers */
     uint64_t spans_miscounted; /* swept spans whose number of objects differs from the count that
                                   the runtime keeps */
     uint64_t goroutines, frames;
     uint64_t stack_words; /* words of live stack objects, which WriteHeapDump does not list */
-    uint64_t goroutines_running; /* goroutines that were running, whose stacks start at their
-                                    threads' registers */
-    uint64_t goroutines_scanned; /* in a process that was copied at its end: goroutines that were
-                                    running in other threads; all words of their stacks count as
-                                    pointers, and their frames are not known */
-    uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early, or that lack a frame */
-    uint64_t words_missing;      /* other words that were needed but are missing */
+    uint64_t goroutines_running;  /* goroutines that were running, whose stacks start at their
+                                     threads' registers */
+    uint64_t goroutines_scanned;  /* in a process that was copied at its end: goroutines that were
+                                     running in other threads; all words of their stacks count as
+                                     pointers, and their frames are not known */
+    uint64_t stacks_incomplete;   /* stacks whose unwinding ended too early, or that lack a frame */
+    uint64_t words_missing;       /* other words that were needed but are missing */
+    uint64_t frames_conservative; /* stack frames, and variables in them, whose pointers are not
+                                     known, so that all their words count as pointers */
 };
 
 struct g2h_process_options {

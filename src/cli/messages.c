@@ -125,6 +125,16 @@ static void warn_count(const struct g2h_input *input, uint64_t count, const char
     warn(input, line);
 }
 
+/* Warns of objects and frames of a process whose pointers are not known. */
+static void warn_conservative(const struct g2h_input *input, uint64_t objects, uint64_t frames)
+{
+    if (objects + frames > 0)
+        say("go2heapsnapshot: warning: %s: the pointers of %" PRIu64 " objects and %" PRIu64
+            " stack frames are not known: each of their words counts as a pointer, so some garbage "
+            "may look reachable",
+            input->name, objects, frames);
+}
+
 /* Reports which Go library is read, and which heaps of the process are not. */
 static void message_modules(const struct origin *origin)
 {
@@ -258,6 +268,7 @@ void message_process(const struct origin *origin, bool says_stopped)
             " spans hold a different number of objects than the runtime counted: their memory "
             "was misread, or the program overwrote it",
             input->name, account->spans_miscounted, account->spans);
+    warn_conservative(input, account->masks_missing, account->frames_conservative);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64
             " have frames that could not be found; what only these hold looks unreachable",
@@ -291,8 +302,10 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
     warn_count(input, account->misplaced,
                "left out: not where an allocation slot can be, or larger than the heap");
     warn_count(input, account->overlapping, "left out: overlapping the next object");
-    if (!origin->is_process) /* message_process() says more */
+    if (!origin->is_process) { /* message_process() says more */
         warn_missing(input, account);
+        warn_conservative(input, account->conservative_objects, account->conservative_frames);
+    }
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
     if (account->shortened_arrays > 0)
@@ -704,7 +717,9 @@ void message_process_account(const struct origin *origin)
     line("  with another count", account->spans_miscounted, "",
          "of objects than the runtime has: threads were in malloc");
     line("objects not there", account->objects_missing, "", "");
-    line("  their pointers are not known", account->masks_missing, "", "");
+    line("objects scanned conservatively", account->masks_missing, "",
+         "their pointers are not known: all words count");
+    line("stack frames scanned so", account->frames_conservative, "", "or variables in them");
     line("goroutines that were running", account->goroutines_running, "",
          "their registers are (other roots)");
     if (account->is_dead)

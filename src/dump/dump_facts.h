@@ -25,7 +25,11 @@ enum fact {
                                its resident memory, the most of that so far, and its limit */
     FACT_CUT = 8,           /* memory of the process was missing when the dump was made: bytes,
                                objects and spans, of which some may not be known */
-    FACT_LAST = FACT_CUT,
+    FACT_UNREAD = 9,        /* how much of what holds objects could not be read: objects and stack
+                               frames whose pointers are not known, so that all their words are
+                               listed; goroutines whose stacks are incomplete; threads without
+                               registers; other words. Missing if all of these are 0 */
+    FACT_LAST = FACT_UNREAD,
 };
 
 /* The flags of FACT_ENDING. */

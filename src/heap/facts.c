@@ -47,6 +47,16 @@ static bool heap_facts_read_ending(struct cursor *cursor, struct facts *ret)
     return true;
 }
 
+/* Reads how much of a process could not be read. Returns false if it is cut. */
+static bool heap_facts_read_unread(struct cursor *cursor, struct facts *ret)
+{
+    return cursor_uvarint(cursor, &ret->conservative_objects) &&
+           cursor_uvarint(cursor, &ret->conservative_frames) &&
+           cursor_uvarint(cursor, &ret->incomplete_stacks) &&
+           cursor_uvarint(cursor, &ret->unread_threads) &&
+           cursor_uvarint(cursor, &ret->unread_words);
+}
+
 /* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
  * their sizes are not known; FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
@@ -81,7 +91,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
                  cursor_uvarint(&cursor, &ret->missing_objects) &&
                  cursor_uvarint(&cursor, &ret->missing_spans))
             ret->is_cut = true;
-        else if (fact != FACT_ENDING || !heap_facts_read_ending(&cursor, ret))
+        else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
+                 !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
             break;
     }
     ret->is_damaged = fact != FACT_END && fact <= FACT_LAST;

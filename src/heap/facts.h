@@ -29,6 +29,10 @@ struct facts {
     bool is_damaged;        /* the last facts are missing, or one is damaged */
     bool is_cut;            /* memory of the process is missing */
     uint64_t missing_bytes, missing_objects, missing_spans; /* valid if is_cut */
+    /* Of a process: what could not be read of that which holds objects. Objects and frames whose
+     * pointers are not known are conservative: each of their words counts as a pointer. */
+    uint64_t conservative_objects, conservative_frames, incomplete_stacks, unread_threads,
+        unread_words;
     VECTOR(struct fact_type) types;
     struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
                                 loaded, each is a part of one object */

@@ -42,7 +42,15 @@ const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
 bool g2h_heap_is_complete(const struct g2h_heap *heap)
 {
     return !heap->damage && !heap->input->damage && !heap->facts.is_cut &&
-           heap->account.misplaced == 0 && heap->account.overlapping == 0;
+           heap->account.misplaced == 0 && heap->account.overlapping == 0 &&
+           heap->facts.conservative_objects == 0 && heap->facts.conservative_frames == 0;
+}
+
+bool heap_is_exact(const struct g2h_heap *heap)
+{
+    const struct facts *facts = &heap->facts;
+    return g2h_heap_is_complete(heap) && !facts->is_partial &&
+           facts->incomplete_stacks + facts->unread_threads + facts->unread_words == 0;
 }
 
 const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)

@@ -145,6 +145,11 @@ struct g2h_heap {
                                    again means reading its field list, which may be long */
 };
 
+/* Returns whether the heap has all objects and roots, and each with the pointers that the collector
+ * follows: the dump is complete, and of a process nothing was missing that holds objects, nor
+ * conservative. Only then is what nothing reaches proved to be garbage. */
+bool heap_is_exact(const struct g2h_heap *heap);
+
 /* Returns a word of the dump's memory. at must have pointer_size readable bytes. */
 static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 {

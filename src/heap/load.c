@@ -379,6 +379,8 @@ static struct g2h_error *read_after_eof(struct g2h_heap *heap)
         heap->account.missing_objects = heap->facts.missing_objects;
         heap->account.missing_spans = heap->facts.missing_spans;
     }
+    heap->account.conservative_objects = heap->facts.conservative_objects;
+    heap->account.conservative_frames = heap->facts.conservative_frames;
     return NULL;
 }
 

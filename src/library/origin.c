@@ -315,7 +315,9 @@ bool origin_is_miscounted(const struct origin *origin)
 bool origin_is_complete(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
-    return !origin->is_process || (account->spans_missing == 0 && account->objects_missing == 0 &&
-                                   account->missing_bytes == 0 && account->file_missing == 0 &&
-                                   !origin_is_miscounted(origin));
+    return !origin->is_process ||
+           (account->spans_missing == 0 && account->objects_missing == 0 &&
+            account->missing_bytes == 0 && account->file_missing == 0 &&
+            account->masks_missing == 0 && account->frames_conservative == 0 &&
+            !origin_is_miscounted(origin));
 }

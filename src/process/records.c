@@ -370,12 +370,12 @@ static struct g2h_error *put_pointerless(struct records *records)
     return put_data_in(records, runtime->ebss, runtime->end, &left);
 }
 
-/* Returns whether memory that holds objects may be missing. */
+/* Returns whether memory that holds objects may be missing, or its pointers are not known. */
 static bool is_partial(const struct g2h_process_account *account)
 {
     return account->file_missing + account->spans_missing + account->objects_missing +
-               account->missing_bytes + account->masks_missing + account->stacks_incomplete +
-               account->words_missing >
+               account->missing_bytes + account->masks_missing + account->frames_conservative +
+               account->stacks_incomplete + account->threads_stuck + account->words_missing >
            0;
 }
 
@@ -397,8 +397,19 @@ static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_accou
            PUT(buffer, FACT_CUT, bytes, account->objects_missing, account->spans_missing);
 }
 
+/* Writes what else of that which holds objects could not be read: heap_is_exact(). */
+static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_account *account)
+{
+    return account->masks_missing + account->frames_conservative + account->stacks_incomplete +
+                   account->threads_stuck + account->words_missing ==
+               0 ||
+           PUT(buffer, FACT_UNREAD, account->masks_missing, account->frames_conservative,
+               account->stacks_incomplete, account->threads_stuck, account->words_missing);
+}
+
 static struct g2h_error *put_facts(struct records *records)
 {
+    records->account->words_missing = records->runtime->missing;
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
     TRY(put_types_of_large(records));
@@ -408,7 +419,8 @@ static struct g2h_error *put_facts(struct records *records)
         TRY_MEMORY(put_number(&records->buffer, FACT_PARTIAL));
     if (records->ending)
         TRY_MEMORY(put_ending(&records->buffer, records->ending));
-    TRY_MEMORY(put_cut(&records->buffer, records->account));
+    TRY_MEMORY(put_cut(&records->buffer, records->account) &&
+               put_unread(&records->buffer, records->account));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }
@@ -548,6 +560,5 @@ struct g2h_error *records_write(struct records *records)
     records->pcs_left = records->runtime->memory->bytes / WORD;
     struct g2h_error *error = put_all(records);
     worker_buffer_deinit(&records->buffer);
-    records->account->words_missing = records->runtime->missing;
     return error;
 }

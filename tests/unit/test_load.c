@@ -343,6 +343,36 @@ static void missing_memory(void **state)
     }
 }
 
+/* What of a process could not be read, cut everywhere; each of the numbers makes the heap inexact,
+ * and conservative objects and frames make it incomplete. */
+static void unread_memory(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x06\x09\x01\x02\x03\x04\x80\x20";
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.unread_words, size == sizeof(facts) - 1 ? 0x1000 : 0);
+        assert_int_equal(read.is_damaged, size > 0 && size < sizeof(facts));
+    }
+    for (size_t number = 0; number <= 5; number++) {
+        uint8_t some[] = "go2heapsnapshot facts 1\n\x09\x00\x00\x00\x00\x00\x00";
+        struct dump dump;
+        dump_start_modern(&dump, "go1.26.1");
+        dump_eof(&dump);
+        some[25 + number] += number < 5; /* 5: none */
+        dump_bytes(&dump, (const char *)some, 31);
+        dump_load(&dump, 1);
+        assert_null(g2h_heap_damage(dump.heap));
+        assert_int_equal(g2h_heap_is_complete(dump.heap), number > 1);
+        assert_int_equal(heap_is_exact(dump.heap), number == 5);
+        assert_int_equal(g2h_heap_account(dump.heap)->conservative_objects, number == 0);
+        assert_int_equal(g2h_heap_account(dump.heap)->conservative_frames, number == 1);
+        dump_deinit(&dump);
+    }
+}
+
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
 static void data_behind_the_end(void **state)
 {
@@ -423,7 +453,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x09\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x0a\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
@@ -664,6 +694,7 @@ int main(void)
         cmocka_unit_test(facts_behind_the_end),
         cmocka_unit_test(ending),
         cmocka_unit_test(missing_memory),
+        cmocka_unit_test(unread_memory),
         cmocka_unit_test(data_behind_the_end),
         cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),
