@@ -45,28 +45,32 @@ static uint64_t frames_table_of(const struct unwind_function *function, unsigned
 
 /*
  * Reads the row function->map of a table of live words (runtime.stackmap), which consists of the
- * number of rows, the number of bits per row, and the rows. *ret_has: the function has the table.
- * Returns false if the table cannot be read.
+ * number of rows, the number of bits per row, and the rows. Returns false if the function has no
+ * such table; or if it has, but the row is not there, which is counted: any word may then be a
+ * pointer.
  */
 static bool read_map(const struct frames *frames, const struct unwind_function *function,
-                     unsigned funcdata, bool *ret_has, struct live_words *ret)
+                     unsigned funcdata, struct live_words *ret)
 {
     const struct memory *memory = frames->records->runtime->memory;
     const uint64_t table = frames_table_of(function, funcdata);
-    uint64_t rows, words;
+    uint64_t rows, words = 0, bytes;
     *ret = (struct live_words){0};
-    *ret_has = table != 0;
     if (table == 0)
-        return true;
-    if (!memory_read(memory, table, 4, &rows) || !memory_read(memory, table + 4, 4, &words) ||
-        words > INT32_MAX)
         return false;
-    if (rows == 0 || rows > INT32_MAX || (uint64_t)function->map >= rows)
-        return true;
-    const uint64_t bytes = (words + 7) / 8;
-    ret->bits = memory_at(memory, table + 8 + bytes * (uint64_t)function->map, bytes);
-    ret->count = ret->bits ? words : 0;
-    return ret->bits || words == 0;
+    if (memory_read(memory, table, 4, &rows) && memory_read(memory, table + 4, 4, &words) &&
+        rows <= INT32_MAX && words <= INT32_MAX) {
+        if (words == 0)
+            return true;
+        bytes = (words + 7) / 8;
+        if (function->map >= 0 && (uint64_t)function->map < rows)
+            ret->bits = memory_at(memory, table + 8 + bytes * (uint64_t)function->map, bytes);
+    }
+    if (ret->bits)
+        ret->count = words;
+    else
+        frames->records->account->frames_conservative++;
+    return ret->bits != NULL;
 }
 
 /* ---- words of a frame ---- */
@@ -98,13 +102,15 @@ static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
 {
     const uint64_t varp = frame->varp - frame->sp;
     struct live_words words;
-    bool has_map;
-    if (!read_map(frames, frame->function, FUNCDATA_LOCALS_POINTER_MAPS, &has_map, &words))
-        frames->records->runtime->missing++;
-    if (!has_map)
-        return add_all_words(frames, frames->child.arglen, varp, frame->fp - frame->sp);
-    return words.count * WORD > varp ||
-           add_live_words(frames, &words, varp - words.count * WORD, varp);
+    if (varp <= frames->unwinder->pushed) /* before the function makes its frame: no locals yet */
+        return true;
+    bool has_map = read_map(frames, frame->function, FUNCDATA_LOCALS_POINTER_MAPS, &words);
+    if (has_map && words.count * WORD > varp) { /* it is of another frame */
+        frames->records->account->frames_conservative++;
+        has_map = false;
+    }
+    return has_map ? add_live_words(frames, &words, varp - words.count * WORD, varp)
+                   : add_all_words(frames, frames->child.arglen, varp, frame->fp - frame->sp);
 }
 
 /* Adds the callee's arguments, which are in this frame: the live ones or, if the callee has no map
@@ -132,26 +138,33 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
 {
     struct frame_child *child = &frames->child;
     const int32_t args = frame->function->record.args;
-    bool has_map;
     child->argoff = frame->argp - frame->fp;
     child->arglen = args > 0 ? (uint64_t)args : 0;
-    if (!read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &has_map, &child->args))
-        frames->records->runtime->missing++;
-    if (has_map && !child->args.bits)
-        child->arglen = 0; /* no argument is live */
+    if (read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &child->args) &&
+        !child->args.bits)
+        child->arglen = 0; /* no argument is a pointer */
 }
 
 /* ---- walking ---- */
 
 /* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
- * objects cannot be distinguished from stale data; a dead frame has none. Returns false if memory
- * runs out. */
-static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
+ * objects cannot be distinguished from stale data; a dead frame has none. If the frame's stack
+ * objects are not known, all its words may be pointers; those from first_word on are of this frame.
+ * Returns false if memory runs out. */
+static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame,
+                                     size_t first_word)
 {
     const uint64_t table = frames_table_of(frame->function, FUNCDATA_STACK_OBJECTS);
-    return table == 0 || frame->is_conservative || frame->continpc == 0 ||
-           stack_objects_add(&frames->objects, frame->function->code.module->rodata, table,
-                             frame->varp, frame->argp);
+    bool is_good = true;
+    if (table != 0 && !frame->is_conservative && frame->continpc != 0 &&
+        !stack_objects_add(&frames->objects, frame->function->code.module->rodata, table,
+                           frame->varp, frame->argp, &is_good))
+        return false;
+    if (is_good)
+        return true;
+    frames->records->account->frames_conservative++;
+    frames->words.count = first_word;
+    return add_all_words(frames, 0, frame->varp - frame->sp, frame->fp - frame->sp);
 }
 
 /* Leaves out a frame whose bytes are missing. Its caller becomes the caller of the frame before it,
@@ -180,7 +193,8 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
         return NULL;
     }
     frames->stack_left -= size;
-    TRY_MEMORY(frames_add_words(frames, frame) && frames_add_stack_objects(frames, frame));
+    TRY_MEMORY(frames_add_words(frames, frame) &&
+               frames_add_stack_objects(frames, frame, first_word));
     walked.words = (uint32_t)(frames->words.count - first_word);
     TRY_MEMORY(vector_push(&frames->walked, walked));
     become_child(frames, frame);
@@ -202,7 +216,7 @@ struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct un
     for (bool more = unwind_first(unwinder, low, high, start); more; more = unwind_next(unwinder))
         TRY(walk_over(frames, &unwinder->frame));
     stack_objects_sort(&frames->objects);
-    frames->records->account->stacks_incomplete += !unwinder->is_complete || frames->is_incomplete;
+    frames->is_incomplete |= !unwinder->is_complete;
     return NULL;
 }
 
@@ -305,6 +319,8 @@ struct g2h_error *frames_put(struct frames *frames)
     const uint64_t *words = frames->words.data;
     size_t next = 0;
     TRY_MEMORY(point_from_all(frames) && stack_objects_find(&frames->objects));
+    records->account->frames_conservative += frames->objects.conservative;
+    records->account->stacks_incomplete += frames->is_incomplete || frames->objects.is_incomplete;
     for (size_t i = 0; i < frames->walked.count; i++) {
         const struct frame_walked *walked = &frames->walked.data[i];
         TRY_MEMORY(put_frame(frames, i, words) && put_object_words(frames, walked, words, &next) &&

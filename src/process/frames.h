@@ -45,7 +45,7 @@ struct frames {
     VECTOR(uint8_t) listed;             /* by word of a frame: 1 if it is listed */
     struct stack_objects objects;
     uint64_t stack_left; /* remaining bytes for frames: stacks do not overlap */
-    bool is_incomplete;  /* a frame of the goroutine was left out */
+    bool is_incomplete;  /* frames of the goroutine were left out, or could not be found */
 };
 
 /* Prepares for the frames of records; *ret goes to frames_deinit(). Errors: G2H_ERROR_MEMORY. */

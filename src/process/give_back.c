@@ -103,56 +103,67 @@ enum { SEEN = 256, TYPE = 48 };
 
 struct kept_types {
     struct release *release;
+    struct type_masks *masks;
     uint64_t seen[SEEN];
 };
 
 /* Keeps a type and its mask in the copy. `seen` has the types that were kept last, since many
- * objects have the same one. */
-static void keep_type(struct kept_types *types, uint64_t address)
+ * objects have the same one. Returns false if memory runs out. */
+static bool keep_type(struct kept_types *types, uint64_t address, uint64_t most)
 {
     struct release *release = types->release;
     uint64_t *seen = &types->seen[map_hash(address) % SEEN];
-    struct heap_bits_type type;
+    struct type_mask type;
     if (address == 0 || *seen == address)
-        return;
-    *seen = address;
-    heap_type_read(release->runtime, address, &type);
+        return true;
+    if (!type_masks_get(types->masks, address, most, &type))
+        return false;
+    if (type.period > 0) /* else it may be the type of a larger object */
+        *seen = address;
     const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
     release_keep(release, address, TYPE);
     if (type.bits && mask / BLOCK < release->blocks)
         change_bytes(release, mask, mask + (type.words + 7) / 8, give_back_keep);
+    return true;
 }
 
 /* Keeps the types that the objects of a span begin with: their masks may be in memory that is
- * returned before they are needed. */
-static void keep_types(struct kept_types *types, const struct span *span)
+ * returned before they are needed. Returns false if memory runs out. */
+static bool keep_types(struct kept_types *types, const struct span *span)
 {
     const struct runtime *runtime = types->release->runtime;
     if (heap_bits_are_of_types(runtime, span))
         for (uint64_t i = 0; i < span->nelems; i++)
-            keep_type(types, heap_bits_type(runtime, span, span->start + i * span->elemsize));
+            if (!keep_type(types, heap_bits_type(runtime, span, span->start + i * span->elemsize),
+                           span->elemsize))
+                return false;
+    return true;
 }
 
 /* ---- all of it ---- */
 
-/* Counts the bytes of all spans that hold objects: those of the arenas that are needed. */
-static void want_spans(struct release *release)
+/* Counts the bytes of all spans that hold objects: those of the arenas that are needed. Returns
+ * false if memory runs out. */
+static bool want_spans(struct release *release, struct type_masks *masks)
 {
     const struct runtime *runtime = release->runtime;
-    struct kept_types types = {release, {0}};
+    struct kept_types types = {release, masks, {0}};
     struct span span;
     for (uint64_t i = 0; i < runtime->allspans.count; i++)
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
             change_addresses(release, span.start, span.start + span.size, want);
-            keep_types(&types, &span);
+            if (!keep_types(&types, &span))
+                return false;
             if (runtime->memory->window) /* finding the types has read all objects that have them */
                 release_span(release, &span);
         }
+    return true;
 }
 
 /* First everything is needed; of the arenas, only spans are. */
-struct g2h_error *release_init(struct release *ret, const struct runtime *runtime)
+struct g2h_error *release_init(struct release *ret, struct type_masks *masks)
 {
+    const struct runtime *runtime = masks->runtime;
     const struct process *process = runtime->process;
     struct runtime_arenas arenas;
     uint64_t start;
@@ -167,7 +178,7 @@ struct g2h_error *release_init(struct release *ret, const struct runtime *runtim
     runtime_arenas_begin(runtime, &arenas);
     while (runtime_arenas_next(&arenas, &start))
         change_addresses(ret, start, start + RUNTIME_ARENA_SIZE, want_not);
-    want_spans(ret);
+    TRY_MEMORY(want_spans(ret, masks));
     return NULL;
 }
 

@@ -9,6 +9,7 @@
 #define PROCESS_GIVE_BACK_H
 
 #include "process/spans.h"
+#include "process/type_masks.h"
 
 struct release {
     const struct runtime *runtime;
@@ -20,9 +21,10 @@ struct release {
 
 /*
  * Prepares for writing all objects of a process. Types and their masks in the heap, such as those
- * that reflect makes, stay there. *ret goes to release_deinit(). Errors: G2H_ERROR_MEMORY.
+ * that reflect makes, stay there; masks that they lack are made of other types now. *ret goes to
+ * release_deinit(). Errors: G2H_ERROR_MEMORY.
  */
-struct g2h_error *release_init(struct release *ret, const struct runtime *runtime);
+struct g2h_error *release_init(struct release *ret, struct type_masks *masks);
 
 /* Notes that the bytes at [address, address + size) are needed after all objects have been
  * written. */

@@ -15,50 +15,61 @@ enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
 
 enum { WORD = 8 };
 
-/* abi.TFlagGCMaskOnDemand: GCData is the address of the mask's address. */
-enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
+/* ---- unknown pointers ---- */
+
+/* Counts an object whose mask is missing or invalid: all its words from an offset on may be
+ * pointers. */
+static void take_all(struct heap_bits *bits, uint64_t offset, struct heap_mask *ret)
+{
+    static const uint64_t ones[] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    enum { WORDS = sizeof(ones) * 8 };
+    bits->missing++;
+    *ret = (struct heap_mask){(const uint8_t *)ones, 0, WORDS, offset, WORDS};
+}
 
 /* ---- types ---- */
 
-/* Invalid types get no words, so that their objects have no pointers. */
-void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *type)
+/* Finds the mask of the type at an address, which is not 0, in a small cache: consecutive objects
+ * mostly have the same one. A type that is invalid, or larger than the object, has no period.
+ * Returns false if memory runs out. */
+static bool heap_bits_find_type(struct heap_bits *bits, uint64_t address, uint64_t most,
+                                struct type_mask *ret)
 {
-    uint64_t size, pointers, flags, data;
-    *type = (struct heap_bits_type){.address = address};
-    if (!runtime_peek(runtime, address, LAYOUT_TYPE_SIZE, &size) ||
-        !runtime_peek(runtime, address, LAYOUT_TYPE_PTR_BYTES, &pointers) ||
-        !runtime_peek(runtime, address, LAYOUT_TYPE_TFLAG, &flags) ||
-        !runtime_peek(runtime, address, LAYOUT_TYPE_GC_DATA, &data) || size < WORD ||
-        pointers > size)
-        return;
-    if (runtime->minor >= FIRST_ON_DEMAND && (flags & MASK_ON_DEMAND) != 0 &&
-        !memory_read(runtime->memory, data, WORD, &data))
-        return;
-    type->bits = memory_at(runtime->memory, data, (pointers / WORD + 7) / 8);
-    type->words = type->bits ? pointers / WORD : 0;
-    type->period = size / WORD;
+    struct type_mask *seen = &bits->seen[map_hash(address) % HEAP_TYPES];
+    if ((seen->address != address || seen->period == 0) &&
+        !type_masks_get(bits->masks, address, most, seen))
+        return false;
+    *ret = *seen;
+    if (ret->period > most / WORD)
+        ret->period = 0;
+    return true;
 }
 
-/* Returns the type at an address, which is not 0, from a small cache: consecutive objects mostly
- * have the same one. A type that cannot be read has no bits, words or period; it is cached, too. */
-static const struct heap_bits_type *heap_bits_find_type(struct heap_bits *bits, uint64_t address)
+/* Returns whether an object is the one that was last taken from its span: a thread that was stopped
+ * at this moment may not have cleared it yet, so that it begins with what was there before. */
+static bool is_last_made(const struct span *span, uint64_t object)
 {
-    struct heap_bits_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
-    if (type->address != address)
-        heap_type_read(bits->runtime, address, type);
-    return type;
+    return !span->is_large && (object - span->start) / span->elemsize + 1 == span->freeindex;
 }
 
-/* Uses the mask of the type at an address. An object that is still being made has no type, and so
- * no pointers. */
-static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
-                      struct heap_mask *ret)
+/* Uses the mask of the type at an address for an object. An object that is still being made has no
+ * type, and so no pointers. Returns false if memory runs out. */
+static bool take_type(struct heap_bits *bits, const struct span *span, uint64_t object,
+                      uint64_t address, struct heap_mask *ret)
 {
+    const uint64_t offset = !span->is_large;
+    struct type_mask type;
     if (address == 0)
-        return;
-    const struct heap_bits_type *type = heap_bits_find_type(bits, address);
-    bits->missing += type->bits == NULL && type->words == 0 && type->period == 0;
-    *ret = (struct heap_mask){type->bits, 0, type->words, offset, type->period};
+        return true;
+    if (!heap_bits_find_type(bits, address, span->elemsize - offset * WORD, &type))
+        return false;
+    if (type.period > 0) {
+        *ret = (struct heap_mask){type.bits, 0, type.words, offset, type.period};
+    } else {
+        take_all(bits, offset, ret);
+        bits->missing -= is_last_made(span, object);
+    }
+    return true;
 }
 
 /* ---- bitmaps of arenas ---- */
@@ -138,8 +149,8 @@ static bool take_arena(struct heap_bits *bits, uint64_t address, uint64_t words,
     bits->scratch.count = 0;
     while (done < words && more) {
         if (!find_piece(bits->runtime, address + done * WORD, words - done, &piece)) {
-            bits->missing++;
-            break;
+            take_all(bits, 0, ret);
+            return true;
         }
         for (uint64_t i = 0; i < piece.words && more; i++, done++) {
             if (done % 8 == 0 && !vector_push(&bits->scratch, 0))
@@ -163,9 +174,11 @@ static void take_span(struct heap_bits *bits, const struct span *span, uint64_t 
     const uint64_t size = span->size / WORD / 8,
                    at = span->size - size - (has_marks ? INLINE_MARK_BITS : 0);
     const uint8_t *bitmap = span_bytes(span, bits->runtime->memory, at, size);
-    bits->missing += !bitmap;
-    *ret = (struct heap_mask){bitmap, (address - span->start) / WORD,
-                              bitmap ? span->elemsize / WORD : 0, 0, 0};
+    if (bitmap)
+        *ret =
+            (struct heap_mask){bitmap, (address - span->start) / WORD, span->elemsize / WORD, 0, 0};
+    else
+        take_all(bits, 0, ret);
 }
 
 /* Uses the mask of a user arena's chunk, which is one slot and has the bits of all its words at its
@@ -174,8 +187,10 @@ static void take_user_arena(struct heap_bits *bits, const struct span *span, str
 {
     const uint64_t size = span->size / WORD / 8;
     const uint8_t *bitmap = memory_at(bits->runtime->memory, span->start + span->size - size, size);
-    bits->missing += !bitmap;
-    *ret = (struct heap_mask){bitmap, 0, bitmap ? span->elemsize / WORD : 0, 0, 0};
+    if (bitmap)
+        *ret = (struct heap_mask){bitmap, 0, span->elemsize / WORD, 0, 0};
+    else
+        take_all(bits, 0, ret);
 }
 
 bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *span)
@@ -207,7 +222,7 @@ bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t addr
     else if (!heap_bits_are_of_types(bits->runtime, span))
         take_span(bits, span, address, ret);
     else
-        take_type(bits, heap_bits_type(bits->runtime, span, address), !span->is_large, ret);
+        return take_type(bits, span, address, heap_bits_type(bits->runtime, span, address), ret);
     return true;
 }
 

@@ -9,6 +9,7 @@
 #define PROCESS_HEAP_BITS_H
 
 #include "process/spans.h"
+#include "process/type_masks.h"
 
 /* A mask with a bit per word, which repeats up to the object's end. */
 struct heap_mask {
@@ -19,20 +20,15 @@ struct heap_mask {
                                 0: there is only one */
 };
 
-/* A type's mask, with the meanings of heap_mask. */
-struct heap_bits_type {
-    uint64_t address, period, words;
-    const uint8_t *bits;
-};
-
 enum { HEAP_TYPES = 1 << 10 };
 
 /* The state of one thread. */
 struct heap_bits {
     const struct runtime *runtime;
-    struct heap_bits_type seen[HEAP_TYPES]; /* recently read types, by hash */
-    VECTOR(uint8_t) scratch;                /* the bits of an object in arenas */
-    uint64_t missing;                       /* objects whose mask is missing */
+    struct type_masks *masks;
+    struct type_mask seen[HEAP_TYPES]; /* recently read types, by hash */
+    VECTOR(uint8_t) scratch;           /* the bits of an object in arenas */
+    uint64_t missing;                  /* objects whose mask is missing, so that it is all ones */
 };
 
 /* Returns whether the objects of a span have their masks from types. */
@@ -40,9 +36,6 @@ bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *sp
 
 /* Returns the address of the type of an object of such a span, or 0 if it has none. */
 uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address);
-
-/* Reads the type at an address; *ret has no bits and no period if the type is missing. */
-void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_bits_type *ret);
 
 /* Finds the pointers of the object at an address, which is in a slot of the span; those after its
  * first listed bytes need not be found. *ret is valid until the next call. Returns false if memory

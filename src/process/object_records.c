@@ -215,8 +215,10 @@ struct g2h_error *records_put_objects(struct records *records, struct release *r
     TRY_MEMORY(bits && account);
     struct object_records_work work = {
         .records = records, .bits = bits, .account = account, .release = release};
-    for (unsigned i = 0; i < records->threads; i++)
+    for (unsigned i = 0; i < records->threads; i++) {
         bits[i].runtime = runtime;
+        bits[i].masks = &records->masks;
+    }
     struct g2h_error *error =
         workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
     object_records_sum_up(&work);

@@ -9,7 +9,7 @@
  *                       the offsets of the runtime's fields in each release
  *   runtime, search     the runtime's variables, found by symbols or by their contents
  *   same_build          whether the executable is the one that ran
- *   spans, specials, heap_bits
+ *   spans, specials, heap_bits, type_masks
  *                       which slots are objects, what is attached to them, which words are pointers
  *   threads, unwind, frames, stack_objects, goroutine_records
  *                       stacks

@@ -534,7 +534,7 @@ static struct g2h_error *put_all(struct records *records)
     _cleanup_(behind_deinit) struct behind behind = {0};
     _cleanup_(release_deinit) struct release release = {0};
     TRY(put_begin(records));
-    TRY(release_init(&release, records->runtime));
+    TRY(release_init(&release, &records->masks));
     TRY(records_begin_goroutines(records, &release, &behind.goroutines));
     TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
     TRY(set_aside(records, records_put_profile, &behind.profile));
@@ -558,7 +558,9 @@ struct g2h_error *records_write(struct records *records)
     enum { NAMES = 2, FEW_NAMES = 1 << 20 };
     records->names_left = NAMES * records->runtime->memory->bytes + FEW_NAMES;
     records->pcs_left = records->runtime->memory->bytes / WORD;
+    type_masks_init(&records->masks, records->runtime);
     struct g2h_error *error = put_all(records);
+    type_masks_deinit(&records->masks);
     worker_buffer_deinit(&records->buffer);
     return error;
 }
