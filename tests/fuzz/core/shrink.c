@@ -5,9 +5,9 @@
  *
  * Parts that are never read are left out: parts of the core, and all of the executable except its
  * table of functions, which keeps only the functions that are looked up. Which parts are read is
- * found by trying: a part is not needed if without it the account is the same and the dump is as
- * long. Data and bss are declared to be short, as they would be most of the pair. The executable
- * must be a stripped ELF file of Go 1.20 or later for amd64.
+ * found by trying: a part is not needed if without it the account is the same and the dump's
+ * records are as long. Data and bss are declared to be short, as they would be most of the pair.
+ * The executable must be a stripped ELF file of Go 1.20 or later for amd64.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include <go2heapsnapshot/process.h>
 
 #include "base/elf_format.h"
+#include "dump/dump_facts.h"
 #include "exe/exe.h"
 #include "../pair.h"
 #include "process/core.h"
@@ -321,6 +322,17 @@ static void take_notes(const struct g2h_input *core)
 
 /* ---- trying ---- */
 
+/* Returns the bytes of a dump before its facts: most of these are data without pointers, which no
+ * record has, so they need not be whole. */
+static uint64_t size_of_records(const struct g2h_input *dump)
+{
+    const size_t text = sizeof(FACTS_TEXT) - 1;
+    uint64_t at = dump->size - text;
+    while (at > 0 && memcmp(dump->data + at, FACTS_TEXT, text) != 0)
+        at--;
+    return at;
+}
+
 /* Reads the core with the kept parts of both files. Returns false if that fails. */
 static bool try(struct g2h_process_account *ret, uint64_t *ret_size)
 {
@@ -338,7 +350,7 @@ static bool try(struct g2h_process_account *ret, uint64_t *ret_size)
     if (!error)
         error = g2h_process_read_core(core, exe, &options, ret, &dump);
     const bool is_good = !error;
-    *ret_size = is_good ? dump->size : 0;
+    *ret_size = is_good ? size_of_records(dump) : 0;
     ret->memory_bytes = ret->file_size = 0;
     if (error && own.tries == 0)
         fprintf(stderr, "shrink: %s\n", error->message);
@@ -411,6 +423,28 @@ static void shorten(void)
     }
 }
 
+/* Adds the tables of functions about their frames (moduledata.gofunc), which from Go 1.26 or so on
+ * are in the section of the table of functions, that is replaced. */
+static void add_gofunc(void)
+{
+    struct layout layout;
+    uint64_t gofunc;
+    const uint64_t module = exe_moduledata(own.exe);
+    must(layout_of_release(exe_version(own.exe), false, own.process.machine, &layout) &&
+             memory_read(&own.process.memory,
+                         module + layout.members[LAYOUT_MODULEDATA_GOFUNC].offset, WORD, &gofunc),
+         "there is no moduledata.gofunc");
+    for (size_t i = 0; i < own.image->section_count; i++) {
+        const struct image_section *section = &own.image->sections[i];
+        const uint64_t offset = gofunc - section->address;
+        if (section->address == own.pclntab->address && offset < section->data.size)
+            must(memory_add(&own.process.memory, gofunc, section->data.size - offset,
+                            section->data.data + offset),
+                 "no memory");
+    }
+    memory_sort(&own.process.memory);
+}
+
 static void read_all(const char *exe_path, const struct g2h_input *core)
 {
     struct core_account account;
@@ -429,6 +463,7 @@ static void read_all(const char *exe_path, const struct g2h_input *core)
                  "no memory");
     }
     memory_sort(&own.process.memory);
+    add_gofunc();
     own.ranges = own.process.memory.ranges.data;
     own.range_count = own.process.memory.ranges.count;
     take_notes(core);

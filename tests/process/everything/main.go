@@ -89,7 +89,12 @@ func main() {
 		runtime.GC()
 		queue()
 		runtime.GC()
+		unscanned()
 		rest()
+		null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+		check(err)
+		debug.WriteHeapDump(null.Fd()) // the masks that it makes change what it has written before
+		check(null.Close())
 		fifo, err := os.OpenFile(flag.Arg(1), os.O_WRONLY, 0)
 		check(err)
 		debug.WriteHeapDump(fifo.Fd())
