@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "process/heap_bits.h"
+#include "process/stack_objects.h"
 #include "process/type_masks.h"
 
 enum { START = 0x1000, SIZE = 0x8000, ON_DEMAND = 16, ARRAY = 17, STRUCT = 25, POINTER = 22 };
@@ -296,11 +297,70 @@ static void unknown_types(void **state)
     end();
 }
 
+/* ---- stack objects ---- */
+
+/* Adds a record of a variable of 4 words at an offset from varp, whose mask is at an address. */
+static void add_record(int32_t offset, int32_t pointers, uint64_t mask)
+{
+    const uint64_t at = take(16);
+    put_word(at, (uint32_t)offset, 4);
+    put_word(at + 4, 32, 4);
+    put_word(at + 8, (uint32_t)pointers, 4);
+    put_word(at + 12, (uint32_t)(mask - START), 4);
+}
+
+/* Variables on stacks: with a mask, with a program, with one that is not there, so that all words
+ * count; and tables that are not there, or have a variable that is not on the stack. */
+static void stack_variables(void **state)
+{
+    (void)state;
+    struct stack_objects objects;
+    bool is_good;
+    begin("go1.22.1", 22);
+    const uint64_t low = START + 0x4000, high = low + 0x1000, varp = high - 0x100, mask = take(8),
+                   program = take(8), table = take(8);
+    put_word(mask, 5, 8);
+    memcpy(types.bytes + (program + 4 - START), "\x03\x06", 2);
+    put_word(table, 3, 8);
+    add_record(-96, 24, mask);
+    add_record(-64, -24, program);
+    add_record(-32, -32, START + SIZE - 4);
+    const uint64_t off = take(8);
+    put_word(off, 1, 8);
+    add_record(-0x2000, 24, mask);
+    stack_objects_init(&objects, &types.runtime);
+    stack_objects_begin(&objects, low, high);
+    assert_true(stack_objects_add(&objects, START, table, varp, high, &is_good));
+    assert_true(is_good);
+    stack_objects_sort(&objects);
+    assert_int_equal(objects.conservative, 1);
+    for (int i = 1; i <= 3; i++)
+        assert_true(stack_objects_point(&objects, varp - 32 * (uint64_t)i));
+    assert_true(stack_objects_find(&objects));
+    const uint64_t expected[] = {96, 80, 56, 48, 32, 24, 16, 8};
+    assert_int_equal(objects.words.count, 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(objects.words.data[i], varp - expected[i]);
+    assert_false(objects.is_incomplete);
+    const uint64_t bad[] = {START + SIZE, START + SIZE - 8, off, mask};
+    put_word(START + SIZE - 8, 1, 8); /* its record is not there */
+    put_word(mask, UINT64_MAX, 8);
+    for (size_t i = 0; i < 4; i++) {
+        stack_objects_begin(&objects, low, high);
+        assert_int_equal(objects.conservative, 0);
+        assert_true(stack_objects_add(&objects, START, bad[i], varp, high, &is_good));
+        assert_false(is_good);
+    }
+    stack_objects_deinit(&objects);
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),   cmocka_unit_test(structs),       cmocka_unit_test(invalid),
-        cmocka_unit_test(programs), cmocka_unit_test(unknown_types),
+        cmocka_unit_test(arrays),        cmocka_unit_test(structs),
+        cmocka_unit_test(invalid),       cmocka_unit_test(programs),
+        cmocka_unit_test(unknown_types), cmocka_unit_test(stack_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
