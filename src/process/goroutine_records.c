@@ -132,6 +132,7 @@ static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_
                        runtime_field(runtime, defer, LAYOUT_DEFER_PC), function, code, link));
         defer = link;
     }
+    runtime->missing += defer != 0; /* the chain does not end */
     return NULL;
 }
 
@@ -150,6 +151,7 @@ static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_
             PUT(&goroutines->records->buffer, G2H_RECORD_PANIC, panic, g, type, data, 0, link));
         panic = link;
     }
+    runtime->missing += panic != 0; /* the chain does not end */
     return NULL;
 }
 

@@ -107,6 +107,7 @@ static struct g2h_error *put_queued(struct records *records)
         TRY_MEMORY(put_fin_block(records, block, count < MOST_IN_BLOCK ? count : MOST_IN_BLOCK));
         block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
     }
+    runtime->missing += block != 0; /* the chain does not end */
     return NULL;
 }
 
