@@ -177,6 +177,7 @@ struct g2h_leaks {
         blocked;     /* goroutines that wait for a channel, a lock, a sync.WaitGroup or sync.Cond */
     uint64_t leaked; /* those that can never run again, because nothing that runs reaches what they
                         wait on; 0 if there is no proof */
+    const char *reason; /* why there is no proof, in plain words; NULL: there is one */
 };
 G2H_PUBLIC struct g2h_leaks g2h_view_leaks(const struct g2h_view *view);
 

@@ -11,7 +11,9 @@
  *   mark, tiers, owners, owner_numbers, reach, cleanups
  *                       what is garbage, whether the program's variables, goroutines or other roots
  *                       hold the rest, and which of these
- *   leaked              the goroutines that can never run again
+ *   leaked, leak_proof, lock_reach
+ *                       the goroutines that can never run again; whether the heap proves it; to
+ *                       which locks a pointer leads
  *   shortcuts           weak edges that are not pointers
  *   capacities, capacities_visit, windows
  *                       slices, strings and maps, and the parts of arrays that slices use

@@ -7,13 +7,18 @@
 #include "base/bits.h"
 #include "base/scope.h"
 #include "graph/graph.h"
+#include "graph/leak_proof.h"
+#include "graph/lock_reach.h"
 #include "graph/mark.h"
 #include "heap/pointers.h"
 #include "roots/builder.h"
 
 #define NOBODY UINT32_MAX
 
-enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
+/* Values without pointers of less bytes share slots of this size (runtime/malloc.go). */
+enum { SHARED_SLOT = 16 };
+
+enum { FIRST_WITH_WEAK_HANDLES = 23 };
 
 /* The meaning of a wait reason. */
 enum wait_kind {
@@ -40,6 +45,8 @@ struct blocked {
  * each object. */
 struct leaked_link {
     uint32_t object, blocked, next;
+    bool is_of_frame; /* held by a word of a frame */
+    uint64_t lock;    /* the address that is waited on */
 };
 
 /* The offsets of runtime.sudog's fields; elem and c take two words from 1.26 on. */
@@ -57,9 +64,18 @@ struct leaked_finder {
     struct map blocked_of_g;        /* object of a runtime.g → index in blocked */
     struct map blocked_of_deferred; /* address of a deferred call, or a panic → index in blocked */
     uint32_t *blocked_of_node;      /* by synthetic node: the index plus 1; 0: none */
-    uint64_t *marks;                /* a bit per object: it is marked, or must not be entered */
-    uint64_t *waited;               /* a bit per object: a goroutine waits on it */
-    VECTOR(uint32_t) stack;         /* objects that are marked and have to be visited */
+    uint64_t *barred;  /* a bit per object that must not be entered: goroutines' records, sudogs of
+                          blocked ones, and slots that locks share with other values */
+    uint64_t *marks;   /* a bit per object: it is marked, or barred */
+    uint64_t *waited;  /* a bit per object: a goroutine waits on it */
+    uint64_t *handles; /* a bit per object: it has the handle of a weak pointer. NULL: any small
+                          object without pointers may have one */
+    uint32_t handle_label; /* string: name of the edges of the roots to handles, or UINT32_MAX */
+    bool has_handles, has_slots; /* there may be handles; there are slots that locks share */
+    VECTOR(uint32_t) entered;    /* unmarked objects whose pointers count */
+    VECTOR(uint32_t) reached;    /* slots that roots reach whose words are not known */
+    VECTOR(uint32_t) woken;      /* goroutines that live; what they hold has to be marked */
+    VECTOR(uint32_t) stack;      /* objects that are marked and have to be visited */
 };
 
 static void leaked_finder_deinit(struct leaked_finder *finder)
@@ -71,8 +87,13 @@ static void leaked_finder_deinit(struct leaked_finder *finder)
     map_deinit(&finder->blocked_of_g);
     map_deinit(&finder->blocked_of_deferred);
     free(finder->blocked_of_node);
+    free(finder->barred);
     free(finder->marks);
     free(finder->waited);
+    free(finder->handles);
+    free(finder->entered.data);
+    free(finder->reached.data);
+    free(finder->woken.data);
     free(finder->stack.data);
 }
 
@@ -258,22 +279,31 @@ static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint
     return false;
 }
 
-/* Records that a blocked goroutine waits on an object: adds it to the object's list. Returns false
- * if memory runs out. */
-static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object)
+/* Records that a blocked goroutine waits on an address in an object: adds it to the object's list.
+ * Returns false if memory runs out. */
+static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object, uint64_t lock)
 {
     const uint32_t number = (uint32_t)finder->waits.count;
     uint32_t first = map_get(&finder->waits_of, object);
-    const struct leaked_link link = {object, blocked, first == MAP_NONE ? NOBODY : first};
+    const struct leaked_link link = {object, blocked, first == MAP_NONE ? NOBODY : first, false,
+                                     lock};
     if (first == MAP_NONE) {
         bits_add(finder->waited, object);
         return map_put(&finder->waits_of, object, number, &first) &&
                vector_push(&finder->waits, link);
     }
     /* after the first one, whose index is in the map */
-    const struct leaked_link behind = {object, blocked, finder->waits.data[first].next};
+    const struct leaked_link behind = {object, blocked, finder->waits.data[first].next, false,
+                                       lock};
     finder->waits.data[first].next = number;
     return vector_push(&finder->waits, behind);
+}
+
+/* Returns whether several values may share an object's slot. */
+static bool leaked_is_shared(const struct leaked_finder *finder, uint32_t object)
+{
+    const struct slot_class *class = heap_slot_class(finder->graph->heap, object);
+    return class->size <= SHARED_SLOT && !class->has_pointers;
 }
 
 /* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
@@ -298,15 +328,20 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
     blocked->waits++;
     blocked->sudog = sudog;
     if (on == 0)
-        return wait_on(finder, number, sudog) ? NULL : &error_no_memory;
+        return wait_on(finder, number, sudog, 0) ? NULL : &error_no_memory;
     const uint32_t target = heap_find(heap, on);
-    bits_add(finder->marks, sudog);
+    bits_add(finder->barred, sudog);
     if (target == NO_TARGET && !has_channel)
         blocked->outside = on;
     if (target == NO_TARGET || (has_channel && !is_queued(finder, target, address, &object)))
         blocked->is_live = true;
     else
-        TRY_MEMORY(wait_on(finder, number, target));
+        TRY_MEMORY(wait_on(finder, number, target, on));
+    if (target != NO_TARGET && blocked->kind == WAITS_FOR_SEMAPHORE &&
+        leaked_is_shared(finder, target)) {
+        bits_add(finder->barred, target);
+        finder->has_slots = true;
+    }
     return NULL;
 }
 
@@ -337,7 +372,7 @@ static struct g2h_error *find_sudogs(struct leaked_finder *finder)
         if (!are_sudogs[heap_slot_class_number(graph->heap, i)] || !targets_lead(graph->targets, i))
             continue;
         target = object_targets(graph, i, &end);
-        if (target == end || *target == NO_TARGET || !is_marked(finder->marks, *target))
+        if (target == end || *target == NO_TARGET || !is_marked(finder->barred, *target))
             continue;
         const uint32_t blocked = map_get(&finder->blocked_of_g, *target);
         if (blocked != MAP_NONE)
@@ -348,32 +383,56 @@ static struct g2h_error *find_sudogs(struct leaked_finder *finder)
 
 /* ---- marking ---- */
 
-static bool leaked_mark(struct leaked_finder *finder, uint32_t object);
+static bool follow_handle(struct leaked_finder *finder, uint32_t object);
 
-/* Makes a goroutine live: marks everything that its frames and its record hold. */
+/* Makes a goroutine live; leaked_drain() marks what it holds. Returns false if memory runs out. */
 static bool wake(struct leaked_finder *finder, struct blocked *blocked)
 {
     if (blocked->is_live)
         return true;
     blocked->is_live = true;
-    for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next)
-        if (!leaked_mark(finder, finder->held.data[i].object))
-            return false;
-    return blocked->g == NO_TARGET || vector_push(&finder->stack, blocked->g);
+    return vector_push(&finder->woken, (uint32_t)(blocked - finder->blocked.data));
 }
 
-/* Makes all goroutines live that wait on an object, since a live one can reach it. Returns false if
- * memory runs out. */
-static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object)
+/* Makes those goroutines live that wait on a lock in an object to which a pointer leads, which
+ * reaches only so many bytes. Returns false if memory runs out. */
+static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object, uint64_t pointer,
+                            uint64_t reach)
 {
-    for (uint32_t i = map_get(&finder->waits_of, object); i != NOBODY;
-         i = finder->waits.data[i].next)
-        if (!wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]))
+    enum { SEMAPHORE = 4 /* bytes */ };
+    for (uint32_t i = map_get(&finder->waits_of, object); i != MAP_NONE && i != NOBODY;
+         i = finder->waits.data[i].next) {
+        const uint64_t lock = finder->waits.data[i].lock;
+        if ((pointer <= lock ? lock - pointer < reach : pointer - lock < SEMAPHORE) &&
+            !wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]))
             return false;
+    }
     return true;
 }
 
-/* Marks an object, which is visited later. */
+/* Makes all goroutines live that wait on an object, since a live one can reach it. */
+static bool wake_all_of(struct leaked_finder *finder, uint32_t object)
+{
+    return wake_waiters_of(finder, object, 0, REACH_UNKNOWN);
+}
+
+/* Follows a pointer into a slot that locks share with other values; and marks what a weak handle
+ * in the slot leads to. */
+static bool point_into_slot(struct leaked_finder *finder, uint64_t pointer, uint64_t reach)
+{
+    const uint32_t slot = heap_find(finder->graph->heap, pointer);
+    return wake_waiters_of(finder, slot, pointer, reach) && follow_handle(finder, slot);
+}
+
+/* Returns whether an object is a slot that a lock shares with other values. */
+static bool is_slot(const struct leaked_finder *finder, uint32_t object)
+{
+    return object != NO_TARGET && finder->has_slots && is_marked(finder->barred, object) &&
+           leaked_is_shared(finder, object);
+}
+
+/* Marks an object, which is visited later. A slot is not entered: only some of the pointers to it
+ * lead to the lock. */
 static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
 {
     if (is_marked(finder->marks, object))
@@ -382,32 +441,137 @@ static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
     return vector_push(&finder->stack, object);
 }
 
-/* Marks everything that the objects on the stack reach, and wakes the goroutines that wait on these
- * objects. */
-static bool leaked_drain(struct leaked_finder *finder)
+/* Marks what the handles of weak pointers in an object lead to, since weak.Pointer.Value() does:
+ * each word of a handle is an address, which the collector does not follow. */
+static bool follow_handle(struct leaked_finder *finder, uint32_t object)
 {
-    while (finder->stack.count > 0) {
-        const uint32_t object = finder->stack.data[--finder->stack.count];
-        const uint32_t *end, *target = object_targets(finder->graph, object, &end);
-        if (is_marked(finder->waited, object) && !wake_waiters_of(finder, object))
+    const struct g2h_heap *heap = finder->graph->heap;
+    const uint64_t word = heap->params.pointer_size;
+    if (!finder->has_handles || !leaked_is_shared(finder, object) ||
+        (finder->handles && !is_marked(finder->handles, object)))
+        return true;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    for (uint64_t at = 0; at + word <= contents.size; at += word) {
+        const uint64_t value = heap_word(heap, contents.data + at);
+        const uint32_t target = heap_find(heap, value);
+        if (target == NO_TARGET)
+            continue;
+        if (is_slot(finder, target) ? !wake_waiters_of(finder, target, value, REACH_UNKNOWN)
+                                    : !leaked_mark(finder, target))
             return false;
-        for (; target < end; target++)
-            if (*target != NO_TARGET && !leaked_mark(finder, *target))
+    }
+    return true;
+}
+
+/* Follows the pointers of an object into slots that locks share with other values. */
+static bool follow_into_slots(struct leaked_finder *finder, uint32_t object)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (pointers_next(&pointers, &offset, &value))
+        if (is_slot(finder, heap_find(heap, value)) &&
+            !point_into_slot(finder, value, reach_from_object(finder->graph, object, offset)))
+            return false;
+    return true;
+}
+
+/* Marks what an object leads to, and wakes the goroutines that wait on it. */
+static bool leaked_visit(struct leaked_finder *finder, uint32_t object)
+{
+    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    bool has_slots = false;
+    if ((is_marked(finder->waited, object) && !wake_all_of(finder, object)) ||
+        !follow_handle(finder, object))
+        return false;
+    for (; target < end; target++) {
+        if (*target != NO_TARGET && !leaked_mark(finder, *target))
+            return false;
+        has_slots |= is_slot(finder, *target);
+    }
+    return !has_slots || follow_into_slots(finder, object);
+}
+
+/* Returns whether the preemption of a goroutine has put registers into a frame, or interrupted it.
+ * There the dumper of the runtime lists too few words. */
+static bool is_preempted(const struct leaked_finder *finder, const struct root_goroutine *goroutine,
+                         uint32_t i)
+{
+    enum { MOST = 4 }; /* innermost frames to look at */
+    const struct root_frame *frames = &finder->graph->roots.frames.data[goroutine->first_frame];
+    for (uint32_t j = i > 0 ? i - 1 : 0; j <= i && j < MOST; j++)
+        if (bytes_are(heap_frame(finder->graph->heap, frames[j].frame).function,
+                      "runtime.asyncPreempt"))
+            return true;
+    return false;
+}
+
+/* Follows the words of a goroutine's frames into slots that locks share with other values: those
+ * that are listed, if all others are known to be dead. */
+static bool follow_frames(struct leaked_finder *finder, const struct root_goroutine *goroutine)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    const struct root_frame *frames = &finder->graph->roots.frames.data[goroutine->first_frame];
+    for (uint32_t i = 0; i < goroutine->frame_count && finder->has_slots; i++) {
+        const struct heap_stack_frame frame = heap_frame(heap, frames[i].frame);
+        struct pointers pointers;
+        uint64_t offset, value;
+        if (heap->facts.has_stack_objects && !is_preempted(finder, goroutine, i))
+            pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
+        else
+            pointers_of_words(heap, frame.contents, &pointers);
+        while (pointers_next(&pointers, &offset, &value))
+            if (is_slot(finder, heap_find(heap, value)) &&
+                !point_into_slot(finder, value, REACH_UNKNOWN))
                 return false;
     }
     return true;
 }
 
+/* Marks everything that the frames and the record of a goroutine hold. */
+static bool leaked_hold(struct leaked_finder *finder, const struct blocked *blocked)
+{
+    for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next) {
+        const struct leaked_link *link = &finder->held.data[i];
+        if (is_slot(finder, link->object) ? !link->is_of_frame && !wake_all_of(finder, link->object)
+                                          : !leaked_mark(finder, link->object))
+            return false;
+    }
+    return follow_frames(finder, &finder->graph->roots.goroutines.data[blocked->goroutine]) &&
+           (blocked->g == NO_TARGET || vector_push(&finder->stack, blocked->g));
+}
+
+/* Marks everything that the objects on the stack and the goroutines that live reach, and wakes the
+ * goroutines that wait on any of it. */
+static bool leaked_drain(struct leaked_finder *finder)
+{
+    while (finder->woken.count + finder->stack.count > 0)
+        if (finder->woken.count > 0
+                ? !leaked_hold(finder,
+                               &finder->blocked.data[finder->woken.data[--finder->woken.count]])
+                : !leaked_visit(finder, finder->stack.data[--finder->stack.count]))
+            return false;
+    return true;
+}
+
 /* ---- roots ---- */
 
-/* Pushes what an object points to. */
-static bool push_targets(const struct leaked_finder *finder, struct marker *marker, uint32_t object)
+/* Pushes what an object points to, which is not marked itself. */
+static bool push_targets(struct leaked_finder *finder, struct marker *marker, uint32_t object)
 {
     const uint32_t *end, *target = object_targets(finder->graph, object, &end);
     for (; target < end; target++)
         if (*target != NO_TARGET && !marker_push(marker, *target))
             return false;
-    return true;
+    return vector_push(&finder->entered, object);
+}
+
+/* Returns whether the pointers of a node into slots are followed by their words. */
+static bool has_words(const struct synthetic *node)
+{
+    return node->kind == G2H_NODE_FRAME || node->kind == G2H_NODE_PACKAGE ||
+           node->kind == G2H_NODE_DATA || node->kind == G2H_NODE_BSS;
 }
 
 /* Pushes the target of an edge, or keeps it for the blocked goroutine that it belongs to. A
@@ -419,12 +583,17 @@ static bool push_edge(struct leaked_finder *finder, struct marker *marker, const
                    target = edge->target.index;
     if (number != NOBODY) {
         struct blocked *blocked = &finder->blocked.data[number];
-        const struct leaked_link link = {target, number, blocked->first_held};
+        const struct leaked_link link = {target, number, blocked->first_held,
+                                         source->kind == G2H_NODE_FRAME, 0};
         blocked->first_held = (uint32_t)finder->held.count;
         return vector_push(&finder->held, link);
     }
     if (source->kind == G2H_NODE_FINALIZER && heap_find(finder->graph->heap, source->key) == target)
         return push_targets(finder, marker, target);
+    if (source->kind == G2H_NODE_OTHER_ROOTS && edge->name == finder->handle_label)
+        return true; /* a handle leads to its object only by a weak pointer */
+    if (is_slot(finder, target))
+        return has_words(source) || vector_push(&finder->reached, target);
     return marker_push(marker, target);
 }
 
@@ -444,25 +613,20 @@ static bool push_words(const struct leaked_finder *finder, struct marker *marker
 }
 
 /* Pushes what a goroutine may hold in registers that its preemption has put on the stack, and in
- * the frame that was preempted: there the dumper of the runtime lists too few words. */
+ * the frame that was preempted. */
 static bool push_preempted(const struct leaked_finder *finder, struct marker *marker,
                            const struct root_goroutine *goroutine)
 {
-    enum { MOST = 4 }; /* innermost frames to look at */
-    const struct roots *roots = &finder->graph->roots;
-    for (uint32_t i = 0; i < goroutine->frame_count && i < MOST; i++) {
-        const struct root_frame *frame = &roots->frames.data[goroutine->first_frame + i];
-        if (!bytes_are(heap_frame(finder->graph->heap, frame->frame).function,
-                       "runtime.asyncPreempt"))
-            continue;
-        return push_words(finder, marker, frame->frame) &&
-               (i + 1 >= goroutine->frame_count || push_words(finder, marker, frame[1].frame));
-    }
+    for (uint32_t i = 0; i < goroutine->frame_count; i++)
+        if (is_preempted(finder, goroutine, i) &&
+            !push_words(finder, marker,
+                        finder->graph->roots.frames.data[goroutine->first_frame + i].frame))
+            return false;
     return true;
 }
 
 /* Pushes what the records of goroutines hold that may run: these records are barred. */
-static bool push_live(const struct leaked_finder *finder, struct marker *marker)
+static bool push_live(struct leaked_finder *finder, struct marker *marker)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
@@ -500,6 +664,91 @@ static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t
         for (uint32_t i = 0; (i = next_unmarked(live, i, objects)) < objects; i++)
             TRY_MEMORY(marker_push(&marker, i));
     return marker_drain(&marker);
+}
+
+/* ---- slots and handles that the roots reach ---- */
+
+/* Follows the variables of packages into slots that locks share with other values. */
+static bool follow_segments(struct leaked_finder *finder)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    const struct g2h_heap *heap = finder->graph->heap;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+            struct g2h_record record;
+            struct pointers pointers;
+            uint64_t offset, value;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
+            while (pointers_next(&pointers, &offset, &value))
+                if (is_slot(finder, heap_find(heap, value)) &&
+                    !point_into_slot(finder, value,
+                                     reach_from_segment(finder->graph, &record.segment, offset)))
+                    return false;
+        }
+    return true;
+}
+
+/* Follows what all roots but the blocked goroutines lead to into slots. */
+static bool follow_roots(struct leaked_finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    for (size_t i = 0; i < finder->reached.count; i++)
+        if (!wake_all_of(finder, finder->reached.data[i]))
+            return false;
+    for (size_t i = 0; i < finder->entered.count; i++)
+        if (!follow_into_slots(finder, finder->entered.data[i]))
+            return false;
+    for (uint32_t i = 0; i < graph->roots.goroutines.count; i++)
+        if (finder->blocked_of_node[graph->roots.goroutines.data[i].node] == 0 &&
+            !follow_frames(finder, &graph->roots.goroutines.data[i]))
+            return false;
+    return follow_segments(finder);
+}
+
+/* Follows the marked objects into slots that locks share with other values, and by handles of weak
+ * pointers: the marker follows only the pointers to whole objects. */
+static struct g2h_error *follow_marked(struct leaked_finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    TRY_MEMORY(!finder->has_slots || follow_roots(finder));
+    for (uint32_t i = 0; i < graph->heap->object_count; i++) {
+        const uint32_t *end, *target;
+        bool has_slots = false;
+        if (!is_marked(finder->marks, i) || is_marked(finder->barred, i))
+            continue;
+        TRY_MEMORY(follow_handle(finder, i));
+        if (!finder->has_slots || !targets_lead(graph->targets, i))
+            continue;
+        for (target = object_targets(graph, i, &end); target < end && !has_slots; target++)
+            has_slots = is_slot(finder, *target);
+        TRY_MEMORY(!has_slots || follow_into_slots(finder, i));
+    }
+    return NULL;
+}
+
+/* Finds the handles of weak pointers. A process's records name them; a dump of WriteHeapDump has
+ * none. */
+static struct g2h_error *find_handles(struct leaked_finder *finder)
+{
+    static const char name[] = "weak handle";
+    const struct g2h_graph *graph = finder->graph;
+    const struct g2h_heap *heap = graph->heap;
+    finder->has_handles = heap->go_minor >= FIRST_WITH_WEAK_HANDLES;
+    finder->handle_label = UINT32_MAX;
+    if (!finder->has_handles || !heap->facts.has_stack_objects)
+        return NULL;
+    string_pool_find(&graph->names.strings, name, sizeof(name) - 1, &finder->handle_label);
+    finder->handles = zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*finder->handles));
+    TRY_MEMORY(finder->handles);
+    for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
+        const uint32_t handle = heap_find(heap, record.otherroot.pointer);
+        if (handle != NO_TARGET && bytes_are(record.otherroot.description, name))
+            bits_add(finder->handles, handle);
+    }
+    return NULL;
 }
 
 /* ---- sync.Cond ---- */
@@ -546,22 +795,25 @@ static struct g2h_error *leaked_init(struct leaked_finder *finder)
     const size_t words = (size_t)graph->heap->object_count / 64 + 1;
     uint32_t known;
     finder->layout = sudog_layout_of(graph->heap);
+    finder->barred = zeroed_alloc(words, sizeof(*finder->barred));
     finder->marks = zeroed_alloc(words, sizeof(*finder->marks));
     finder->waited = zeroed_alloc(words, sizeof(*finder->waited));
     finder->blocked_of_node =
         zeroed_alloc(graph->roots.nodes.count + 1, sizeof(*finder->blocked_of_node));
-    TRY_MEMORY(finder->marks && finder->waited && finder->blocked_of_node);
+    TRY_MEMORY(finder->barred && finder->marks && finder->waited && finder->blocked_of_node);
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++) {
         const uint32_t g = heap_find(graph->heap, record_of(finder, i)->address);
         if (g != NO_TARGET)
-            bits_add(finder->marks, g);
+            bits_add(finder->barred, g);
     }
     for (uint32_t i = 0; i < finder->blocked.count; i++)
         if (finder->blocked.data[i].g != NO_TARGET)
             TRY_MEMORY(map_put(&finder->blocked_of_g, finder->blocked.data[i].g, i, &known));
     note_blocked_nodes(finder);
     TRY(note_deferred_calls(finder));
-    return find_sudogs(finder);
+    TRY(find_sudogs(finder));
+    memcpy(finder->marks, finder->barred, words * sizeof(*finder->marks));
+    return find_handles(finder);
 }
 
 /* Wakes goroutines until nothing changes, as the collector of Go 1.26 does to find leaked
@@ -580,8 +832,10 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
             TRY_MEMORY(wake(finder, blocked));
     }
     for (size_t i = 0; i < finder->waits.count; i++)
-        if (is_marked(finder->marks, finder->waits.data[i].object))
+        if (is_marked(finder->marks, finder->waits.data[i].object) &&
+            !is_marked(finder->barred, finder->waits.data[i].object))
             TRY_MEMORY(wake(finder, &finder->blocked.data[finder->waits.data[i].blocked]));
+    TRY(follow_marked(finder));
     TRY_MEMORY(leaked_drain(finder));
     return wake_notified(finder);
 }
@@ -623,22 +877,14 @@ static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct 
     return NULL;
 }
 
-/* Returns whether leaks in this heap are proved: a dump that lacks parts, or is of an old release,
- * proves nothing. */
-static enum g2h_leak_proof proof_of(const struct g2h_heap *heap)
-{
-    return heap->go_minor < FIRST_RELEASE                          ? G2H_LEAKS_OF_RELEASE_UNKNOWN
-           : !g2h_heap_is_complete(heap) || heap->facts.is_partial ? G2H_LEAKS_INCOMPLETE
-                                                                   : G2H_LEAKS_PROVED;
-}
-
 /* If no goroutine is blocked, or nothing could be proved, the expensive search is skipped. */
 struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *marks,
                               struct leaked *ret)
 {
     _cleanup_(leaked_finder_deinit) struct leaked_finder finder = {.graph = graph};
     TRY(list_blocked(&finder));
-    *ret = (struct leaked){.proof = proof_of(graph->heap), .blocked = finder.blocked.count};
+    *ret = (struct leaked){.blocked = finder.blocked.count};
+    ret->proof = leak_proof_of(graph->heap, &ret->reason);
     if (finder.blocked.count == 0 || ret->proof != G2H_LEAKS_PROVED)
         return NULL;
     TRY(leaked_find_all(&finder, marks));

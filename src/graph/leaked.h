@@ -11,7 +11,11 @@
  *
  * Whatever is not known speaks for a goroutine: if it waits for something else, if its sudogs are
  * not found, or if one of them is no longer in its queue, because the goroutine is just being
- * woken, it may run.
+ * woken, it may run. Whether enough is known of the whole heap, leak_proof.h decides.
+ *
+ * The collector does not follow weak pointers, but the program does: what reaches the handle of one
+ * reaches its object. A lock of less than 16 bytes shares its slot with other values; what leads to
+ * these does not lead to the lock (lock_reach.h).
  */
 #ifndef GRAPH_LEAKED_H
 #define GRAPH_LEAKED_H
@@ -34,6 +38,7 @@ struct leaked_wait {
 
 struct leaked {
     enum g2h_leak_proof proof;
+    const char *reason;               /* why there is no proof; NULL: there is one */
     uint64_t blocked;                 /* goroutines that have been examined */
     uint64_t count;                   /* those that can never run again; 0 without a proof */
     uint64_t *nodes;                  /* a bit per synthetic node; NULL: none is leaked */

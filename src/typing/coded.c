@@ -404,6 +404,14 @@ size_t coded_together(const struct coded *coded, const struct static_words *word
     return i;
 }
 
+/* Keeps what a word points to. The value that a receiver points to may begin a larger one. */
+static void keep_pointer(struct typer *typer, struct word_type type, uint64_t address)
+{
+    const struct static_pointer_type pointer = {address, type.type, type.is == WORD_POINTS_TO_MANY};
+    if (type.is == WORD_POINTS_TO_MANY || (type.is == WORD_POINTS_TO && !type.is_receiver))
+        typer->no_memory |= !vector_push(&typer->typing->static_pointers, pointer);
+}
+
 /* Follows a word whose type the code determines. Its kind says where it is: a word of data or bss,
  * an element of an array there, a field of the value that such a word points to, or a value whose
  * address is taken. */
@@ -413,6 +421,7 @@ static void seed_known(struct typer *typer, const struct static_words *words,
     const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
     switch (word->kind) {
     case STATIC_WORD:
+        keep_pointer(typer, type, address);
         coded_seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
@@ -479,4 +488,15 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
         return NULL;
     const struct static_value *value = &typing->static_values.data[behind - 1];
     return address - value->address < typer_type_of(typing, value->type)->size ? value : NULL;
+}
+
+const struct static_pointer_type *typing_static_pointer(const struct typing *typing,
+                                                        uint64_t address)
+{
+    size_t behind;
+    BISECT(behind, typing->static_pointers.count,
+           typing->static_pointers.data[behind].address <= address);
+    const struct static_pointer_type *pointer =
+        behind > 0 ? &typing->static_pointers.data[behind - 1] : NULL;
+    return pointer && pointer->address == address ? pointer : NULL;
 }

@@ -457,6 +457,7 @@ void typing_destroy(struct typing *typing)
     free(typing->cleanup_parts.data);
     static_words_deinit(&typing->static_words);
     free(typing->static_values.data);
+    free(typing->static_pointers.data);
     free(typing->itab_tables.data);
     free(typing->with_arrays.data);
     types_deinit(&typing->own_types);

@@ -143,6 +143,14 @@ struct static_value {
     uint32_t type;
 };
 
+/* A word of data or bss that points to a value according to code, or is the first one of a slice of
+ * such values. */
+struct static_pointer_type {
+    uint64_t address; /* of the process */
+    uint32_t type;
+    bool is_slice;
+};
+
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
@@ -175,7 +183,8 @@ struct typing {
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
     struct static_words static_words; /* evidence of code about data and bss; empty if there are
                                          symbols */
-    VECTOR(struct static_value) static_values; /* ascending by address */
+    VECTOR(struct static_value) static_values;          /* ascending by address */
+    VECTOR(struct static_pointer_type) static_pointers; /* ascending by address */
 };
 
 /* The public typing: the targets of the heap's pointers, and the types of the objects. */
@@ -211,6 +220,10 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
 /* Returns the value in data or bss that contains an address, as far as code shows where one begins,
  * or NULL. */
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address);
+
+/* Returns what the word at an address of data or bss points to according to code, or NULL. */
+const struct static_pointer_type *typing_static_pointer(const struct typing *typing,
+                                                        uint64_t address);
 
 /* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
  * first word: the address of a type if the interface has no methods, else of an itab. */

@@ -400,7 +400,7 @@ bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
 struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)
 {
     const struct leaked *leaked = &view->graph->leaked;
-    return (struct g2h_leaks){leaked->proof, leaked->blocked, leaked->count};
+    return (struct g2h_leaks){leaked->proof, leaked->blocked, leaked->count, leaked->reason};
 }
 
 bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node)

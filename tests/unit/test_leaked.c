@@ -4,12 +4,16 @@
 
 #include <string.h>
 
+#include "graph/leak_proof.h"
+#include "heap/heap.h"
+
 #define BASE     0xc000000000
 #define G(i)     (BASE + (uint64_t)(i)*0x200)
 #define SUDOG(i) (BASE + 0x10000 + (uint64_t)(i)*0x80)
 #define CHAN(i)  (BASE + 0x20000 + (uint64_t)(i)*0x80)
 #define PLAIN(i) (BASE + 0x30000 + (uint64_t)(i)*0x80)
 #define STACK(i) (BASE + 0x40000 + (uint64_t)(i)*0x1000)
+#define SLOT(i)  (BASE + 0x38000 + (uint64_t)(i)*0x10)
 #define BSS      0x560000
 
 enum { WAITING = 4, RUNNABLE = 1 };
@@ -40,6 +44,23 @@ static void put_sudog(struct dump *dump, unsigned i, uint64_t prev, uint64_t ele
 static void put_channel(struct dump *dump, unsigned i, uint64_t first)
 {
     dump_object(dump, CHAN(i), 96, WORDS(0, 0, 0, 0, 0, 0, 0, first));
+}
+
+/* Writes an object of 16 bytes without pointers. */
+static void put_slot(struct dump *dump, unsigned i, uint64_t first, uint64_t second)
+{
+    dump_tag(dump, G2H_RECORD_OBJECT);
+    dump_uvarint(dump, SLOT(i));
+    dump_memory(dump, 16, WORDS(first, second));
+    dump_fields(dump, NULL, 0);
+}
+
+static void put_root(struct dump *dump, const char *description, uint64_t pointer)
+{
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_OTHERROOT,
+        .otherroot = {{(const uint8_t *)description, strlen(description)}, pointer}};
+    dump_record(dump, &record, NULL, 0);
 }
 
 static bool is_leaked(const struct dump *dump, uint64_t goid)
@@ -165,6 +186,172 @@ static void a_finalizer_keeps_what_its_object_points_to(void **state)
     dump_deinit(&dump);
 }
 
+/* What a weak pointer points to is an object without pointers, which has the address. A process
+ * names these objects by records; in a dump of WriteHeapDump each small one may be of this kind. */
+static void a_weak_handle_leads_to_its_object(void **state)
+{
+    static const struct {
+        bool is_process, is_named, is_held, is_older, is_live;
+    } cases[] = {
+        {false, false, true, false, true}, {false, false, false, false, false},
+        {false, false, true, true, false}, {true, true, true, false, true},
+        {true, true, false, false, false}, {true, false, true, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct dump dump;
+        dump_start_modern(&dump, cases[i].is_older ? "go1.22.1" : "go1.23.1");
+        put_sudog(&dump, 2, 0, 0, CHAN(2));
+        put_channel(&dump, 2, SUDOG(2));
+        put_slot(&dump, 1, 0, CHAN(2) + 8);
+        put_goroutine(&dump, 2, WAITING, "chan receive", CHAN(2));
+        if (cases[i].is_named)
+            put_root(&dump, "weak handle", SLOT(1) + 8);
+        dump_bss(&dump, BSS, WORDS(cases[i].is_held ? SLOT(1) + 8 : 0));
+        dump_eof(&dump);
+        if (cases[i].is_process)
+            dump_bytes(&dump, "go2heapsnapshot facts 1\n\x01", 26);
+        dump_view(&dump, 1, NULL);
+        assert_int_equal(g2h_view_leaks(dump.view).proof, G2H_LEAKS_PROVED);
+        assert_int_equal(is_leaked(&dump, 2), !cases[i].is_live);
+        dump_deinit(&dump);
+    }
+}
+
+/* A lock of 8 bytes shares a slot with another value. What points behind the lock does not lead to
+ * it; what points before it may, as no type says how large the value there is. */
+static void a_pointer_to_a_neighbour_does_not_lead_to_a_lock(void **state)
+{
+    enum { BY_VARIABLE, BY_OBJECT, BY_GOROUTINE, BY_LEAKED, BY_WEAK, WAYS };
+    static const struct {
+        unsigned semaphore, pointer;
+        bool is_live;
+    } cases[] = {{4, 0, true},   {4, 4, true},  {4, 7, true},  {4, 8, false},
+                 {4, 12, false}, {12, 0, true}, {12, 8, true}, {12, 15, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int way = 0; way < WAYS; way++) {
+            const uint64_t pointer = SLOT(1) + cases[i].pointer;
+            struct dump dump;
+            dump_start_modern(&dump, "go1.23.1");
+            put_sudog(&dump, 2, 0, SLOT(1) + cases[i].semaphore, 0);
+            put_sudog(&dump, 3, 0, 0, CHAN(3));
+            put_channel(&dump, 3, SUDOG(3));
+            put_slot(&dump, 1, 0, 0);
+            put_slot(&dump, 2, way == BY_WEAK ? pointer : 0, 0);
+            dump_object(&dump, PLAIN(1), 64, WORDS(0, way == BY_OBJECT ? pointer : 0));
+            put_goroutine(&dump, 2, WAITING, "sync.Mutex.Lock", SLOT(1));
+            put_goroutine(&dump, 3, WAITING, "chan receive", way == BY_LEAKED ? pointer : CHAN(3));
+            put_goroutine(&dump, 4, RUNNABLE, "", way == BY_GOROUTINE ? pointer : 0);
+            dump_bss(&dump, BSS,
+                     WORDS(PLAIN(1), SLOT(2), way == BY_VARIABLE ? pointer : 0, G(2), SUDOG(2)));
+            dump_eof(&dump);
+            dump_view(&dump, 1, NULL);
+            assert_int_equal(is_leaked(&dump, 2), way == BY_LEAKED || (!cases[i].is_live));
+            assert_true(is_leaked(&dump, 3));
+            dump_deinit(&dump);
+        }
+}
+
+/* A goroutine that runs again by a lock in a slot makes another run; and a root whose words are not
+ * known may lead anywhere in a slot. */
+static void a_lock_in_a_slot_wakes_others(void **state)
+{
+    (void)state;
+    for (int is_held = 0; is_held < 2; is_held++) {
+        struct dump dump;
+        dump_start_modern(&dump, "go1.23.1");
+        put_sudog(&dump, 2, 0, SLOT(1) + 4, 0);
+        put_sudog(&dump, 3, 0, SLOT(2) + 4, 0);
+        put_slot(&dump, 1, 0, 0);
+        put_slot(&dump, 2, 0, 0);
+        put_goroutine(&dump, 2, WAITING, "sync.Mutex.Lock", SLOT(2));
+        put_goroutine(&dump, 3, WAITING, "sync.Mutex.Lock", SLOT(1));
+        if (is_held)
+            put_root(&dump, "rax of goroutine 7", SLOT(1) + 8);
+        expect(&dump, 2, is_held ? 0 : 2);
+        dump_deinit(&dump);
+    }
+}
+
+/* Each way in which something may be missing from a heap or unknown spoils the proof, and is told.
+ * Only a heap of which nothing is missing has one. */
+static void a_proof_needs_a_complete_heap(void **state)
+{
+    struct dump dump;
+    const char *reason, *last = NULL;
+    struct g2h_error error = {0};
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    dump_object(&dump, PLAIN(1), 64, WORDS(PLAIN(1)));
+    put_goroutine(&dump, 2, WAITING, "select (no cases)", 0);
+    dump_eof(&dump);
+    struct g2h_heap *heap = dump_load(&dump, 1);
+    const struct g2h_heap whole = *heap;
+    struct g2h_input input = *heap->input;
+    input.damage = &error;
+    assert_int_equal(leak_proof_of(heap, &reason), G2H_LEAKS_PROVED);
+    assert_null(reason);
+    for (unsigned i = 0; i <= 13; i++) {
+        *heap = whole;
+        switch (i) {
+        case 0:
+            heap->damage = &error;
+            break;
+        case 1:
+            heap->input = &input;
+            break;
+        case 2:
+            heap->account.misplaced = 1;
+            break;
+        case 3:
+            heap->account.overlapping = 1;
+            break;
+        case 4:
+            heap->facts.is_damaged = true;
+            break;
+        case 5:
+            heap->facts.is_cut = true;
+            break;
+        case 6:
+            heap->facts.is_partial = true;
+            break;
+        case 7:
+            heap->facts.conservative_objects = 1;
+            break;
+        case 8:
+            heap->facts.conservative_frames = 1;
+            break;
+        case 9:
+            heap->facts.incomplete_stacks = 1;
+            break;
+        case 10:
+            heap->facts.unread_threads = 1;
+            break;
+        case 11:
+            heap->facts.unread_words = 1;
+            break;
+        case 12:
+            heap->account.short_objects = 1;
+            break;
+        case 13:
+            heap->go_minor = 0;
+            break;
+        }
+        for (size_t j = 0; j < heap->slot_classes.list.count; j++)
+            heap->slot_classes.list.data[j].stored -= i == 12 ? 8 : 0;
+        assert_int_equal(leak_proof_of(heap, &reason),
+                         i == 13 ? G2H_LEAKS_OF_RELEASE_UNKNOWN : G2H_LEAKS_INCOMPLETE);
+        assert_non_null(reason);
+        assert_true(i == 1 || i == 3 || i == 8 || !last || strcmp(reason, last) != 0);
+        last = reason;
+        for (size_t j = 0; j < heap->slot_classes.list.count; j++)
+            heap->slot_classes.list.data[j].stored += i == 12 ? 8 : 0;
+    }
+    *heap = whole;
+    dump_deinit(&dump);
+}
+
 static void there_is_no_proof_for_older_releases_or_without_the_end(void **state)
 {
     for (int is_old = 0; is_old < 2; is_old++) {
@@ -179,6 +366,7 @@ static void there_is_no_proof_for_older_releases_or_without_the_end(void **state
         assert_int_equal(leaks.proof, is_old ? G2H_LEAKS_OF_RELEASE_UNKNOWN : G2H_LEAKS_INCOMPLETE);
         assert_int_equal(leaks.blocked, 1);
         assert_int_equal(leaks.leaked, 0);
+        assert_non_null(leaks.reason);
         assert_false(is_leaked(&dump, 2));
         dump_deinit(&dump);
     }
@@ -192,6 +380,10 @@ int main(void)
         cmocka_unit_test(a_goroutine_that_is_being_woken_runs),
         cmocka_unit_test(a_condition_wakes_by_its_list),
         cmocka_unit_test(a_finalizer_keeps_what_its_object_points_to),
+        cmocka_unit_test(a_weak_handle_leads_to_its_object),
+        cmocka_unit_test(a_pointer_to_a_neighbour_does_not_lead_to_a_lock),
+        cmocka_unit_test(a_lock_in_a_slot_wakes_others),
+        cmocka_unit_test(a_proof_needs_a_complete_heap),
         cmocka_unit_test(there_is_no_proof_for_older_releases_or_without_the_end),
     };
     return UNIT_RUN(leaked);

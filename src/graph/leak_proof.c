@@ -1,0 +1,54 @@
+/* leak_proof; see leak_proof.h. */
+#include "graph/leak_proof.h"
+
+enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
+
+/* Returns whether the contents of an object with pointers are not wholly in the dump. */
+static bool lacks_contents(const struct g2h_heap *heap)
+{
+    if (heap->account.short_objects == 0)
+        return false;
+    for (size_t i = 0; i < heap->slot_classes.list.count; i++) {
+        const struct slot_class *class = &heap->slot_classes.list.data[i];
+        if (class->has_pointers && class->stored < class->size)
+            return true;
+    }
+    return false;
+}
+
+/* Returns why a heap of a release that is known is not complete, or NULL. */
+static const char *leak_proof_gap(const struct g2h_heap *heap)
+{
+    const struct facts *facts = &heap->facts;
+    const struct {
+        bool is_open;
+        const char *reason;
+    } gaps[] = {
+        {heap->damage || heap->input->damage, "the dump is cut or damaged"},
+        {facts->is_damaged, "the end of the dump is cut or damaged"},
+        {heap->account.misplaced + heap->account.overlapping > 0,
+         "damaged objects of the dump were left out"},
+        {lacks_contents(heap), "the dump lacks the contents of large objects"},
+        {facts->is_cut, "memory of the process is missing"},
+        {facts->conservative_objects + facts->conservative_frames > 0,
+         "it is not known which words of some objects or stacks are pointers"},
+        {facts->unread_threads > 0, "the registers of some threads could not be read"},
+        {facts->incomplete_stacks > 0, "some stacks could not be read to their end"},
+        {facts->unread_words > 0, "some of the runtime's memory could not be read"},
+        {facts->is_partial, "parts of the process could not be read"},
+        {!heap_is_exact(heap), "the dump is not complete"},
+    };
+    for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++)
+        if (gaps[i].is_open)
+            return gaps[i].reason;
+    return NULL;
+}
+
+enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const char **ret_reason)
+{
+    *ret_reason = heap->go_minor < FIRST_RELEASE ? "this is known for Go 1.19 and later only"
+                                                 : leak_proof_gap(heap);
+    if (heap->go_minor < FIRST_RELEASE)
+        return G2H_LEAKS_OF_RELEASE_UNKNOWN;
+    return *ret_reason ? G2H_LEAKS_INCOMPLETE : G2H_LEAKS_PROVED;
+}

@@ -1,0 +1,76 @@
+/* lock_reach; see lock_reach.h. */
+#include "graph/lock_reach.h"
+
+#include "heap/pointers.h"
+#include "typing/typing.h"
+
+enum { DEEPEST = 64 /* of nested structs and arrays */ };
+
+/* Returns how much the pointer that begins at an offset of a value of a type leads to. at is the
+ * pointer's word, which left bytes of the same memory follow. */
+static uint64_t reach_of_value(const struct g2h_graph *graph, uint32_t number, uint64_t offset,
+                               const uint8_t *at, uint64_t left)
+{
+    const struct types *types = graph->typing->types;
+    const uint64_t word = graph->heap->params.pointer_size;
+    for (unsigned i = 0; i < DEEPEST && number < types->list.count; i++)
+        if (!types_step_into(types, &number, &offset))
+            break;
+    if (number >= types->list.count || offset != 0)
+        return REACH_UNKNOWN;
+    const struct type *type = &types->list.data[number];
+    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    uint64_t reach;
+    if (type->kind == TYPE_POINTER && type->target == TARGET_ONE && size > 0)
+        return size;
+    if (type->kind == TYPE_STRING && left >= 2 * word)
+        return heap_word(graph->heap, at + word);
+    if (type->kind != TYPE_SLICE || size == 0 || left < 3 * word ||
+        __builtin_mul_overflow(heap_word(graph->heap, at + 2 * word), size, &reach))
+        return REACH_UNKNOWN;
+    return reach;
+}
+
+/* A guess is no proof. */
+uint64_t reach_from_object(const struct g2h_graph *graph, uint32_t object, uint64_t offset)
+{
+    const struct g2h_bytes contents = heap_contents(graph->heap, object);
+    struct typed_location location;
+    if (!graph->typing || typing_is_guess(graph->typing, object) || offset >= contents.size ||
+        !typing_locate(graph->typing, object, offset, &location))
+        return REACH_UNKNOWN;
+    return reach_of_value(graph, location.type, location.offset, contents.data + offset,
+                          contents.size - offset);
+}
+
+/* DWARF knows the variables; without it, code may show to what their words point. */
+uint64_t reach_from_segment(const struct g2h_graph *graph, const struct g2h_segment *segment,
+                            uint64_t offset)
+{
+    const struct typing *typing = graph->typing;
+    const uint64_t address = segment->address + offset, word = graph->heap->params.pointer_size;
+    if (!typing || offset >= segment->contents.size)
+        return REACH_UNKNOWN;
+    const uint8_t *at = segment->contents.data + offset;
+    const uint64_t left = segment->contents.size - offset;
+    uint64_t inside, reach;
+    const struct dwarf_global *global = typing_global(typing, address, &inside);
+    if (global)
+        return reach_of_value(graph, global->type, inside, at, left);
+    const struct outside_value *value =
+        outside_value_at(&typing->outside, graph->heap, address, &inside);
+    if (value && value->type < typing->types->list.count &&
+        typing->types->list.data[value->type].size > 0)
+        return reach_of_value(graph, value->type,
+                              inside % typing->types->list.data[value->type].size, at, left);
+    const struct static_pointer_type *pointer = typing_static_pointer(typing, address);
+    const uint64_t size = pointer ? typing->types->list.data[pointer->type].size : 0;
+    if (size == 0)
+        return REACH_UNKNOWN;
+    if (!pointer->is_slice)
+        return size;
+    return left >= 3 * word &&
+                   !__builtin_mul_overflow(heap_word(graph->heap, at + 2 * word), size, &reach)
+               ? reach
+               : REACH_UNKNOWN;
+}
