@@ -169,8 +169,10 @@ static bool put_registers(struct goroutines *goroutines, uint64_t g,
     struct runtime *runtime = goroutines->records->runtime;
     const char *name;
     uint64_t value;
-    if (goroutines->records->account->goroutines_running > runtime->process->threads.count)
+    if (goroutines->records->account->goroutines_running > runtime->process->threads.count) {
+        runtime->missing++;
         return true;
+    }
     for (unsigned i = 0; threads_register(&goroutines->threads, start, i, &name, &value); i++) {
         char text[64];
         const int size = snprintf(text, sizeof(text), "%s of goroutine %llu", name,
@@ -214,6 +216,7 @@ static bool put_stack(struct goroutines *goroutines, uint64_t g)
               put_bytes(&goroutines->registers, description) &&
               put_number(&goroutines->registers, value)))
             return false;
+    runtime->missing += at < high;
     return true;
 }
 
@@ -233,6 +236,7 @@ static bool point_from_defers(struct goroutines *goroutines, uint64_t g)
             return false;
         defer = link;
     }
+    runtime->missing += defer != 0;
     return true;
 }
 

@@ -370,12 +370,19 @@ static struct g2h_error *put_pointerless(struct records *records)
     return put_data_in(records, runtime->ebss, runtime->end, &left);
 }
 
+/* Returns the number of threads whose registers are not known, though a goroutine may be running
+ * there. */
+static uint64_t threads_unread(const struct g2h_process_account *account)
+{
+    return account->threads_stuck + account->goroutines_scanned;
+}
+
 /* Returns whether memory that holds objects may be missing, or its pointers are not known. */
 static bool is_partial(const struct g2h_process_account *account)
 {
     return account->file_missing + account->spans_missing + account->objects_missing +
                account->missing_bytes + account->masks_missing + account->frames_conservative +
-               account->stacks_incomplete + account->threads_stuck + account->words_missing >
+               account->stacks_incomplete + threads_unread(account) + account->words_missing >
            0;
 }
 
@@ -401,10 +408,10 @@ static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_accou
 static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_account *account)
 {
     return account->masks_missing + account->frames_conservative + account->stacks_incomplete +
-                   account->threads_stuck + account->words_missing ==
+                   threads_unread(account) + account->words_missing ==
                0 ||
            PUT(buffer, FACT_UNREAD, account->masks_missing, account->frames_conservative,
-               account->stacks_incomplete, account->threads_stuck, account->words_missing);
+               account->stacks_incomplete, threads_unread(account), account->words_missing);
 }
 
 static struct g2h_error *put_facts(struct records *records)

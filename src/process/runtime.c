@@ -373,6 +373,8 @@ static void find_symbols(struct runtime *runtime)
     runtime->wait_reasons = symbol_at(runtime, "runtime.waitReasonStrings");
     runtime->fing_status =
         symbol_at(runtime, runtime->minor >= 20 ? "runtime.fingStatus" : "runtime.fingRunning");
+    if (symbol_at(runtime, "runtime.gcCleanups") != 0)
+        runtime_search_cleanups(runtime, symbol_at(runtime, "runtime.gcCleanups"));
     runtime->cpus = symbol_at(runtime, "runtime.numCPUStartup");
     if (runtime->cpus == 0)
         runtime->cpus = symbol_at(runtime, "runtime.ncpu");

@@ -58,6 +58,8 @@ struct runtime {
     struct runtime_mask data_mask, bss_mask;
 
     /* Addresses of variables; 0 if they are not found. */
+    uint64_t
+        cleanup_blocks; /* the variable in runtime.gcCleanups that begins the chain of blocks */
     uint64_t mheap, allgs, allm, allfin, itab_table, mbuckets, wait_reasons, fing_status, cpus,
         memstats;
 
@@ -88,9 +90,32 @@ struct g2h_error *runtime_explain(const struct process *process, struct g2h_erro
  * found stay 0. */
 void runtime_search(struct runtime *runtime);
 
+/* Finds the chain of blocks with queued cleanups among the first words of runtime.gcCleanups. */
+void runtime_search_cleanups(struct runtime *runtime, uint64_t queue);
+
 /* Return whether the words at an address may be runtime.mheap_.allspans, or runtime.allgs. */
 bool runtime_is_allspans(struct runtime *runtime, uint64_t address);
 bool runtime_is_allgs(struct runtime *runtime, uint64_t address);
+
+/*
+ * A block of queued cleanups (runtime/mcleanup.go: cleanupBlock, since Go 1.25): after a node of a
+ * list come alllink, n and, after the header, n cleanups: a closure, or since 1.26 the adapter that
+ * calls it, the closure and its argument. A cleanup that has been taken is nil.
+ */
+enum {
+    CLEANUP_QUEUES_SINCE = 25,
+    CLEANUP_BOXES_SINCE = 26,
+    CLEANUP_BLOCK_ALLLINK = 16,
+    CLEANUP_BLOCK_N = 24,
+    CLEANUP_BLOCK_CLEANUPS = 32,
+    CLEANUP_BLOCK_SIZE = 512,
+};
+
+/* Returns the number of words of a queued cleanup. */
+static inline uint64_t runtime_cleanup_words(const struct runtime *runtime)
+{
+    return runtime->minor >= CLEANUP_BOXES_SINCE ? 3 : 1;
+}
 
 /* ---- reading ---- */
 

@@ -17,15 +17,16 @@ enum {
     FIN_BLOCK_ENTRIES = 101,
     MEM_PROFILE = 1,
     DEEPEST_STACK = 1024,
-    LEAST_ITABS = 64
+    LEAST_ITABS = 64,
+    CLEANUPS_AMONG_FINALIZERS = 24
 };
 
 static const char second_reason[] = "GC assist marking";
 
 struct search {
     struct runtime *runtime;
-    uint64_t work;           /* remaining */
-    uint64_t ms, finalizers; /* lengths of the longest chains so far */
+    uint64_t work;                     /* remaining */
+    uint64_t ms, finalizers, cleanups; /* lengths of the longest chains so far */
 };
 
 static bool is_in_text(const struct runtime *runtime, uint64_t pc)
@@ -186,8 +187,8 @@ static bool is_bucket_chain(struct search *search, uint64_t bucket)
     return true;
 }
 
-/* Returns whether all finalizers that are queued in a block have a function, an object and a
- * type. */
+/* Returns whether all finalizers that are queued in a block have a function, an object and a type.
+ * In Go 1.24 cleanups are queued among them, which have only a function. */
 static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -197,8 +198,11 @@ static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t
         if (!runtime_peek(runtime, entry, LAYOUT_FINALIZER_FN, &function) ||
             !runtime_peek(runtime, entry, LAYOUT_FINALIZER_ARG, &object) ||
             !runtime_peek(runtime, entry, LAYOUT_FINALIZER_OT, &type) ||
-            !memory_read(runtime->memory, function, 8, &code) || !is_in_text(runtime, code) ||
-            !memory_range_at(runtime->memory, object) || !memory_at(runtime->memory, type, 8))
+            !memory_read(runtime->memory, function, 8, &code) || !is_in_text(runtime, code))
+            return false;
+        if (runtime->minor == CLEANUPS_AMONG_FINALIZERS && object == 0 && type == 0)
+            continue;
+        if (!memory_range_at(runtime->memory, object) || !memory_at(runtime->memory, type, 8))
             return false;
     }
     return true;
@@ -222,6 +226,46 @@ static uint64_t count_chained_finalizers(struct search *search, uint64_t block)
     return sum;
 }
 
+/* Returns the number of cleanups that are queued in a block, or UINT64_MAX if it is no such block:
+ * each has functions, or is nil. */
+static uint64_t count_cleanups(const struct runtime *runtime, uint64_t block)
+{
+    const uint64_t words = runtime_cleanup_words(runtime);
+    uint64_t count, sum = 0;
+    if (!memory_read(runtime->memory, block + CLEANUP_BLOCK_N, 4, &count) ||
+        count > (CLEANUP_BLOCK_SIZE - CLEANUP_BLOCK_CLEANUPS) / 8 / words)
+        return UINT64_MAX;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t entry = block + CLEANUP_BLOCK_CLEANUPS + i * words * 8;
+        uint64_t call, code;
+        if (!memory_read(runtime->memory, entry, 8, &call))
+            return UINT64_MAX;
+        if (call == 0)
+            continue;
+        if (!memory_read(runtime->memory, call, 8, &code) || !is_in_text(runtime, code))
+            return UINT64_MAX;
+        sum++;
+    }
+    return sum;
+}
+
+/* Returns the number of cleanups in a chain of blocks, or 0 if it is not such a chain. */
+static uint64_t count_chained_cleanups(struct search *search, uint64_t block)
+{
+    const struct runtime *runtime = search->runtime;
+    uint64_t sum = 0;
+    if (runtime->minor < CLEANUP_QUEUES_SINCE)
+        return 0;
+    for (unsigned i = 0; block != 0 && i < LOOKED_AT; i++) {
+        const uint64_t count = count_cleanups(runtime, block);
+        if (count == UINT64_MAX || !pay(search, count + 1) ||
+            !memory_read(runtime->memory, block + CLEANUP_BLOCK_ALLLINK, 8, &block))
+            return 0;
+        sum += count;
+    }
+    return sum;
+}
+
 /* Returns whether the second string of runtime.waitReasonStrings is at an address; the first string
  * is empty. */
 static bool is_second_reason(const struct runtime *runtime, uint64_t address)
@@ -233,6 +277,28 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 }
 
 /* ---- looking ---- */
+
+/* Records a word that begins the longest chain of blocks with queued cleanups so far. */
+static void examine_cleanups(struct search *search, uint64_t address, uint64_t value)
+{
+    const uint64_t cleanups = count_chained_cleanups(search, value);
+    if (cleanups <= search->cleanups)
+        return;
+    search->runtime->cleanup_blocks = address;
+    search->cleanups = cleanups;
+}
+
+/* The words before the chain are padded to the size of a cache line, which depends on the
+ * machine. */
+void runtime_search_cleanups(struct runtime *runtime, uint64_t queue)
+{
+    enum { WORDS = 3 * 256 / 8, WORK = 1 << 20 };
+    struct search search = {.runtime = runtime, .work = WORK};
+    uint64_t value;
+    for (uint64_t at = queue; at < queue + WORDS * 8; at += 8)
+        if (memory_read(runtime->memory, at, 8, &value) && value != 0)
+            examine_cleanups(&search, at, value);
+}
 
 /* Records the variables that may begin with the word at an address. Several words may begin chains
  * of Ms or of finalizers, since each element points to the next: the longest chain begins at the
@@ -264,6 +330,7 @@ static void examine_word(struct search *search, uint64_t address, uint64_t value
         runtime->allfin = address;
         search->finalizers = finalizers;
     }
+    examine_cleanups(search, address, value);
 }
 
 /* Examines the words that are wholly in a part. */

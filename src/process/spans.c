@@ -120,7 +120,7 @@ static bool has_live_slot(const struct span *span)
 }
 
 /* Counts all specials that are read, since a damaged chain may be circular; and those that are
- * missing, because a root may be among those after them. Several threads count. */
+ * missing, or too many, because a root may be among those after them. Several threads count. */
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next)
 {
@@ -133,7 +133,10 @@ bool special_read(struct runtime *runtime, uint64_t address, struct special *ret
         __atomic_fetch_add(&runtime->missing, 1, __ATOMIC_RELAXED);
         return false;
     }
-    return __atomic_fetch_add(&runtime->specials, 1, __ATOMIC_RELAXED) < runtime->specials_most;
+    if (__atomic_fetch_add(&runtime->specials, 1, __ATOMIC_RELAXED) < runtime->specials_most)
+        return true;
+    __atomic_fetch_add(&runtime->missing, 1, __ATOMIC_RELAXED);
+    return false;
 }
 
 uint64_t special_finalizer(const struct runtime *runtime)

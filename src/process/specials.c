@@ -111,6 +111,52 @@ static struct g2h_error *put_queued(struct records *records)
     return NULL;
 }
 
+/* Writes a root that keeps an object, unless pointer is nil. Returns false if memory runs out. */
+static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
+{
+    const struct g2h_bytes text = {(const uint8_t *)description, strlen(description)};
+    return pointer == 0 || (put_number(buffer, G2H_RECORD_OTHERROOT) && put_bytes(buffer, text) &&
+                            put_number(buffer, pointer));
+}
+
+/* Writes the objects that the queued cleanups in a block keep alive. Returns false if memory runs
+ * out. */
+static bool put_cleanup_block(struct records *records, uint64_t block, uint64_t count)
+{
+    static const char *const parts[] = {"queued cleanup's caller", "queued cleanup",
+                                        "argument of a queued cleanup"};
+    struct runtime *runtime = records->runtime;
+    const uint64_t words = runtime_cleanup_words(runtime);
+    for (uint64_t i = 0; i < count * words; i++) {
+        uint64_t pointer = 0;
+        runtime_word(runtime, block + CLEANUP_BLOCK_CLEANUPS + i * WORD, &pointer);
+        if (!put_root(&records->buffer, parts[words == 1 ? 1 : i % words], pointer))
+            return false;
+    }
+    return true;
+}
+
+/* Writes what the cleanups that wait to be run keep alive, from the runtime's list of blocks. */
+static struct g2h_error *put_queued_cleanups(struct records *records)
+{
+    struct runtime *runtime = records->runtime;
+    const uint64_t most =
+        (CLEANUP_BLOCK_SIZE - CLEANUP_BLOCK_CLEANUPS) / WORD / runtime_cleanup_words(runtime);
+    uint64_t block = 0, left = runtime->memory->bytes / CLEANUP_BLOCK_SIZE + 1;
+    if (runtime->cleanup_blocks != 0)
+        runtime_word(runtime, runtime->cleanup_blocks, &block);
+    for (; block != 0 && left > 0; left--) {
+        uint64_t count = 0, next = 0;
+        runtime_word(runtime, block + CLEANUP_BLOCK_N, &count);
+        count &= UINT32_MAX;
+        TRY_MEMORY(put_cleanup_block(records, block, count < most ? count : most));
+        runtime_word(runtime, block + CLEANUP_BLOCK_ALLLINK, &next);
+        block = next;
+    }
+    runtime->missing += block != 0; /* the chain does not end */
+    return NULL;
+}
+
 /* In the order of the runtime's dumper: those that are set, those that are queued, and then those
  * that sweeping would queue. */
 struct g2h_error *records_put_finalizers(struct records *records)
@@ -131,14 +177,6 @@ struct g2h_error *records_put_samples(struct records *records)
 }
 
 /* ---- objects that cleanups and weak pointers keep ---- */
-
-/* Writes a root that keeps an object, unless pointer is nil. Returns false if memory runs out. */
-static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
-{
-    const struct g2h_bytes text = {(const uint8_t *)description, strlen(description)};
-    return pointer == 0 || (put_number(buffer, G2H_RECORD_OTHERROOT) && put_bytes(buffer, text) &&
-                            put_number(buffer, pointer));
-}
 
 /* Writes a root that keeps pointer for a cleanup of the object at an address. Returns false if
  * memory runs out. */
@@ -188,5 +226,6 @@ static bool put_kept(struct special_walk *walk, const struct span *span,
 struct g2h_error *records_put_kept(struct records *records)
 {
     struct special_walk walk = {records, put_kept, false};
-    return walk_specials(&walk);
+    TRY(walk_specials(&walk));
+    return put_queued_cleanups(records);
 }
