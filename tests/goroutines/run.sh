@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs programs with goroutines that can never run again, and compares those that a report finds with those that the program knows, and
 # with those in the runtime's own profile, goroutineleak (Go 1.27). Also runs the programs that Go tests this profile with, most of
-# which are bugs that were public: they are taken from the release's sources. TAP on standard output.
+# which are bugs that were public: they are taken from the release's sources; and one with goroutines that may all run again, of which
+# none may be called leaked. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: the current one; with CHECK_ALL all)
@@ -36,16 +37,17 @@ ask() {
 	echo >&"$in"
 	cat <&"$out" >"$at/answers"
 	wait "$pid" 2>/dev/null
-	for line in named proved; do sed -n "s/^$line //p" "$at/answers" | sort >"$at/$line"; done
+	for line in named proved small; do sed -n "s/^$line //p" "$at/answers" | sort -u >"$at/$line"; done
 	return "$status"
 }
 
 # dumped WHAT OPTION...: checks the dump of a program that knows its goroutines. Since Go 1.24 one may be missed, because what looks
-# like garbage may be kept for a cleanup.
+# like garbage may be kept for a cleanup; and without an executable those that wait on small locks.
 dumped() {
 	local what=$1
 	shift
 	if "$converter" --format report --json "$@" "$at/dump" >"$at/dump.json" 2>"$at/log" && goids dumped "$at/dump.json"; then
+		[ $# -gt 0 ] || comm -23 "$at/named" "$at/small" | cat - <(comm -12 "$at/dumped" "$at/small") | sort -o "$at/named"
 		[ "$minor" -lt 24 ] || [ "$(comm -23 "$at/named" "$at/dumped" | tee "$at/missed" | wc -l)" -ne 1 ] || sort -o "$at/dumped" "$at/dumped" "$at/missed"
 		same "$what" named dumped
 	else
@@ -68,9 +70,55 @@ waits() {
 	grep -q end "$at/answers" && same "the runtime's profile" named proved
 	dumped 'its dump' --exe "$at/app"
 	[ "$way" = stripped ] || {
-		dumped 'its dump, without an executable'
+		dumped 'its dump, without an executable' # without types it is not known what is beside small locks
 		incomplete
 	}
+}
+
+# none WHAT REPORT: reports whether a report has a proof, and calls none of the program's goroutines leaked.
+none() {
+	goids called "$2" || { failed "$1: has a proof" && return; }
+	: >"$at/none"
+	awk 'NR == FNR { called[$1]; next } $2 in called { print $3 }' "$at/called" "$at/names" | sort >"$at/false"
+	same "$1: none of $(wc -l <"$at/names") is called leaked" none false
+}
+
+# woken WHAT ARGUMENT...: runs the program whose goroutines all may run again, reads it, and lets it run on.
+woken() {
+	local pid in out line what=$1 read
+	shift
+	coproc APP { exec "$at/app" "$@" 2>"$at/log"; }
+	pid=$APP_PID in=${APP[1]} out=${APP[0]}
+	: >"$at/names"
+	while read -r line <&"$out" && [ "$line" != ready ]; do
+		[[ $line != goid* ]] || echo "$line" >>"$at/names"
+	done
+	"$converter" --format report --json --pid "$pid" >"$at/live.json" 2>>"$at/log"
+	read=$?
+	echo >&"$in"
+	cat <&"$out" >"$at/answers"
+	wait "$pid" 2>/dev/null
+	[ "$read" -eq 0 ] && [ "$(wc -l <"$at/names")" -ge 60 ] || { failed "$what is read" && return; }
+	none "$what" "$at/live.json"
+	grep -q all "$at/answers" && echo "ok - $name: $what: all of them run again" || failed "$what: all of them run again"
+	for line in "$@"; do
+		[ "$line" = "$at/dump" ] || continue
+		"$converter" --format report --json --exe "$at/app" "$at/dump" >"$at/dump.json" 2>>"$at/log"
+		none "its dump" "$at/dump.json"
+	done
+}
+
+# wakes WAY GO_BUILD_FLAG...: builds the program whose goroutines all may run again in a way, and reads it at several moments.
+wakes() {
+	local way=$1
+	shift
+	name=$release-wakes-$way at=$build/$release-wakes-$way
+	rm -rf "$at"
+	mkdir -p "$at/src"
+	cp "$here"/go.mod "$here"/wakes/*.go "$here/prove.go" "$at/src"
+	(cd "$at/src" && "$go" build -o "$at/app" "$@" .) >"$at/log" 2>&1 || { failed builds && return; }
+	woken 'before any collection'
+	woken 'after a collection' "$at/dump" gc
 }
 
 # A dump that is cut proves nothing.
@@ -115,6 +163,7 @@ variants() {
 	[ "$minor" -ge 19 ] || return
 	waits plain
 	waits stripped '-ldflags=-s -w'
+	[ "$minor" -lt 22 ] || { wakes plain && wakes stripped '-ldflags=-s -w'; }
 	[ "$minor" -ge 27 ] || return
 	of_go ''
 	[ -z "${CHECK_ALL-}${PROGRAMS-}" ] || of_go goker

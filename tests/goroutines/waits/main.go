@@ -46,6 +46,7 @@ func leakLock(g *guarded)             { g.Lock() }
 func leakReadLock(g *guarded)         { g.readers.RLock() }
 func leakWriteLock(g *guarded)        { g.readers.Lock() }
 func leakGroup(g *guarded)            { g.group.Wait() }
+func leakSmallLock(m *sync.Mutex)     { m.Lock() }
 func leakCondition(g *guarded)        { g.Lock(); g.ready.Wait() }
 func leakWorker(jobs chan *item) {
 	for range jobs {
@@ -106,7 +107,16 @@ func startLeaks() {
 	go leakSelect(make(chan *item), make(chan bool))
 	go leakDeferring(make(chan *item), other)
 	go leakDeferred(other)
+	for i := 0; i < 4; i++ {
+		neighbours = append(neighbours, make([]byte, 7, 8))
+		m := new(sync.Mutex)
+		m.Lock()
+		go leakSmallLock(m)
+	}
 }
+
+// Values beside locks of 8 bytes, before and behind them in the same 16 bytes.
+var neighbours [][]byte
 
 // ---- goroutines that may run again ----
 
