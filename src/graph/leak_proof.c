@@ -46,8 +46,9 @@ static const char *leak_proof_gap(const struct g2h_heap *heap)
 
 enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const char **ret_reason)
 {
-    *ret_reason = heap->go_minor < FIRST_RELEASE ? "this is known for Go 1.19 and later only"
-                                                 : leak_proof_gap(heap);
+    *ret_reason = heap->go_minor < FIRST_RELEASE
+                      ? "the release of Go is older than 1.19, or not known"
+                      : leak_proof_gap(heap);
     if (heap->go_minor < FIRST_RELEASE)
         return G2H_LEAKS_OF_RELEASE_UNKNOWN;
     return *ret_reason ? G2H_LEAKS_INCOMPLETE : G2H_LEAKS_PROVED;

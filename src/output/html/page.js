@@ -1265,7 +1265,7 @@ section('goroutines', 'Goroutines', 'Goroutines by location', '',
     isStandard: row => isStandardText(row.place)}),
   report.leaked?.count > 0 && note(`${several(report.leaked.count, 'goroutine')} can never run again, because nothing alive reaches `
     + `what ${report.leaked.count === 1 ? 'it waits' : 'they wait'} on; together they retain ${bytes(report.leaked.retained)}.`),
-  report.leaked?.proof === 'incomplete' && note('It is not known which goroutines can never run again: stacks or objects are missing.'),
+  report.leaked?.reason && note(`It is not known which goroutines can never run again: ${report.leaked.reason}.`),
   report.ended && note(`${several(report.ended.count, 'goroutine')} have ended; the runtime keeps ${bytes(report.ended.bytes)} for reuse.`),
   data.cut?.goroutines > 0 && note(`${several(data.cut.goroutines, 'more location')} are not in this table.`));
 

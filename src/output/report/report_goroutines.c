@@ -89,9 +89,9 @@ static void put_leaks(const struct report *report, const struct leaks *leaks)
             "%b{retained}\n",
             leaks->all.leaked, are_many ? "they wait" : "it waits",
             are_many ? "They retain" : "It retains", leaks->retained);
-    else if (leaks->all.proof == G2H_LEAKS_INCOMPLETE)
-        PUT(page,
-            "  which of them can never run again is not known: stacks or objects are missing\n");
+    else if (leaks->all.reason)
+        PUT(page, "  which of them can never run again is not known: %s{reason}\n",
+            leaks->all.reason);
     put_goids(report);
     PUT(page, "</>");
 }
