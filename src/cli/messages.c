@@ -268,6 +268,10 @@ void message_process(const struct origin *origin, bool says_stopped)
             " spans hold a different number of objects than the runtime counted: their memory "
             "was misread, or the program overwrote it",
             input->name, account->spans_miscounted, account->spans);
+    if (account->objects_secret > 0)
+        say("go2heapsnapshot: note: %s: of %" PRIu64
+            " object%s that secret.Do has allocated only the pointers are shown",
+            input->name, account->objects_secret, account->objects_secret == 1 ? "" : "s");
     warn_conservative(input, account->masks_missing, account->frames_conservative);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64

@@ -27,6 +27,7 @@ struct object_records_work {
 
 struct span_work {
     const struct span *span;
+    struct runtime *runtime;
     struct heap_bits *bits;
     struct g2h_process_account *account;
     struct worker_buffer *buffer;
@@ -79,9 +80,57 @@ static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mas
     return put_number(buffer, 0);
 }
 
+/* ---- objects that were allocated in secret.Do ---- */
+
+/* Returns whether the collector takes a word of an object for a pointer. */
+static bool is_pointer(const struct heap_mask *mask, uint64_t word)
+{
+    if (word < mask->offset)
+        return false;
+    const uint64_t in =
+        mask->period > 0 ? (word - mask->offset) % mask->period : word - mask->offset;
+    return in < mask->words && bits_from(mask, in, 1) != 0;
+}
+
+/* Returns a word of an object as it may be shown: pointers, and addresses of types and code, say
+ * what the object refers to, which the process's memory outside of it says, too. */
+static uint64_t shown_word(const struct runtime *runtime, const struct heap_mask *mask,
+                           uint64_t word, uint64_t value)
+{
+    const bool is_static = (value >= runtime->types && value < runtime->etypes) ||
+                           (value >= runtime->text && value < runtime->etext);
+    return is_static || (is_pointer(mask, word) && memory_range_at(runtime->memory, value)) ? value
+                                                                                            : 0;
+}
+
+/* Writes the contents of an object that was allocated in secret.Do, of which only pointers may be
+ * shown: instead of other contents "[secret][secret]…" or, in an object with pointers, whose
+ * numbers may be lengths, zeros. */
+static struct g2h_error *put_secret(const struct span_work *work, uint64_t address,
+                                    const struct heap_mask *mask)
+{
+    static const char text[8] = "[secret]";
+    const struct runtime *runtime = work->bits->runtime;
+    uint64_t value;
+    work->account->objects_secret++;
+    for (uint64_t word = 0; word < work->span->elemsize / 8; word++) {
+        if (work->buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(work->buffer));
+        if (mask->words > 0) {
+            if (!memory_read(runtime->memory, address + word * 8, 8, &value))
+                value = 0;
+            value = shown_word(runtime, mask, word, value);
+        } else {
+            memcpy(&value, text, sizeof(value));
+        }
+        TRY_MEMORY(worker_buffer_put(work->buffer, &value, sizeof(value)));
+    }
+    return NULL;
+}
+
 /* Writes the record of an object, with its contents and the words that the collector takes for
  * pointers. */
-static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
+static struct g2h_error *put_object(const struct span_work *work, uint64_t address, bool is_secret)
 {
     const struct memory *memory = work->bits->runtime->memory;
     const uint64_t size = work->span->elemsize;
@@ -102,7 +151,8 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     const uint64_t element = mask.offset + mask.period, /* the first one identifies the type */
         most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
     TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
-    TRY(records_put_contents(work->buffer, memory, address, contents, size));
+    TRY(is_secret ? put_secret(work, address, &mask)
+                  : records_put_contents(work->buffer, memory, address, contents, size));
     TRY_MEMORY(put_fields(work->buffer, &mask, most < size / 8 ? most : size / 8));
     return NULL;
 }
@@ -111,12 +161,14 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
 static struct g2h_error *put_span(const struct span_work *work)
 {
     const struct span *span = work->span;
-    uint64_t count = 0;
+    uint64_t count = 0, secrets[SPAN_MOST_SLOTS / 64 + 1];
+    const bool has_secrets = span_secrets(work->runtime, span, secrets);
     for (uint64_t i = 0; i < span->nelems; i++) {
         if (!span_is_live(span, i))
             continue;
         count++;
-        TRY(put_object(work, span->start + i * span->elemsize));
+        TRY(put_object(work, span->start + i * span->elemsize,
+                       has_secrets && bits_have(secrets, i)));
         if (work->buffer->size >= RECORDS_FLUSHED_AT)
             TRY(worker_buffer_flush(work->buffer));
     }
@@ -157,7 +209,8 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
     struct runtime *runtime = work->records->runtime;
     const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
     struct span span;
-    const struct span_work span_work = {&span, &work->bits[worker], &work->account[worker], buffer};
+    const struct span_work span_work = {&span, runtime, &work->bits[worker], &work->account[worker],
+                                        buffer};
     if (worker == 0) /* the caller's thread */
         update_progress(work);
     for (uint64_t i = first; i < first + SPANS_PER_TASK && i < count; i++) {
@@ -198,6 +251,7 @@ static void object_records_sum_up(const struct object_records_work *work)
         sum->spans_missing += part->spans_missing;
         sum->spans_miscounted += part->spans_miscounted;
         sum->objects += part->objects;
+        sum->objects_secret += part->objects_secret;
         sum->object_bytes += part->object_bytes;
         sum->objects_missing += part->objects_missing;
         sum->missing_bytes += part->missing_bytes;

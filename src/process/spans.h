@@ -76,6 +76,11 @@ uint64_t special_profile(const struct runtime *runtime);
 uint64_t special_weak_handle(const struct runtime *runtime);
 uint64_t special_cleanup(const struct runtime *runtime);
 
+/* Finds the slots of a span that were allocated in secret.Do: sets ret, a bit per slot. Returns
+ * false if there are none. Several threads may call it at the same time. */
+bool span_secrets(struct runtime *runtime, const struct span *span,
+                  uint64_t ret[SPAN_MOST_SLOTS / 64 + 1]);
+
 /* Returns whether the object of a special is dead, and the sweep of its span will keep it just for
  * its finalizer. The span must be from span_read(). */
 static inline bool span_revives(const struct span *span, const struct special *special)
