@@ -74,6 +74,8 @@ struct g2h_account {
     uint64_t conservative_objects, conservative_frames; /* of such a dump: those whose pointers were
                                                            not known, so that all their words count
                                                            as pointers */
+    uint64_t secret_objects; /* that secret.Do has allocated (runtime/secret): of a dump made from a
+                                process or core, which has only their pointers */
 };
 G2H_PUBLIC const struct g2h_account *g2h_heap_account(const struct g2h_heap *heap);
 

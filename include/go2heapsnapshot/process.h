@@ -97,8 +97,6 @@ struct g2h_process_account {
     uint64_t words_missing;       /* other words that were needed but are missing */
     uint64_t frames_conservative; /* stack frames, and variables in them, whose pointers are not
                                      known, so that all their words count as pointers */
-    uint64_t objects_secret; /* objects allocated in secret.Do (runtime/secret): the dump has only
-                                their pointers */
 };
 
 struct g2h_process_options {

@@ -83,7 +83,8 @@ enum { G2H_CONTENT_LIMIT = 200 /* most characters shown of a string, and most by
  * if they are printable, of bytes in quotation marks, of other bytes in hexadecimal, with "…" after
  * truncated ones; the length of a slice, map or channel; an interface as its dynamic type and
  * value, with the message of an error whose first field is a string; the name of a function; other
- * pointers as addresses. If the graph is redacted, the text is empty, and there is no length.
+ * pointers as addresses. If the graph is redacted, the text is empty, and there is no length;
+ * the text of what secret.Do has allocated is "(secret)".
  */
 G2H_PUBLIC void g2h_value_content(const struct g2h_view *view, const struct g2h_value *value,
                                   struct g2h_text *text, struct g2h_content *ret);

@@ -268,10 +268,6 @@ void message_process(const struct origin *origin, bool says_stopped)
             " spans hold a different number of objects than the runtime counted: their memory "
             "was misread, or the program overwrote it",
             input->name, account->spans_miscounted, account->spans);
-    if (account->objects_secret > 0)
-        say("go2heapsnapshot: note: %s: of %" PRIu64
-            " object%s that secret.Do has allocated only the pointers are shown",
-            input->name, account->objects_secret, account->objects_secret == 1 ? "" : "s");
     warn_conservative(input, account->masks_missing, account->frames_conservative);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64
@@ -310,6 +306,10 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
         warn_missing(input, account);
         warn_conservative(input, account->conservative_objects, account->conservative_frames);
     }
+    if (account->secret_objects > 0)
+        say("go2heapsnapshot: note: %s: of %" PRIu64
+            " object%s that secret.Do has allocated only the pointers are there",
+            input->name, account->secret_objects, account->secret_objects == 1 ? "" : "s");
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
     if (account->shortened_arrays > 0)

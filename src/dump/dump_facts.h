@@ -29,7 +29,9 @@ enum fact {
                                frames whose pointers are not known, so that all their words are
                                listed; goroutines whose stacks are incomplete; threads without
                                registers; other words. Missing if all of these are 0 */
-    FACT_LAST = FACT_UNREAD,
+    FACT_SECRET = 10,       /* the address of an object that secret.Do has allocated: only its
+                               pointers are in its record */
+    FACT_LAST = FACT_SECRET,
 };
 
 /* The flags of FACT_ENDING. */

@@ -81,6 +81,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if (fact == FACT_TYPE && cursor_uvarint(&cursor, &type.address) &&
                  cursor_uvarint(&cursor, &type.type))
             TRY_MEMORY(vector_push(&ret->types, type));
+        else if (fact == FACT_SECRET && cursor_uvarint(&cursor, &begin))
+            TRY_MEMORY(vector_push(&ret->secrets, begin));
         else if (fact == FACT_UNTOUCHED && cursor_uvarint(&cursor, &begin) &&
                  cursor_uvarint(&cursor, &bytes) && bytes <= UINT64_MAX - begin)
             TRY_MEMORY(vector_push(&ret->untouched.list, ((struct range){begin, begin + bytes})));

@@ -34,8 +34,9 @@ struct facts {
     uint64_t conservative_objects, conservative_frames, incomplete_stacks, unread_threads,
         unread_words;
     VECTOR(struct fact_type) types;
-    struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
-                                loaded, each is a part of one object */
+    VECTOR(uint64_t) secrets; /* addresses of objects whose contents were left out */
+    struct ranges untouched;  /* addresses of parts of objects that take no memory; once the heap is
+                                 loaded, each is a part of one object */
     VECTOR(struct fact_data) data; /* ascending by address */
     bool has_ending;
     struct g2h_ending ending; /* valid if has_ending */

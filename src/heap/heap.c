@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 
 void g2h_heap_destroy(struct g2h_heap *heap)
 {
@@ -19,6 +20,8 @@ void g2h_heap_destroy(struct g2h_heap *heap)
         free(heap->types.data[i].fields);
     free(heap->types.data);
     free(heap->facts.types.data);
+    free(heap->facts.secrets.data);
+    ranges_deinit(&heap->secrets);
     free(heap->facts.data.data);
     ranges_deinit(&heap->facts.untouched);
     free(heap->itabs.data);
@@ -146,6 +149,29 @@ struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
     ranges_deinit(&heap->facts.untouched);
     heap->facts.untouched = cut;
     return good ? NULL : &error_no_memory;
+}
+
+/* Damaged facts may name an object twice, or none. */
+struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
+{
+    for (size_t i = 0; i < heap->facts.secrets.count; i++) {
+        const uint32_t object = heap_find(heap, heap->facts.secrets.data[i]);
+        if (object == UINT32_MAX)
+            continue;
+        const uint64_t begin = heap_offset(heap, object),
+                       end = begin + heap_slot_class(heap, object)->stored;
+        TRY_MEMORY(vector_push(&heap->secrets.list, ((struct range){begin, end})));
+        heap->account.secret_objects++;
+    }
+    ranges_sort(&heap->secrets);
+    return NULL;
+}
+
+bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at)
+{
+    const uint64_t offset = (uint64_t)(at - heap->input->data);
+    return heap->secrets.list.count > 0 && at >= heap->input->data &&
+           ranges_bytes(&heap->secrets, offset, offset + 1) > 0;
 }
 
 size_t g2h_heap_untouched_count(const struct g2h_heap *heap)

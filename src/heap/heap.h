@@ -120,8 +120,9 @@ struct g2h_heap {
     struct g2h_account account;
     struct g2h_memstats memstats;
     struct facts facts;
-    unsigned threads;   /* on which it was loaded; g2h_exe_match() uses as many */
-    uint64_t not_ahead; /* objects that were not read ahead, or read ahead in vain: see load.c */
+    struct ranges secrets; /* of the input: contents of objects that secret.Do has allocated */
+    unsigned threads;      /* on which it was loaded; g2h_exe_match() uses as many */
+    uint64_t not_ahead;    /* objects that were not read ahead, or read ahead in vain: see load.c */
 
     uint32_t object_count;
     size_t object_capacity;
@@ -352,6 +353,14 @@ static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
     __builtin_prefetch(contents + 64);
 }
 enum { OBJECTS_AHEAD = 8 }; /* the distance from the current object of a walk */
+
+/* Finds the contents of the objects that secret.Do has allocated, once the heap has its index
+ * (heap.c). */
+struct g2h_error *heap_find_secrets(struct g2h_heap *heap);
+
+/* Returns whether a byte belongs to such an object, so that only pointers there are the
+ * process's. */
+bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at);
 
 /* ---- slot_classes.c ---- */
 

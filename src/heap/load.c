@@ -462,7 +462,8 @@ static struct g2h_error *load_all(struct loader *loader)
     TRY(map_interfaces(heap));
     TRY(sort_objects(heap, &loader->chunks, loader->threads));
     TRY(heap_cut_untouched(heap));
-    return make_index(heap, loader->threads);
+    TRY(make_index(heap, loader->threads));
+    return heap_find_secrets(heap);
 }
 
 static void loader_deinit(struct loader *loader)

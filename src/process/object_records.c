@@ -112,7 +112,6 @@ static struct g2h_error *put_secret(const struct span_work *work, uint64_t addre
     static const char text[8] = "[secret]";
     const struct runtime *runtime = work->bits->runtime;
     uint64_t value;
-    work->account->objects_secret++;
     for (uint64_t word = 0; word < work->span->elemsize / 8; word++) {
         if (work->buffer->size >= RECORDS_FLUSHED_AT)
             TRY(worker_buffer_flush(work->buffer));
@@ -251,7 +250,6 @@ static void object_records_sum_up(const struct object_records_work *work)
         sum->spans_missing += part->spans_missing;
         sum->spans_miscounted += part->spans_miscounted;
         sum->objects += part->objects;
-        sum->objects_secret += part->objects_secret;
         sum->object_bytes += part->object_bytes;
         sum->objects_missing += part->objects_missing;
         sum->missing_bytes += part->missing_bytes;

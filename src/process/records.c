@@ -414,11 +414,12 @@ static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_ac
                account->stacks_incomplete, threads_unread(account), account->words_missing);
 }
 
-static struct g2h_error *put_facts(struct records *records)
+static struct g2h_error *put_facts(struct records *records, const struct worker_buffer *secrets)
 {
     records->account->words_missing = records->runtime->missing;
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
+    TRY_MEMORY(worker_buffer_put(&records->buffer, secrets->data, secrets->size));
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
     TRY(put_pointerless(records));
@@ -438,7 +439,7 @@ static struct g2h_error *put_facts(struct records *records)
  * returned. */
 struct behind {
     struct goroutines *goroutines;
-    struct worker_buffer finalizers, profile, kept;
+    struct worker_buffer finalizers, profile, kept, secrets;
 };
 
 static void behind_deinit(struct behind *behind)
@@ -447,6 +448,7 @@ static void behind_deinit(struct behind *behind)
     worker_buffer_deinit(&behind->finalizers);
     worker_buffer_deinit(&behind->profile);
     worker_buffer_deinit(&behind->kept);
+    worker_buffer_deinit(&behind->secrets);
 }
 
 /* Runs put() to make records, and moves them to *ret. */
@@ -546,6 +548,7 @@ static struct g2h_error *put_all(struct records *records)
     TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
     TRY(set_aside(records, records_put_profile, &behind.profile));
     TRY(set_aside(records, records_put_kept, &behind.kept));
+    TRY(set_aside(records, records_put_secrets, &behind.secrets));
     TRY(records_put_objects(records, &release));
     TRY(records_put_goroutines(behind.goroutines));
     TRY(records_flush(records));
@@ -556,7 +559,7 @@ static struct g2h_error *put_all(struct records *records)
     TRY(records_put(records->fd, &behind.profile));
     TRY(records_put(records->fd, &behind.kept));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
-    TRY(put_facts(records));
+    TRY(put_facts(records, &behind.secrets));
     return records_flush(records);
 }
 

@@ -86,6 +86,9 @@ struct g2h_error *records_put_finalizers(struct records *records);
 struct g2h_error *records_put_samples(struct records *records);
 struct g2h_error *records_put_kept(struct records *records);
 
+/* Writes the facts about objects that were allocated in secret.Do. */
+struct g2h_error *records_put_secrets(struct records *records);
+
 /* All of the following that return a bool return false if memory runs out. */
 
 /* Appends a name of the program, or an empty name once too many have been written. */

@@ -159,21 +159,20 @@ uint64_t special_cleanup(const struct runtime *runtime)
     return runtime->minor >= 25 ? 7 : 6;
 }
 
-/* The special is _KindSpecialSecret (runtime/secret.go), since Go 1.26. Such an object has a slot
- * of its own, also if it is tiny. */
+/* Such an object has a slot of its own, also if it is tiny. */
 bool span_secrets(struct runtime *runtime, const struct span *span,
                   uint64_t ret[SPAN_MOST_SLOTS / 64 + 1])
 {
-    enum { SINCE = 26, SECRET = 10, SIZE = (SPAN_MOST_SLOTS / 64 + 1) * 8 };
+    enum { SIZE = (SPAN_MOST_SLOTS / 64 + 1) * 8 };
     struct special special;
     uint64_t next;
     bool any = false;
-    if (runtime->minor < SINCE || span->specials == 0)
+    if (runtime->minor < SECRETS_SINCE || span->specials == 0)
         return false;
     memset(ret, 0, SIZE);
     for (uint64_t at = span->specials; special_read(runtime, at, &special, &next); at = next) {
         const uint64_t slot = special.offset / span->elemsize;
-        if (special.kind != SECRET || slot >= span->nelems)
+        if (special.kind != SPECIAL_SECRET || slot >= span->nelems)
             continue;
         bits_add(ret, slot);
         any = true;

@@ -76,6 +76,9 @@ uint64_t special_profile(const struct runtime *runtime);
 uint64_t special_weak_handle(const struct runtime *runtime);
 uint64_t special_cleanup(const struct runtime *runtime);
 
+/* _KindSpecialSecret (runtime/secret.go), and the release that has it. */
+enum { SPECIAL_SECRET = 10, SECRETS_SINCE = 26 };
+
 /* Finds the slots of a span that were allocated in secret.Do: sets ret, a bit per slot. Returns
  * false if there are none. Several threads may call it at the same time. */
 bool span_secrets(struct runtime *runtime, const struct span *span,

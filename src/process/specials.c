@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "dump/dump_facts.h"
 #include "process/records.h"
 #include "process/spans.h"
 
@@ -221,6 +222,20 @@ static bool put_kept(struct special_walk *walk, const struct span *span,
         return true;
     return put_root(buffer, "weak handle",
                     runtime_field(runtime, special->address, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE));
+}
+
+/* Writes the fact that secret.Do has allocated an object. */
+static bool put_secret_fact(struct special_walk *walk, const struct span *span,
+                            const struct special *special)
+{
+    return special->kind != SPECIAL_SECRET || is_dead(span, special) ||
+           PUT(&walk->records->buffer, FACT_SECRET, span->start + special->offset);
+}
+
+struct g2h_error *records_put_secrets(struct records *records)
+{
+    struct special_walk walk = {records, put_secret_fact, false};
+    return records->runtime->minor >= SECRETS_SINCE ? walk_specials(&walk) : NULL;
 }
 
 struct g2h_error *records_put_kept(struct records *records)

@@ -340,10 +340,12 @@ void g2h_value_content(const struct g2h_view *view, const struct g2h_value *valu
     made.size = 0;
     *ret = (struct g2h_content){.is_nil = false};
     format_value(&(struct formatting){view, &made, ret}, value);
-    if (view->graph->names.redaction) {
+    if (view->graph->names.redaction || value_is_secret(view->graph->heap, value)) {
         made.size = 0;
         *ret = (struct g2h_content){.target = ret->target};
     }
+    if (value_is_secret(view->graph->heap, value))
+        text_append_string(&made, "(secret)");
     view_give_back(text, &made);
 }
 
@@ -353,7 +355,7 @@ bool g2h_value_order(const struct g2h_view *view, const struct g2h_value *value,
 {
     const struct g2h_heap *heap = view->graph->heap;
     const uint64_t top = (uint64_t)1 << 63;
-    if (view->graph->names.redaction)
+    if (view->graph->names.redaction || value_is_secret(heap, value))
         return false;
     if (value->kind == G2H_VALUE_TIME) {
         *ret = times_order(view, value->data);

@@ -38,6 +38,9 @@ bool value_kind_of(const struct types *types, uint32_t type, enum g2h_value_kind
 /* Returns whether a type is that of bytes. */
 bool value_is_byte(const struct types *types, uint32_t type);
 
+/* Returns whether a value is part of an object that secret.Do has allocated, and not a pointer. */
+bool value_is_secret(const struct g2h_heap *heap, const struct g2h_value *value);
+
 /* Appends a value as g2h_value_text() has it. */
 void value_append(const struct g2h_graph *graph, const struct g2h_value *value, struct text *text);
 

@@ -422,6 +422,11 @@ void value_append(const struct g2h_graph *graph, const struct g2h_value *value, 
     }
 }
 
+bool value_is_secret(const struct g2h_heap *heap, const struct g2h_value *value)
+{
+    return value->kind != G2H_VALUE_POINTER && value->data && heap_is_secret(heap, value->data);
+}
+
 void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                     struct g2h_text *text)
 {
@@ -429,7 +434,9 @@ void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
     const bool is_number = value->kind <= G2H_VALUE_COMPLEX;
     struct text made = view_borrow(text);
     made.size = 0;
-    if (!(is_number && graph->names.redaction))
+    if (value_is_secret(graph->heap, value))
+        text_append_string(&made, "(secret)");
+    else if (!(is_number && graph->names.redaction))
         value_append(graph, value, &made);
     view_give_back(text, &made);
 }

@@ -373,6 +373,32 @@ static void unread_memory(void **state)
     }
 }
 
+/* Objects that secret.Do has allocated: the contents of those that are there are secret. */
+static void secrets(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct g2h_object object;
+    dump_start_modern(&dump, "go1.26.1");
+    dump_object(&dump, 0xc000000000, 64, NO_WORDS);
+    dump_object(&dump, 0xc000000040, 64, NO_WORDS);
+    dump_eof(&dump);
+    dump_bytes(&dump, "go2heapsnapshot facts 1\n\x01\x0a\xc0\x80\x80\x80\x80\x18\x0a\x01", 34);
+    dump_bytes(&dump, "", 1);
+    dump_load(&dump, 1);
+    assert_null(g2h_heap_damage(dump.heap));
+    assert_int_equal(g2h_heap_account(dump.heap)->secret_objects, 1);
+    object = g2h_heap_object(dump.heap, 0);
+    assert_false(heap_is_secret(dump.heap, object.contents.data));
+    assert_false(heap_is_secret(dump.heap, object.contents.data + 63));
+    object = g2h_heap_object(dump.heap, 1);
+    assert_true(heap_is_secret(dump.heap, object.contents.data));
+    assert_true(heap_is_secret(dump.heap, object.contents.data + 63));
+    assert_false(heap_is_secret(dump.heap, object.contents.data + 64));
+    assert_false(heap_is_secret(dump.heap, (const uint8_t *)""));
+    dump_deinit(&dump);
+}
+
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
 static void data_behind_the_end(void **state)
 {
@@ -453,7 +479,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x0a\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x0b\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
@@ -695,6 +721,7 @@ int main(void)
         cmocka_unit_test(ending),
         cmocka_unit_test(missing_memory),
         cmocka_unit_test(unread_memory),
+        cmocka_unit_test(secrets),
         cmocka_unit_test(data_behind_the_end),
         cmocka_unit_test(untouched_parts),
         cmocka_unit_test(phantoms_of_versions),
