@@ -1,6 +1,8 @@
 /* leak_proof; see leak_proof.h. */
 #include "graph/leak_proof.h"
 
+#include "base/bytes.h"
+
 enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
 
 /* Returns whether the contents of an object with pointers are not wholly in the dump. */
@@ -16,8 +18,23 @@ static bool lacks_contents(const struct g2h_heap *heap)
     return false;
 }
 
+/* Returns whether variables of plugins may be missing: WriteHeapDump writes those of the program
+ * itself only. */
+static bool lacks_plugins(const struct g2h_heap *heap, const struct g2h_exe *exe)
+{
+    struct g2h_bytes name;
+    if (!exe || heap->facts.has_stack_objects)
+        return false;
+    for (uint64_t i = 0; i < exe_function_count(exe); i++) {
+        exe_function(exe, i, &name);
+        if (bytes_are(name, "plugin.open"))
+            return true;
+    }
+    return false;
+}
+
 /* Returns why a heap of a release that is known is not complete, or NULL. */
-static const char *leak_proof_gap(const struct g2h_heap *heap)
+static const char *leak_proof_gap(const struct g2h_heap *heap, const struct g2h_exe *exe)
 {
     const struct facts *facts = &heap->facts;
     const struct {
@@ -37,6 +54,7 @@ static const char *leak_proof_gap(const struct g2h_heap *heap)
         {facts->unread_words > 0, "some of the runtime's memory could not be read"},
         {facts->is_partial, "parts of the process could not be read"},
         {!heap_is_exact(heap), "the dump is not complete"},
+        {lacks_plugins(heap, exe), "variables of plugins are not in a dump of WriteHeapDump"},
     };
     for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++)
         if (gaps[i].is_open)
@@ -44,11 +62,12 @@ static const char *leak_proof_gap(const struct g2h_heap *heap)
     return NULL;
 }
 
-enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const char **ret_reason)
+enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const struct g2h_exe *exe,
+                                  const char **ret_reason)
 {
     *ret_reason = heap->go_minor < FIRST_RELEASE
                       ? "the release of Go is older than 1.19, or not known"
-                      : leak_proof_gap(heap);
+                      : leak_proof_gap(heap, exe);
     if (heap->go_minor < FIRST_RELEASE)
         return G2H_LEAKS_OF_RELEASE_UNKNOWN;
     return *ret_reason ? G2H_LEAKS_INCOMPLETE : G2H_LEAKS_PROVED;

@@ -10,10 +10,12 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "exe/exe.h"
 #include "heap/heap.h"
 
-/* Decides whether the heap proves leaks. *ret_reason says in plain words why it does not, as the
- * end of a sentence; NULL: it does. */
-enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const char **ret_reason);
+/* Decides whether the heap proves leaks. exe is its executable, or NULL. *ret_reason says in plain
+ * words why it does not, as the end of a sentence; NULL: it does. */
+enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const struct g2h_exe *exe,
+                                  const char **ret_reason);
 
 #endif

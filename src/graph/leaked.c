@@ -884,7 +884,7 @@ struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *mar
     _cleanup_(leaked_finder_deinit) struct leaked_finder finder = {.graph = graph};
     TRY(list_blocked(&finder));
     *ret = (struct leaked){.blocked = finder.blocked.count};
-    ret->proof = leak_proof_of(graph->heap, &ret->reason);
+    ret->proof = leak_proof_of(graph->heap, graph->exe, &ret->reason);
     if (finder.blocked.count == 0 || ret->proof != G2H_LEAKS_PROVED)
         return NULL;
     TRY(leaked_find_all(&finder, marks));

@@ -290,7 +290,7 @@ static void a_proof_needs_a_complete_heap(void **state)
     const struct g2h_heap whole = *heap;
     struct g2h_input input = *heap->input;
     input.damage = &error;
-    assert_int_equal(leak_proof_of(heap, &reason), G2H_LEAKS_PROVED);
+    assert_int_equal(leak_proof_of(heap, NULL, &reason), G2H_LEAKS_PROVED);
     assert_null(reason);
     for (unsigned i = 0; i <= 13; i++) {
         *heap = whole;
@@ -340,7 +340,7 @@ static void a_proof_needs_a_complete_heap(void **state)
         }
         for (size_t j = 0; j < heap->slot_classes.list.count; j++)
             heap->slot_classes.list.data[j].stored -= i == 12 ? 8 : 0;
-        assert_int_equal(leak_proof_of(heap, &reason),
+        assert_int_equal(leak_proof_of(heap, NULL, &reason),
                          i == 13 ? G2H_LEAKS_OF_RELEASE_UNKNOWN : G2H_LEAKS_INCOMPLETE);
         assert_non_null(reason);
         assert_true(i == 1 || i == 3 || i == 8 || !last || strcmp(reason, last) != 0);
