@@ -238,6 +238,9 @@ static void frames(void **state)
                                  "ffe2")); /* jmp *%rdx */
 #undef KEEP
 #undef STORE_KEPT
+    /* A literal of many maps makes a large frame: mov %rax,0x4000(%rsp); mov 0x4000(%rsp),%rbx;
+     * mov %rbx,(%rcx) */
+    assert_true(stores_new("4889842400400000488b9c2400400000488919"));
 }
 
 /* What a function stores behind its argument is in the variable whose address it is passed. */
@@ -276,6 +279,65 @@ static void arguments(void **state)
     assert_int_equal(words.words.count, 1);
     static_words_deinit(&words);
     free_program(&program);
+}
+
+/* Makes a program of functions, of which the last one is of the runtime and makes a new value, or
+ * an array of values, and returns how many pieces of evidence of this kind there are about a word.
+ */
+static unsigned evidence_of(const char *const *functions, unsigned count, enum callee_fact made,
+                            uint64_t address)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE, 4 * SIZE};
+    static struct program program;
+    struct static_words words = {.words.count = 0};
+    unsigned found = 0;
+    memset(text_of(&program), 0xcc, count * SIZE);
+    for (unsigned i = 0; i < count; i++)
+        append(text_of(&program) + entries[i], functions[i]);
+    make_program(&program, EM_X86_64, entries, count, count * SIZE);
+    for (uint8_t i = CALLEE_RULES; program.flow.rules[count - 1] == 0; i++)
+        if (callees_rule(i)->says[0].fact == made)
+            program.flow.rules[count - 1] = i;
+    assert_no_error(static_words_find(&program.flow, &words));
+    for (size_t i = 0; i < words.words.count; i++)
+        found += words.words.data[i].address == address &&
+                 words.words.data[i].kind == STATIC_WORD &&
+                 words.words.data[i].evidence.what == TYPE;
+    static_words_deinit(&words);
+    free_program(&program);
+    return found;
+}
+
+/* Two variables that are set to the result of one function have one type. */
+static void results(void **state)
+{
+    static const char *const functions[] = {
+        /* call the third one; mov %rax,DATA(%rip); ret */
+        "e8fb010000488905f46f0000c3",
+        /* call it; mov %rax,DATA+8(%rip); lea TYPE(%rip),%rax; call newobject;
+         * mov %rax,DATA+8(%rip); ret */
+        "e8fb000000488905fc6e0000488d05ed4e0000e8e8010000488905e96e0000c3", "c3", "c3"};
+    /* The second one stores a type's address and the result side by side, as in an interface, but
+     * also by chance: lea TYPE(%rip),%rcx; mov %rcx,0x10(%rsp); mov %rax,0x18(%rsp) */
+    static const char *const beside[] = {
+        "e8fb010000488905f46f0000c3", "e8fb000000488d0df44e000048894c24104889442418c3", "c3", "c3"};
+    (void)state;
+    assert_int_equal(evidence_of(beside, 4, CALLEE_ONE, DATA), 0);
+    assert_int_equal(evidence_of(functions, 4, CALLEE_ONE, DATA), 1);
+    assert_int_equal(evidence_of(functions, 4, CALLEE_ONE, DATA + 8), 1);
+}
+
+/* A variable that is set to one of two values, one of which points to a new array, has the type of
+ * both; but the data word of an interface may point to a new value of another type. */
+static void ways(void **state)
+{
+    static const char *const functions[] = {
+        /* mov DATA(%rip),%rax; test %rax,%rax; jne to the store; lea TYPE(%rip),%rax; call the
+         * next one; mov %rax,DATA+8(%rip); ret */
+        "488b05f96f00004885c0750c488d05ed4f0000e8e8000000488905e96f0000c3", "c3"};
+    (void)state;
+    assert_int_equal(evidence_of(functions, 2, CALLEE_MANY, DATA + 8), 1);
+    assert_int_equal(evidence_of(functions, 2, CALLEE_ONE, DATA + 8), 0);
 }
 
 /* A call passes on what the function's closure holds, also at the head of a loop. */
@@ -332,8 +394,9 @@ static void overlapping(void **state)
 int main(void)
 {
     const struct CMUnitTest flow[] = {
-        cmocka_unit_test(uses),     cmocka_unit_test(frames),      cmocka_unit_test(arguments),
-        cmocka_unit_test(captured), cmocka_unit_test(overlapping),
+        cmocka_unit_test(uses),        cmocka_unit_test(frames), cmocka_unit_test(arguments),
+        cmocka_unit_test(results),     cmocka_unit_test(ways),   cmocka_unit_test(captured),
+        cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);
 }

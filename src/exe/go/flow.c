@@ -19,7 +19,7 @@
  */
 enum {
     LARGEST = 1 << 20,
-    MOST_SLOTS = 512,
+    MOST_SLOTS = 1 << 13,
     STATE_WORDS = 16,
     FRAME_WORDS = 64,
     VALUES = 12,
@@ -899,6 +899,7 @@ static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
         uint32_t value;
         if (!flow_add_value(flow, FLOW_RESULT, call, i, &value))
             return false;
+        flow_value_at(flow, value)->other = callee < NONE ? (uint32_t)callee + 1 : 0;
         flow->state.data[flow->machine->arguments[i]] = value;
     }
     for (unsigned i = 0; rule && type != 0 && i < CALLEE_SAYS; i++)

@@ -36,7 +36,8 @@ enum flow_origin {
     FLOW_OFFSET,   /* the value `base`, plus `number` */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
     FLOW_CLOSURE,  /* the func value through which the function was called */
-    FLOW_RESULT,   /* result `number` of the call `base` */
+    FLOW_RESULT,   /* result `number` of the call `base`; `other`: the index of the callee in the
+                      pclntab, plus 1; 0: not known */
     FLOW_ASSERTED, /* the value `base`, which is an interface's data word, on a path where the
                       interface's type is known */
     FLOW_JOIN, /* the value `base` or the later value `other`, if known, depending on the path */

@@ -17,6 +17,11 @@
  * of data and bss are passed as these arguments: insert(&tree, key), counters.add(key). The
  * receivers of all methods of a type count as one argument. Arguments that a function passes on are
  * followed through one more call.
+ *
+ * The first result of a function is treated like an argument: it has one type, wherever the
+ * function is called. What one caller does with it, or with a variable that it sets to it, shows
+ * the types of all variables that are set to it: one of many that regexp.MustCompile() returned is
+ * matched.
  */
 
 /* A word that comes from an argument. */
@@ -55,7 +60,9 @@ struct arguments {
     VECTOR(struct argument_word) words;
 };
 
-enum { NONE = UINT32_MAX, ARGUMENTS = 16 /* more than a machine passes in registers */ };
+/* RESULT is a function's first result; the numbers below are more than a machine's registers for
+ * arguments. */
+enum { NONE = UINT32_MAX, RESULT = 16, ARGUMENTS };
 
 /* Returns the prefix of a method's name that its type's other methods share: main.(*T; empty if
  * there is none. */
@@ -92,6 +99,9 @@ static bool arguments_number_of(struct arguments *arguments, uint64_t function, 
     *ret = NONE;
     if (function >= NONE / ARGUMENTS || bytes_begin(name, "runtime.") ||
         bytes_begin(name, "reflect."))
+        return true;
+    /* One function is the code of several generic ones, which return different types. */
+    if (argument == RESULT && name.size > 0 && memchr(name.data, '[', (size_t)name.size))
         return true;
     if (argument == 0 && arguments->flow->rules[function] == CALLEE_METHOD &&
         !first_of_type(arguments, first, &first))
@@ -163,6 +173,31 @@ static bool is_stored_in_interface(const struct flow *flow, uint32_t value)
     return fact != NONE;
 }
 
+/*
+ * Returns the value that has the facts about a stored one. If it is one of two, depending on the
+ * path, these are the facts about either, if it points to an array: "table" is the present one or a
+ * new one, and has one type. The data word of an interface has another type on each path, so that
+ * no other facts count.
+ */
+static uint32_t stored_value(const struct flow *flow, uint32_t value)
+{
+    enum { MOST = 8 };
+    uint32_t at = value;
+    for (unsigned i = 0; i <= MOST && at != 0; i++) {
+        const struct flow_value *one = &flow->values.data[at];
+        const uint32_t ways[] = {at, one->origin == FLOW_JOIN ? one->other : 0};
+        for (unsigned j = 0; j < 2; j++) {
+            const uint32_t fact = flow->values.data[ways[j]].first_fact;
+            if (fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY)
+                return ways[j];
+        }
+        if (one->origin != FLOW_JOIN || one->first_fact != NONE)
+            break;
+        at = one->base;
+    }
+    return value;
+}
+
 /* Adds the facts about values that are stored to the targets of arguments. Returns false if memory
  * runs out. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
@@ -176,7 +211,7 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
             continue;
         source.part = ARGUMENT_FIELD;
         source.offset += use->address;
-        if (!add_facts(arguments, source, use->value, left))
+        if (!add_facts(arguments, source, stored_value(flow, use->value), left))
             return false;
     }
     return true;
@@ -212,6 +247,61 @@ static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
+/* Returns whether a value is the first result of a call of a known function, and gets the number of
+ * this result. Returns false if memory runs out; *ret is NONE if the value is none. */
+static bool result_of(struct arguments *arguments, uint32_t value, uint32_t *ret)
+{
+    const struct flow_value *one = &arguments->flow->values.data[value];
+    *ret = NONE;
+    return one->origin != FLOW_RESULT || one->number != 0 || one->other == 0 ||
+           arguments_number_of(arguments, one->other - 1, RESULT, ret);
+}
+
+/* Adds the facts about a value that is a result, except that it is an interface's data word: the
+ * pointer of a string may be stored to the slot beside that of a type by chance. Returns false if
+ * memory runs out. */
+static bool add_facts_of_result(struct arguments *arguments, uint32_t value, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    struct argument_fact added = {.source = {.part = ARGUMENT_ADDRESS}};
+    if (!result_of(arguments, value, &added.source.argument))
+        return false;
+    for (uint32_t fact = flow->values.data[value].first_fact;
+         added.source.argument != NONE && fact != NONE; fact = flow->facts.data[fact].next) {
+        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
+            !flow_evidence(flow, value, fact, &added.evidence))
+            continue;
+        --*left;
+        if (!vector_push(&arguments->facts, added))
+            return false;
+    }
+    return true;
+}
+
+/* Records the words of data and bss that a function sets to results. Returns false if memory runs
+ * out. */
+static bool add_set_to_results(struct arguments *arguments, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    for (size_t i = 0; *left > 0 && i < flow->uses.count; i++) {
+        const struct flow_use *use = &flow->uses.data[i];
+        struct argument_word set = {
+            .word = {.address = use->address,
+                     .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
+                     .offset = use->distance}};
+        if (use->base != 0 || use->value == 0)
+            continue;
+        if (!result_of(arguments, flow_before(flow, use->value), &set.to))
+            return false;
+        if (set.to == NONE)
+            continue;
+        --*left;
+        if (!vector_push(&arguments->words, set))
+            return false;
+    }
+    return true;
+}
+
 /* Adds the evidence in the function that was read last about its arguments, and its passes. *left:
  * how many pieces of evidence may still be added. Returns false if memory runs out. */
 static bool arguments_add(struct arguments *arguments, uint64_t *left)
@@ -219,11 +309,14 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
     const struct flow *flow = arguments->flow;
     for (uint32_t i = 1; *left > 0 && i < flow->values.count; i++) {
         struct argument_source source;
+        if (!add_facts_of_result(arguments, i, left))
+            return false;
         if (flow->values.data[i].first_fact != NONE && flow->values.data[i].origin != FLOW_JOIN &&
             source_of(flow, i, &source) && !add_facts(arguments, source, i, left))
             return false;
     }
-    return add_stores(arguments, left) && arguments_add_passes(arguments, left);
+    return add_stores(arguments, left) && add_set_to_results(arguments, left) &&
+           arguments_add_passes(arguments, left);
 }
 
 /* ---- arguments: all functions ---- */
@@ -260,6 +353,32 @@ static size_t first_fact_of(const struct arguments *arguments, uint32_t argument
     size_t at;
     BISECT(at, arguments->facts.count, arguments->facts.data[at].source.argument < argument);
     return at;
+}
+
+/* Adds the evidence about words that are set to results as facts about these. words->words is
+ * sorted. Returns false if memory runs out. */
+static bool learn_results(struct arguments *arguments, uint64_t *left,
+                          const struct static_words *words)
+{
+    for (size_t i = 0; i < arguments->words.count; i++) {
+        const struct argument_word *set = &arguments->words.data[i];
+        size_t at;
+        if (set->to % ARGUMENTS != RESULT || set->word.kind != STATIC_WORD)
+            continue;
+        BISECT(at, words->words.count, words->words.data[at].address < set->word.address);
+        for (; *left > 0 && at < words->words.count &&
+               words->words.data[at].address == set->word.address;
+             at++) {
+            const struct argument_fact fact = {.source = {.argument = set->to},
+                                               .evidence = words->words.data[at].evidence};
+            if (words->words.data[at].kind != STATIC_WORD || fact.evidence.kind == FLOW_IS_DATA)
+                continue;
+            --*left;
+            if (!vector_push(&arguments->facts, fact))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* Translates a source relative to a callee's argument into one relative to the caller's argument
@@ -325,6 +444,9 @@ static int compare_passed(const void *a, const void *b)
  * read. Returns false if memory runs out. */
 static bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
 {
+    vector_sort(&words->words, compare_static_words);
+    if (!learn_results(arguments, left, words))
+        return false;
     sort_facts(arguments);
     if (!arguments_pass_on(arguments, left))
         return false;
@@ -523,7 +645,7 @@ static bool add_uses(struct static_words_finding *finding)
         } else if (!add_user(finding, use)) {
             return false;
         }
-        if (use->value != 0 && !static_words_add(finding, word, use->value))
+        if (use->value != 0 && !static_words_add(finding, word, stored_value(flow, use->value)))
             return false;
     }
     return true;
