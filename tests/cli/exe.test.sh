@@ -102,6 +102,8 @@ check "--exe, a tenth of the types with other names: says how many" grep -qE \
 check "--exe -v, a tenth of the types with other names: says how many" grep -qE \
 	"^  types of the dump that do not fit  *[0-9]{2}  they are left out\$" err
 check "--exe, a tenth of the types with other names: the others are known" grep -qE "9[0-9]$typed" err
+run go2heapsnapshot --exe app --format report --json renamed.dump
+check "--exe, a tenth of the types with other names: JSON says how many, too" jq -e '.heap.types_left_out > 20' out
 
 objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump

@@ -68,6 +68,11 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
     PUT(page, "|%b{not_resident}|", findings->untouched);
     if (account->stack_bytes > 0)
         PUT(page, " with %b{stacks} of stacks", account->stack_bytes);
+    size_t all_types;
+    const struct g2h_exe *exe = g2h_view_exe(findings->view);
+    const size_t unfit_types = exe ? g2h_exe_unfit_types(exe, &all_types) : 0;
+    if (unfit_types > 0)
+        PUT(page, "|%n{types_left_out}|", (uint64_t)unfit_types);
     PUT(page, ", garbage %b{garbage}%s\n|%f{is_garbage_left_out}|</>",
         findings->garbage + account->left_out_bytes,
         account->left_out_objects > 0 ? ", left out" : "", account->left_out_objects > 0);
