@@ -111,6 +111,7 @@ export const daemons = {
   },
   'docker-registry': {
     program: 'usr/bin/docker-registry',
+    least: {bookworm: 95}, // of 4 MB: 3 % are guessed, which counts as untyped
     files: ports => ({'registry.yml': `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ./data}, cache: {blobdescriptor: inmemory}}\n` +
       `http: {addr: '127.0.0.1:${ports[0]}'}\n`}),
     args: () => ['serve', 'registry.yml'],

@@ -17,7 +17,7 @@ import {daemons, freePorts, prepare, request} from './daemons.mjs';
 import {classesOf, ofCsv, ofDatabase, ofProfile, ofSnapshot} from './figures.mjs';
 
 const [g2h, directories, build, packageName] = process.argv.slice(2);
-const SMALL = 100_000; // in a heap of 1 to 3 MB, so many bytes are 4 %: what is guessed, some tables of numbers
+const SMALL = 150_000; // in a heap of 1 to 3 MB, so many bytes are some percent: mostly what is guessed, which counts as untyped
 const READS = 3, USES = 3000, BETWEEN = 600, CLASSES = 40;
 const run = promisify(execFile);
 
