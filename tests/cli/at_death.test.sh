@@ -113,6 +113,10 @@ run go2heapsnapshot --format report part.dump
 check "a dump of a cut copy: exit 3" [ "$status" -eq 3 ]
 check "a dump of a cut copy: says so" grep -qxF "go2heapsnapshot: warning: part.dump: made from a part of the process's memory, without 4096 bytes or more: 5 objects and 0 spans are left out" err
 check "a dump of a cut copy: the missing objects are not free memory" grep -q '^  process has .*: objects .* or more, free .* or less, ' out
+{ cat 1.dump && printf 'go2heapsnapshot facts 1\n\011' && number 2 && number 7 && number 0 && number 0 && number 0 && printf '\0'; } >part.dump
+run go2heapsnapshot --format report part.dump
+check "a dump with conservative objects: exit 3" [ "$status" -eq 3 ]
+check "a dump with conservative objects: says so" grep -qxF "go2heapsnapshot: warning: part.dump: the pointers of 2 objects and 7 stack frames are not known: each of their words counts as a pointer, so some garbage may look reachable" err
 run go2heapsnapshot --json=heap dead.dump
 check "--json: how the process ended" grep -q '"ending":{"how":"alive","time":"2026-11-30 13:05:35Z","resident":629145600,"status":0,"by_oom":false,"peak":700000000}' out
 for wrong in '253402300800 9 0' '1 65536 0'; do
