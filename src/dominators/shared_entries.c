@@ -48,15 +48,6 @@ static owner_number next_number(const struct shared_entries_finding *finding)
     return finding->entries->first + (owner_number)finding->entries->nodes.count;
 }
 
-/* Returns whether the crossings from an owner are recorded: those from a shared entry only if there
- * are not too many shared entries. */
-static bool shared_entries_is_wanted(const struct shared_entries_finding *finding,
-                                     owner_number owner)
-{
-    return owner < finding->entries->first ||
-           finding->entries->nodes.count <= SHARED_ENTRIES_LINKED;
-}
-
 /* ---- walks along the edges of owned nodes ---- */
 
 /* Returns the owner known of a node, with OWNER_FIXED if it is fixed. */
@@ -82,7 +73,7 @@ static inline bool shared_entries_look_at(const struct shared_entries_finding *f
     uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
-    return !shared_entries_is_wanted(finding, owner) || crossings_add(crossings, owner, node);
+    return crossings_add(crossings, owner, node);
 }
 
 /* Returns whether the edges of an owner's nodes are looked at. */
@@ -206,10 +197,13 @@ static struct g2h_error *push_from_synthetics(const struct shared_entries_findin
         const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
         if (!graph_holds(graph, edge) || (owner < first && owner != OWNER_SEVERAL))
             continue;
+        const owner_number known = known_of(finding->owners, edge->target);
         marker->owner = owner;
-        TRY_MEMORY(edge->target.of != OF_OBJECT || marker_push(marker, edge->target.index));
-        TRY_MEMORY(
-            crossings_look(&marker->crossings, owner, known_of(finding->owners, edge->target)));
+        if (edge->target.of == OF_OBJECT)
+            TRY_MEMORY(marker_push(marker, edge->target.index));
+        else if (known == OWNER_SEVERAL && owner >= first)
+            bits_add(finding->met, owner);
+        TRY_MEMORY(crossings_look(&marker->crossings, owner, known));
     }
     return NULL;
 }
@@ -240,7 +234,6 @@ static struct g2h_error *find_level(struct shared_entries_finding *finding)
     TRY(take_crossings(finding));
     TRY(renew_met(finding));
     marker.met = finding->met;
-    marker.is_crossing = shared_entries_is_wanted(finding, first);
     owners_spread(owners, graph->children, graph->first_object_child, first);
     TRY(push_from_synthetics(finding, &marker, first));
     TRY(marker_drain(&marker));
@@ -276,12 +269,9 @@ static struct g2h_error *find_rest(struct shared_entries_finding *finding)
 {
     _cleanup_(dominators_deinit) struct dominators dominators = {0};
     const owner_number first = next_number(finding);
-    const bool is_linked = shared_entries_is_wanted(finding, first);
     TRY(dominators_init_several(&dominators, finding->graph, finding->owners));
     TRY(take_dominators(finding, &dominators));
     TRY(take_crossings(finding));
-    if (!is_linked)
-        return NULL;
     TRY(shared_entries_walk(finding,
                             (struct shared_entries_walk){first, next_number(finding), NULL, true}));
     return take_crossings(finding);

@@ -8,14 +8,15 @@
 
 #include "graph/owners.h"
 
-/* If there are more shared entries than this, they are found level by level, and
- * shared_entries_init() does not record which of them hold others. */
-enum { SHARED_ENTRIES_LINKED = 1 << 16 };
-
 struct shared_entries {
-    owner_number first;         /* the owner number of the first shared entry */
-    VECTOR(uint32_t) nodes;     /* in the order of their numbers */
-    struct crossings crossings; /* from groups to entries, and from entries to others */
+    owner_number first;     /* the owner number of the first shared entry */
+    VECTOR(uint32_t) nodes; /* in the order of their numbers */
+    /* From groups to entries, and from entries to others, at most two per edge. Which crossings
+     * there are depends on the order of threads: a marker that meets a node before it has several
+     * owners records a crossing from a group, where one that comes later records it from the entry
+     * of that node. By all of them together, an entry is held by the same groups for every order.
+     */
+    struct crossings crossings;
 };
 
 /*

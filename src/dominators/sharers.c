@@ -8,6 +8,7 @@
  */
 #include "dominators/sharers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,22 @@ static struct g2h_error *sharers_find_all(struct sharers *sharers)
     return sharers_spread(sharers, &edges);
 }
 
+/* Returns whether the sets say of each shared entry that several groups hold it, as it must be. A
+ * bit that several groups share stands for all of them. */
+static _asserted_ bool sharers_are_several(const struct sharers *sharers)
+{
+    const uint64_t *of_unknown = &sharers->kinds[OF_UNKNOWN * sharers->words];
+    for (size_t i = 0; i < sharers->entries->nodes.count; i++) {
+        const uint64_t *set = &sharers->sets[i * sharers->words];
+        unsigned groups = 0;
+        for (unsigned j = 0; j < sharers->words; j++)
+            groups += (unsigned)__builtin_popcountll(set[j]) + ((set[j] & of_unknown[j]) != 0);
+        if (groups < 2)
+            return false;
+    }
+    return true;
+}
+
 /* Chooses how many words each set has: enough for a bit per group, but no more than SETS_MEMORY
  * allows or MOST_WORDS, and at least LEAST_WORDS. If there are fewer bits than groups, the smallest
  * groups share the last one (give_bits()). Then finds the sets of all entries. */
@@ -173,6 +190,7 @@ struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *
     struct g2h_error *error = sharers_find_all(sharers);
     if (error)
         sharers_deinit(sharers);
+    assert(error || sharers_are_several(sharers));
     return error;
 }
 
@@ -284,13 +302,9 @@ static void append_all(const struct naming *naming, struct text *text)
     }
 }
 
-/* If fewer than two holders are known, others must exist, because several groups hold the entry:
- * appends "and others". */
 void sharers_append(const struct sharers *sharers, uint32_t entry, struct text *text)
 {
     struct naming naming = {.sharers = sharers};
     count_groups(&naming, entry);
-    if (naming.packages + naming.places + naming.others < 2)
-        naming.has_more = true;
     append_all(&naming, text);
 }

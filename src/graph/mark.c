@@ -78,7 +78,7 @@ static inline bool note_holder(struct marker *marker, owner_number known, owner_
     if (known == OWNER_NONE || known == owner)
         return true;
     if (known > OWNER_FIXED)
-        return !marker->is_crossing || crossings_look(&marker->crossings, owner, known);
+        return crossings_look(&marker->crossings, owner, known);
     set_met_bit(marker, known);
     set_met_bit(marker, owner);
     return true;
@@ -298,8 +298,7 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
                             .tiers = pool->first->tiers,
                             .marks = pool->first->marks,
                             .owners = pool->first->owners,
-                            .met = pool->first->met,
-                            .is_crossing = pool->first->is_crossing};
+                            .met = pool->first->met};
     bool good = true;
     (void)task;
     (void)worker;

@@ -33,8 +33,7 @@ struct marker {
     owner_number owner;        /* with owners: the owner that holds the next pushed objects */
     uint64_t *met; /* with owners, may be NULL: a bit per owner, set if it holds objects that have
                       several owners */
-    bool is_crossing;           /* with met: whether crossings are recorded */
-    struct crossings crossings; /* from owners to objects whose owner is fixed */
+    struct crossings crossings; /* with met: from owners to objects whose owner is fixed */
     unsigned threads;
     struct mark_stack stack;
     uint32_t queue[MARK_QUEUE]; /* see next_object() */

@@ -559,6 +559,43 @@ static void places_random(struct dump *dump, uint64_t count)
     put_places(dump, count, random_of);
 }
 
+/*
+ * One half of the objects are trees of 100, each of which a goroutine in a place of its own holds.
+ * The other half hold two others each, a little further on; a part of the trees' objects lead to
+ * them. So most of the other half are held by many goroutines, by ways that lead through each
+ * other.
+ */
+static void places_shared(struct dump *dump, uint64_t count)
+{
+    enum { TYPES = 50, OF_TREE = 100, LEADING = 8, FAR = 1000 };
+    const struct g2h_field fields[] = {
+        {G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 8}, {G2H_FIELD_POINTER, 16}};
+    const uint64_t trees = count / 2 / OF_TREE, first = trees * OF_TREE, others = count - first;
+    for (uint64_t i = 0; i < TYPES; i++)
+        dump_type(dump, 0x400000 + i * 64, 32, (const char *)name_of("main.T", i).data, true,
+                  fields, 3);
+    for (uint64_t i = 0; i < count; i++) {
+        const bool is_other = i >= first;
+        const uint64_t root = i / OF_TREE * OF_TREE, child = root + 2 * (i - root) + 1,
+                       end = is_other ? 0 : root + OF_TREE;
+        uint64_t words[3] = {child < end ? child : count, child + 1 < end ? child + 1 : count,
+                             count};
+        for (int j = 0; is_other && j < 2; j++)
+            words[j] = first + (i - first + 1 + any() % FAR) % others;
+        if (!is_other && i % LEADING == 0)
+            words[2] = first + any() % others;
+        for (int j = 0; j < 3; j++)
+            words[j] = words[j] < count ? BASE + words[j] * 32 : 0;
+        dump_typed_object(dump, BASE + i * 32, 0x400000 + any() % TYPES * 64, G2H_OBJECT_VALUE, 32,
+                          3, words);
+    }
+    for (uint64_t i = 0; i < trees; i++) {
+        put_goroutine_record(dump, i + 1, 0x700000 + i * 512, 0x400000 + i * 16);
+        dump_frame(dump, (const char *)name_of("main.f", i).data, 0xc100700000 + i * 512, 0,
+                   WORDS(BASE + i * OF_TREE * 32), 1);
+    }
+}
+
 /* Goroutines with stacks of 2 GB, of which a dump has a frame. All have the same runtime.g. */
 static void stacks(struct dump *dump, uint64_t count)
 {
@@ -726,6 +763,7 @@ static const struct row {
     {"places-chain", places_chain, 5000, DUMP_1_7, IN_FORMATS},
     {"places-back", places_back, 5000, DUMP_1_7, IN_FORMATS},
     {"places-random", places_random, 5000, DUMP_1_7, IN_FORMATS},
+    {"places-shared", places_shared, 10000, DUMP_1_3, IN_FORMATS},
     {"stacks", stacks, 5000, DUMP_1_7, IN_FORMATS},
     {"defers-linked", defers_linked, 5000, DUMP_1_7, IN_FORMATS},
     {"finalizers-chain", finalizers_chain, 8000, DUMP_1_7, IN_FORMATS},

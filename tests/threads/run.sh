@@ -1,6 +1,8 @@
 #!/bin/bash
 # Converts on four threads under ThreadSanitizer, which makes a conversion fail if two threads race for the same memory. The
-# output must be the same as that of one thread without it. TAP on standard output.
+# output must be the same as that of one thread without it. And converts a heap of 600,000 objects, of which thousands of
+# goroutines hold most together, by ways that lead through each other, with several numbers of threads and again: the output
+# must always be the same. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter to compare with (default: build/go2heapsnapshot)
 set -u
@@ -10,14 +12,58 @@ converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 . tests/sanitize.sh
 build=build/threads/conversions
 mkdir -p "$build"
+failed=0
+
+# digest NUMBER FORMAT [OPTION]...: prints the digest of the large heap in a format, written by this number of threads.
+digest() {
+	local threads=$1
+	shift
+	rm -rf "$build/large"
+	nice "$converter" -j "$threads" --format "$@" -o "$build/large" "$build/large.dump" 2>/dev/null || echo "fails with $threads threads"
+	find "$build/large" -type f -print0 | sort -z | xargs -0 cat | sha256sum
+}
+
+# large NUMBERS FORMAT [OPTION]...: tests a format with each of these numbers of threads.
+large() {
+	local numbers=$1 number
+	shift
+	for number in $numbers; do digest "$number" "$@"; done | sort | uniq -c >"$build/log"
+	if [ "$(wc -l <"$build/log")" = 1 ] && ! grep -q fails "$build/log"; then
+		echo "ok - 600,000 objects as $*: the same with $numbers threads"
+	else
+		echo "not ok - 600,000 objects as $*: the same with $numbers threads"
+		sed 's/^/# /' "$build/log"
+		failed=1
+	fi
+}
+
+if make_plain internal.a && ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
+	tests/unit/dump_builder.c "$plain/internal.a" -lcmocka $(make -s libs) >&2 && "$build/grow" places-shared 600000 >"$build/large.dump"; then
+	large '1 2 2 2 8' report
+	large '1 2 2 2 8' report --json
+	large '1 2 2 2 8' heapsnapshot
+	large '1 2 2 2 8' heapsnapshot --max-nodes 100000
+	large '1 2 2 2 8' html
+	large '1 2 2 2 8' pprof
+	large '1 2 2 2 8' hprof
+	large '1 2 2 2 8' csv
+	if ! "$converter" --version | grep -q 'without SQLite'; then
+		large '1 2 8' sqlite
+		large '1 2 2 2 8' sqlite --summary
+	fi
+	rm -rf "$build/large" "$build/large.dump"
+else
+	echo 'not ok - the generator of large heaps builds'
+	failed=1
+fi
+
 if [ -z "$sanitize_threads" ]; then
 	echo 'ok - races of threads # SKIP no ThreadSanitizer here'
-	exit
+	exit $failed
 fi
 make_threads go2heapsnapshot || exit 1
 rm -f "$build/key"
 (umask 077 && head -c 32 /dev/urandom >"$build/key")
-failed=0
 
 # converts NAME ARGUMENT...: tests a conversion to standard output.
 converts() {
