@@ -111,7 +111,7 @@ static struct g2h_error *name_edges(const struct gathering *gathering, struct ed
     for (size_t i = 0; i < gathering->shown.count && good; i++) {
         const struct shown *shown = &gathering->shown.data[i];
         text.size = 0;
-        sharers_append(&gathering->sharers, shown->entry, &text);
+        sharers_append(&gathering->sharers, shown->entry, false, &text);
         edges[i].type = EDGE_WEAK;
         edges[i].target = shown->node < synthetics ? node_synthetic(shown->node)
                                                    : node_object(shown->node - synthetics);

@@ -212,6 +212,7 @@ struct naming {
     uint32_t names[3]; /* nodes of packages */
     uint32_t packages, goroutines, places, place, others, other;
     bool has_more; /* there are groups that are not counted */
+    bool without_names;
 };
 
 /* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of the
@@ -263,12 +264,19 @@ static void sharers_append_name(const struct naming *naming, uint32_t node, stru
     text_append(text, name, size);
 }
 
+/* Returns how many packages are named: all, or one fewer than there is space for, or none. */
+static uint32_t packages_named(const struct naming *naming)
+{
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    if (naming->without_names)
+        return 0;
+    return naming->packages > NAMED ? NAMED - 1 : naming->packages;
+}
+
 /* Appends the holders, by kind: "main, net/http and goroutines in 3 places". */
 static void append_all(const struct naming *naming, struct text *text)
 {
-    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
-    const uint32_t named = naming->packages > NAMED ? NAMED - 1 : naming->packages,
-                   more = naming->packages - named;
+    const uint32_t named = packages_named(naming), more = naming->packages - named;
     const unsigned count =
         named + (more > 0) + (naming->places > 0) + (naming->others > 0) + naming->has_more;
     unsigned at = 0;
@@ -278,23 +286,26 @@ static void append_all(const struct naming *naming, struct text *text)
     }
     if (more > 0) {
         separate(text, at++, count);
-        text_printf(text, "%u more packages", more);
+        text_printf(text, named > 0 ? "%u more package" : "%u package", more);
+        text_append_string(text, more > 1 ? "s" : "");
     }
     if (naming->places > 0) {
         separate(text, at++, count);
-        if (naming->places == 1)
+        if (naming->places == 1 && !naming->without_names)
             sharers_append_name(naming, naming->place, text);
         else if (naming->goroutines == naming->places)
-            text_printf(text, "%u goroutines", naming->places);
+            text_printf(text, "%u goroutine%s", naming->places, naming->places > 1 ? "s" : "");
         else
-            text_printf(text, "goroutines in %u places", naming->places);
+            text_printf(text, "goroutines in %u place%s", naming->places,
+                        naming->places > 1 ? "s" : "");
     }
     if (naming->others > 0) {
         separate(text, at++, count);
-        if (naming->others == 1)
+        if (naming->others == 1 && !naming->without_names)
             sharers_append_name(naming, naming->other, text);
         else
-            text_printf(text, "%u other groups of roots", naming->others);
+            text_printf(text, "%u other group%s of roots", naming->others,
+                        naming->others > 1 ? "s" : "");
     }
     if (naming->has_more) {
         separate(text, at, count);
@@ -302,9 +313,10 @@ static void append_all(const struct naming *naming, struct text *text)
     }
 }
 
-void sharers_append(const struct sharers *sharers, uint32_t entry, struct text *text)
+void sharers_append(const struct sharers *sharers, uint32_t entry, bool without_names,
+                    struct text *text)
 {
-    struct naming naming = {.sharers = sharers};
+    struct naming naming = {.sharers = sharers, .without_names = without_names};
     count_groups(&naming, entry);
     append_all(&naming, text);
 }

@@ -25,7 +25,9 @@ struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *
                                const struct shared_entries *entries);
 void sharers_deinit(struct sharers *sharers);
 
-/* Appends the holders of a shared entry: "main and 22 goroutines". */
-void sharers_append(const struct sharers *sharers, uint32_t entry, struct text *text);
+/* Appends the holders of a shared entry: "main and 22 goroutines". without_names: "1 package and 22
+ * goroutines". */
+void sharers_append(const struct sharers *sharers, uint32_t entry, bool without_names,
+                    struct text *text);
 
 #endif

@@ -7,22 +7,23 @@
 #include "base/map.h"
 #include "base/scope.h"
 
-enum { MOST_SETS = 1 << 16 };
+enum { MOST_SETS = 1 << 16 /* whose names have the names of holders */ };
 
 /* Finds or makes the name of a shared entry. Shared entries with the same holders have the same
- * name. *ret is MAP_NONE if there are too many different sets of holders. */
+ * name. */
 static struct g2h_error *name_entry(const struct sharers *sharers, uint32_t entry, struct map *sets,
                                     struct string_pool *texts, uint32_t *ret)
 {
     const uint64_t *set = &sharers->sets[(size_t)entry * sharers->words],
                    key = map_hash_text(set, sharers->words * sizeof(*set));
     *ret = map_get(sets, key);
-    if (*ret != MAP_NONE || sets->count >= MOST_SETS)
+    if (*ret != MAP_NONE)
         return NULL;
+    const bool is_known = sets->count < MOST_SETS;
     _cleanup_(text_deinit) struct text text = {0};
-    sharers_append(sharers, entry, &text);
+    sharers_append(sharers, entry, !is_known, &text);
     TRY_MEMORY(!text.failed && string_pool_intern(texts, text.data, text.size, ret) &&
-               map_put(sets, key, *ret, ret));
+               (!is_known || map_put(sets, key, *ret, ret)));
     return NULL;
 }
 
@@ -57,8 +58,7 @@ bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret
 {
     size_t entry;
     BISECT(entry, sharing->count, sharing->nodes[entry] < node);
-    if (entry == sharing->count || sharing->nodes[entry] != node ||
-        sharing->names[entry] == MAP_NONE)
+    if (entry == sharing->count || sharing->nodes[entry] != node)
         return false;
     *ret = string_pool_text(&sharing->texts, sharing->names[entry], ret_size);
     return true;

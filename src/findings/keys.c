@@ -19,10 +19,10 @@
  */
 
 enum {
-    MOST_STEPS = 8,  /* names of a sequence */
-    MOST_NAMES = 32, /* distinct names below one sequence */
-    MOST_SEQUENCES = 8192,
-    SHARE = 10,  /* percent of the suspect that a key has at least */
+    MOST_STEPS = 8,        /* names of a sequence */
+    MOST_NAMES = 32,       /* distinct names below one sequence, and */
+    MOST_SEQUENCES = 8192, /* sequences; one whose first node has SHARE is always made */
+    SHARE = 10,            /* percent of the suspect that a key has at least */
     NARROW = 80, /* percent of a key that one of its own keys has to be reported instead */
 };
 
@@ -108,13 +108,26 @@ static void link_below(struct keys_search *keys, uint32_t parent, uint32_t seque
     sequence_of(keys, parent)->children++;
 }
 
-/* Finds or makes the sequence of a name below another one. If there are too many names, any further
- * key is "[]". Where no sequence can be made, that of the parent is the result. */
+/* Returns whether a node retains enough to be reported, so that whether its key is does not depend
+ * on how many others come before. */
+static bool is_large(const struct keys_search *keys, uint32_t node)
+{
+    const struct findings *findings = keys->findings;
+    const uint64_t least = findings_node(findings, keys->item)->retained / 100 * SHARE;
+    return g2h_dominators_retained_size(findings->dominators, node) >= least;
+}
+
+/* Finds or makes the sequence of a name below another one, which leads to a node. If there are too
+ * many names, any further key is "[]". Where no sequence can be made, that of the parent is the
+ * result. */
 static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t parent, uint32_t name,
-                                        bool is_key, uint32_t *ret)
+                                        uint32_t node, bool is_key, uint32_t *ret)
 {
     uint32_t number = find_below(keys, parent, name);
-    bool is_full = sequence_of(keys, parent)->children >= MOST_NAMES;
+    bool is_full = sequence_of(keys, parent)->children >= MOST_NAMES,
+         is_last = keys->sequences.count >= MOST_SEQUENCES;
+    if (number == NO_SEQUENCE && is_key && (is_full || is_last) && is_large(keys, node))
+        is_full = is_last = false;
     if (number == NO_SEQUENCE && is_key && is_full) {
         sequence_of(keys, parent)->is_full = true;
         is_key = is_full = false;
@@ -123,7 +136,7 @@ static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t paren
     }
     *ret = number != NO_SEQUENCE ? number : parent;
     if (number != NO_SEQUENCE || is_full || sequence_of(keys, parent)->steps >= MOST_STEPS ||
-        keys->sequences.count >= MOST_SEQUENCES)
+        is_last)
         return NULL;
     *ret = (uint32_t)keys->sequences.count;
     const struct sequence sequence = {.name = name,
@@ -187,7 +200,7 @@ static struct g2h_error *keys_step(struct keys_search *keys, const struct g2h_ed
             return NULL;
         TRY_MEMORY(string_pool_intern(&keys->names, text.data, text.size, &name));
     }
-    return sequence_below(keys, from, name, kind == G2H_KEY_TEXT, ret);
+    return sequence_below(keys, from, name, edge->target, kind == G2H_KEY_TEXT, ret);
 }
 
 /* Counts a node, and what it retains, for a sequence. */

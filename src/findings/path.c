@@ -657,6 +657,10 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         TRY(read_along(&reading));
     }
     *ret = reading.found;
+    if (reading.found == UINT32_MAX && reading.followed >= EXPRESSION_READ_MOST_EDGES)
+        return error_create(G2H_ERROR_LIMIT,
+                            "'%s': not found among the first %u pointers that may lead there",
+                            expression, (unsigned)EXPRESSION_READ_MOST_EDGES);
     TRY_MEMORY(!longer || !longer->failed);
     return NULL;
 }

@@ -375,17 +375,18 @@ static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
 static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, uint32_t holder,
                                            const struct array *array, bool *ret)
 {
-    enum { MOST_VALUES = 1 << 20 };
+    enum { MOST_VALUES = 1 << 20 }; /* of an object with more, it is not known: it may have one */
     const struct g2h_params *params = g2h_heap_params(finder->heap);
     struct g2h_values *values;
     struct g2h_value value;
     TRY(g2h_values_create(finder->findings->view, &values));
     g2h_values_begin(values, holder);
     *ret = false;
-    for (int i = 0; i < MOST_VALUES && !*ret && g2h_values_next(values, &value); i++)
-        *ret = value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
-               memcmp(value.type, "*[", 2) == 0 && value.size == params->pointer_size &&
-               word_at(params, value.data) == array->address + array->begin;
+    for (int i = 0; !*ret && g2h_values_next(values, &value); i++)
+        *ret = i == MOST_VALUES ||
+               (value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
+                memcmp(value.type, "*[", 2) == 0 && value.size == params->pointer_size &&
+                word_at(params, value.data) == array->address + array->begin);
     g2h_values_destroy(values);
     return NULL;
 }

@@ -154,37 +154,19 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if it is
- * in no segment. */
-static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address)
-{
-    enum { MOST_SEGMENTS = 64 }; /* per kind; dumps have two segments */
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        for (size_t j = 0; j < heap->records[kinds[i]].count && j < MOST_SEGMENTS; j++) {
-            struct g2h_record record;
-            g2h_heap_record(heap, kinds[i], j, &record);
-            const uint64_t offset = address - record.segment.address;
-            if (offset < record.segment.contents.size)
-                return (struct g2h_bytes){record.segment.contents.data + offset,
-                                          record.segment.contents.size - offset};
-        }
-    return (struct g2h_bytes){(const uint8_t *)"", 0};
-}
-
 /* Visits the variables that DWARF describes, and then those whose types were inferred. */
 bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
                                  void *context)
 {
     const struct typing *typing = capacities->typing;
-    const struct g2h_heap *heap = capacities->graph->heap;
     const struct capacities_visitor visitor = {capacities, UINT32_MAX, visit, context};
     for (size_t i = 0; i < capacities->of_global.count; i++) {
         const struct runs *runs = &capacities->of_global.data[i];
         if (runs->first == runs->end)
             continue;
-        const struct g2h_bytes contents =
-            segment_at(heap, typing->dwarf_info->globals.data[i].address + exe_slide(typing->exe));
+        const uint64_t address =
+            typing->dwarf_info->globals.data[i].address + exe_slide(typing->exe);
+        const struct g2h_bytes contents = outside_segment_at(&typing->outside, address);
         if (!visit_slices(&visitor, runs, &contents, 0, 1))
             return false;
     }
@@ -197,7 +179,7 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
         const uint64_t size = typing->types->list.data[value->type].size;
         if (runs->first == runs->end || size == 0)
             continue;
-        const struct g2h_bytes contents = segment_at(heap, value->address);
+        const struct g2h_bytes contents = outside_segment_at(&typing->outside, value->address);
         if (!visit_slices(&visitor, runs, &contents, size, value->count > 0 ? value->count : 1))
             return false;
     }

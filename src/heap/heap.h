@@ -108,6 +108,10 @@ typedef VECTOR(uint64_t) offset_vector;
 
 enum { FILTER_SHIFT = 14 };
 
+/* How many segments of a kind are looked at one by one. WriteHeapDump writes one of each kind;
+ * dumps of a process have one per module, which are 1,000 plugins at most (process/records.c). */
+enum { HEAP_SEGMENTS = 1024 };
+
 struct g2h_heap {
     const struct g2h_input *input;
     struct g2h_reader *reader; /* constant once the heap is loaded: copy it to read */
@@ -142,8 +146,9 @@ struct g2h_heap {
     offset_vector records[G2H_RECORD_KINDS]; /* offsets of records that are read again: all kinds
                                                 but objects, types, itabs, params, memstats, EOF */
     VECTOR(struct g2h_record)
-    segments[G2H_RECORD_KINDS]; /* the first data and bss records as they were read: reading one
-                                   again means reading its field list, which may be long */
+    segments[G2H_RECORD_KINDS]; /* the first HEAP_SEGMENTS data and bss records as they were read:
+                                   reading one again means reading its field list, which may be long
+                                 */
 };
 
 /* Returns whether the heap has all objects and roots, and each with the pointers that the collector

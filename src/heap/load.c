@@ -279,8 +279,7 @@ static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_reco
 /* Keeps data and bss as they are, because they are read again and again; see g2h_heap_record(). */
 static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2h_record *record)
 {
-    enum { MOST = 64 }; /* dumps have one of each kind; dumps of a process, one per module */
-    if (heap->records[record->kind].count < MOST)
+    if (heap->records[record->kind].count < HEAP_SEGMENTS)
         TRY_MEMORY(vector_push(&heap->segments[record->kind], *record));
     return add_offset(heap, record);
 }

@@ -266,16 +266,13 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
     return true;
 }
 
-/* The most segments of a kind that are examined; dumps have one. */
-enum { MOST_SEGMENTS = 64 };
-
 /* Returns the contents of the segment of the previous dump that begins at an address, or no
  * bytes. */
 static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_record_kind kind,
                                        uint64_t address)
 {
     struct g2h_record record;
-    for (size_t i = 0; i < g2h_heap_record_count(before, kind) && i < MOST_SEGMENTS; i++) {
+    for (size_t i = 0; i < g2h_heap_record_count(before, kind) && i < HEAP_SEGMENTS; i++) {
         g2h_heap_record(before, kind, i, &record);
         if (record.segment.address == address)
             return record.segment.contents;
@@ -291,7 +288,7 @@ static bool walk_segments(const struct root_walk *walk)
     struct g2h_record record;
     for (size_t i = 0; i < 2; i++) {
         const size_t count = g2h_heap_record_count(heap, kinds[i]);
-        for (size_t j = 0; j < count && j < MOST_SEGMENTS; j++) {
+        for (size_t j = 0; j < count && j < HEAP_SEGMENTS; j++) {
             g2h_heap_record(heap, kinds[i], j, &record);
             const struct g2h_bytes was =
                 segment_before(walk->matches->before->heap, kinds[i], record.segment.address);

@@ -518,8 +518,13 @@ static struct g2h_error *produce_segments(void *context, size_t task, unsigned w
     uint64_t module = 0;
     (void)task, (void)worker;
     TRY(put_module(records, &first, buffer));
-    for (int i = 0; i < MOST && runtime_next_module(runtime, &module, &other); i++)
+    for (int i = 0; runtime_next_module(runtime, &module, &other); i++) {
+        if (i == MOST) {
+            runtime->missing++;
+            break;
+        }
         TRY(put_module(records, &other, buffer));
+    }
     return NULL;
 }
 

@@ -58,6 +58,7 @@ struct builder {
     const struct targets *targets;
     struct names *names;
     struct waiting_fields waiting;
+    uint32_t channels; /* beyond OWN_CHANNELS of a goroutine: see waiting.c */
     struct first_thread first_thread;
     /* Ascending by value; if the executable has no symbols. */
     VECTOR(struct static_pointer) static_pointers;

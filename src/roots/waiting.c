@@ -6,7 +6,10 @@
  */
 #include "roots/builder.h"
 
-enum { MOST_CHANNELS = 256 /* per goroutine: a damaged list may be circular */ };
+/* A select has at most 65,536 cases. In a damaged dump lists may be circular, or of many
+ * goroutines: beyond OWN_CHANNELS, all goroutines together have no more sudogs than there are
+ * objects. */
+enum { MOST_CHANNELS = 1 << 16, OWN_CHANNELS = 256 };
 
 /* Since Go 1.26 the field c has two words: a pointer for the collector, which may be nil, and the
  * address. So this reads the second word if the first one is 0. */
@@ -73,6 +76,8 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
     uint64_t at = builder_read_field(builder, g, fields->waiting);
     uint32_t name;
     for (unsigned i = 0; at != 0 && i < MOST_CHANNELS; i++) {
+        if (i >= OWN_CHANNELS && builder->channels++ >= builder->heap->object_count)
+            break;
         const uint32_t target =
             heap_find(builder->heap, builder_read_field(builder, at, fields->channel));
         if (target != UINT32_MAX) /* not a pointer of the goroutine, so it is not counted */

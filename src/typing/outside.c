@@ -112,9 +112,8 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
  * Returns false if memory runs out. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
-    enum { MOST_SEGMENTS = 64 }; /* dumps have two */
     const size_t segments = outside->areas.count;
-    for (size_t i = 0; i < image->section_count && segments <= MOST_SEGMENTS; i++) {
+    for (size_t i = 0; i < image->section_count && segments <= 2 * HEAP_SEGMENTS; i++) {
         const struct image_section *section = &image->sections[i];
         const struct area area = {.address = section->address + slide,
                                   .contents = section->data,
@@ -227,6 +226,15 @@ static const struct area *outside_words_area_at(const struct outside *outside, u
         return NULL;
     const struct area *area = &outside->areas.data[behind - 1];
     return address - area->address < area->contents.size ? area : NULL;
+}
+
+struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t address)
+{
+    const struct area *area = outside_words_area_at(outside, address);
+    if (!area || area->frame != UINT32_MAX || area->first_word == UINT64_MAX)
+        return (struct g2h_bytes){(const uint8_t *)"", 0};
+    const uint64_t offset = address - area->address;
+    return (struct g2h_bytes){area->contents.data + offset, area->contents.size - offset};
 }
 
 const struct outside_value *outside_value_at(const struct outside *outside,

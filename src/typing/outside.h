@@ -86,6 +86,10 @@ const struct outside_value *outside_value_at(const struct outside *outside,
                                              const struct g2h_heap *heap, uint64_t address,
                                              uint64_t *ret_offset);
 
+/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if it is
+ * in no segment. */
+struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t address);
+
 static inline bool outside_is_static(const struct outside *outside, uint64_t address)
 {
     return address - outside->static_low < outside->static_high - outside->static_low;

@@ -384,6 +384,43 @@ static void very_many_groups(void **state)
     dump_deinit(&dump);
 }
 
+/* Each two of many goroutines hold an object together: more sets of holders than have names of
+ * their own. The holders of the others are said by their number. */
+static void more_sets_than_are_named(void **state)
+{
+    (void)state;
+    enum { GROUPS = 370, OBJECTS = GROUPS * (GROUPS - 1) / 2 };
+    struct dump dump;
+    uint64_t words[GROUPS];
+    uint32_t named = 0;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint32_t i = 0; i < OBJECTS; i++)
+        dump_object(&dump, AT(i), 64, NO_WORDS);
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        char function[32];
+        size_t count = 0;
+        for (uint32_t j = 0; j < GROUPS; j++)
+            if (j != i) /* a pair has the number of its larger one, and then of its smaller one */
+                words[count++] = j < i ? AT(i * (i - 1) / 2 + j) : AT(j * (j - 1) / 2 + i);
+        snprintf(function, sizeof(function), "main.f%u", i);
+        dump_goroutine(&dump, i + 1, 0x700000 + i, STACK + i * 4096);
+        dump_frame(&dump, function, STACK + i * 4096, 0, count, words, count);
+    }
+    dump_eof(&dump);
+    const struct g2h_view *view = dump_view(&dump, 2, NULL);
+    for (uint32_t node = 0; node < g2h_view_node_count(view); node++) {
+        const char *name;
+        size_t size;
+        if (!g2h_view_sharers(view, node, &name, &size))
+            continue;
+        assert_int_equal(size, strlen("2 goroutines"));
+        assert_memory_equal(name, "2 goroutines", size);
+        named++;
+    }
+    assert_int_equal(named, OBJECTS);
+    dump_deinit(&dump);
+}
+
 /* ---- growth ---- */
 
 /* A heap in which the first two of three goroutines hold a list together, and all of them another
@@ -452,7 +489,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_heaps),        cmocka_unit_test(ladder),
         cmocka_unit_test(many_shared_entries), cmocka_unit_test(many_groups),
-        cmocka_unit_test(very_many_groups),    cmocka_unit_test(growth_of_groups),
+        cmocka_unit_test(very_many_groups),    cmocka_unit_test(more_sets_than_are_named),
+        cmocka_unit_test(growth_of_groups),
     };
     return UNIT_RUN(tests);
 }

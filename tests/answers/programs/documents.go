@@ -22,6 +22,10 @@
 //	says ^      by key      \.seen\.values\["cart"\] 8\d %$
 //	is r.suspects[0].keys.length === 1
 //
+//	case many SHAPE=many
+//	says ^  1 .* 201 map\[string\]interface \{\}, in main\.object$
+//	says ^      by key      \["section150"\] 5\d %$
+//
 //	case tree SHAPE=tree
 //	says ^  1 .* 8,191 main\.part$
 //	says ^      each        71 B with 64 B of its own$
@@ -72,6 +76,22 @@ func document(i int) map[string]any {
 	}
 }
 
+// sections has more keys than are told apart, one of which has more than all others together.
+func sections() map[string]any {
+	all := map[string]any{}
+	for i := 0; i < 200; i++ {
+		section, count := map[string]any{}, 20
+		if i == 150 {
+			count = 4000
+		}
+		for j := 0; j < count; j++ {
+			section[fmt.Sprint("k", j)] = fmt.Sprint("some text ", i, j)
+		}
+		all[fmt.Sprint("section", i)] = section
+	}
+	return all
+}
+
 func tree(depth int) *part {
 	p := &part{}
 	for i := 0; i < 2 && depth > 0; i++ {
@@ -97,6 +117,9 @@ func main() {
 			v.seen.values = map[string]any{"agent": text("mozilla", 400), "cart": make([]int, 500)}
 			bVisit[i] = v
 		}
+	}
+	if os.Getenv("SHAPE") == "many" {
+		bStore.bItems["all"] = &object{sections()}
 	}
 	if os.Getenv("SHAPE") == "tree" {
 		bPart = tree(12)
