@@ -10,7 +10,8 @@ CC       ?= cc
 CXX      ?= g++
 OBJCOPY  ?= $(CROSS_COMPILE)objcopy
 STRIP    ?= $(CROSS_COMPILE)strip
-CFLAGS   ?= -O3 -g
+# What users build has no asserts; tests give flags of their own, and so have them (src/base/contract.h).
+CFLAGS   ?= -O3 -g -DNDEBUG
 CXXFLAGS ?= -O3 -g
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin

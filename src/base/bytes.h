@@ -7,6 +7,8 @@
 
 #include <go2heapsnapshot/bytes.h>
 
+#include "base/contract.h"
+
 /* An empty string whose data is not NULL. */
 static const struct g2h_bytes bytes_none = {(const uint8_t *)"", 0};
 
@@ -75,6 +77,7 @@ static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text
 {
     const size_t size = strlen(text);
     const uint8_t *at = bytes.data, *end = bytes.data + bytes.size;
+    assert(size > 0);
     while ((size_t)(end - at) >= size &&
            (at = memchr(at, text[0], (size_t)(end - at) - size + 1))) {
         if (memcmp(at, text, size) == 0)

@@ -3,6 +3,7 @@
  *
  * Modules may use all of base/:
  *   error, scope        errors that callers see, TRY, and guards that free what a scope owns
+ *   contract            asserts of what modules promise each other
  *   option_size        options of callers that know fewer of them
  *   memory, map, id_hash, number_set, bits, bisect, ranges, sparse
  *                       growing arrays, maps, sets, searches in sorted lists, files with holes

@@ -1,4 +1,5 @@
 /* map; see map.h. */
+#include "base/contract.h"
 #include "base/map.h"
 
 #include <assert.h>
@@ -58,6 +59,7 @@ static bool map_grow(struct map *map, size_t slots)
 /* At most half of the slots are used, so that searches stay short. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
+    assert(value != MAP_NONE);
     if ((!map->entries || map->count * 2 > map->mask) &&
         !map_grow(map, map->entries ? (map->mask + 1) * 2 : 64))
         return false;
@@ -72,6 +74,7 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 
 bool map_reserve(struct map *map, size_t keys)
 {
+    assert(map->count == 0);
     size_t slots = 64;
     while (slots / 2 <= keys)
         slots *= 2;

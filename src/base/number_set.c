@@ -1,4 +1,5 @@
 /* number_set; see number_set.h. */
+#include "base/contract.h"
 #include "base/number_set.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ void number_set_rank(struct number_set *set)
         set->entries[i].rank = rank;
         rank += (uint32_t)__builtin_popcount(set->entries[i].bits);
     }
+    assert(rank == set->count);
 }
 
 void number_set_deinit(struct number_set *set)

@@ -1,4 +1,5 @@
 /* ranges; see ranges.h. */
+#include "base/contract.h"
 #include "base/ranges.h"
 
 #include "base/bisect.h"
@@ -8,6 +9,7 @@ bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
     struct range *last = ranges->list.count > 0 ? &ranges->list.data[ranges->list.count - 1] : NULL;
     if (begin >= end)
         return true;
+    assert(!last || last->end <= begin);
     if (last && last->end == begin) {
         last->end = end;
         return true;
@@ -55,6 +57,7 @@ bool ranges_next(const struct ranges *ranges, uint64_t from, uint64_t end, struc
     const struct range *list = ranges->list.data;
     size_t at;
     BISECT(at, ranges->list.count, list[at].end <= from);
+    assert(at == 0 || at == ranges->list.count || list[at - 1].end <= list[at].begin);
     if (at == ranges->list.count || list[at].begin >= end || from >= end) {
         *ret = (struct range){end, end};
         return false;

@@ -1,4 +1,5 @@
 /* redaction; see redaction.h. */
+#include "base/contract.h"
 #include "base/redaction.h"
 
 #include <errno.h>
@@ -51,5 +52,6 @@ size_t redaction_write(const struct g2h_redaction *redaction, const void *data, 
         *at++ = digits[hash[i] & 15];
     }
     *at++ = ')';
+    assert(at - ret <= REDACTED_MOST);
     return (size_t)(at - ret);
 }

@@ -35,9 +35,6 @@
             return &error_no_memory; \
     } while (0)
 
-/* Marks a function or a variable that only assert() uses: releases are built with NDEBUG. */
-#define _asserted_ __attribute__((unused))
-
 /* Calls function with a pointer to the variable when the variable's scope ends. */
 #define _cleanup_(function) __attribute__((cleanup(function)))
 

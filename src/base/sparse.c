@@ -1,4 +1,5 @@
 /* sparse; see sparse.h. */
+#include "base/contract.h"
 #include "base/sparse.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ enum { BLOCK = 4096, STAT_BLOCK = 512 };
 /* If the first byte is 0 and each byte equals the next one, all are 0. */
 bool sparse_is_zero(const uint8_t *data, size_t size)
 {
+    assert(size > 0);
     return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 

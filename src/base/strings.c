@@ -1,4 +1,5 @@
 /* strings; see strings.h. */
+#include "base/contract.h"
 #include "base/strings.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size)
 {
+    assert(number < pool->count);
     size_t begin = number == 0 ? 0 : pool->ends[number - 1];
     *ret_size = pool->ends[number] - begin;
     return pool->text + begin;

@@ -1,5 +1,6 @@
 /* workers; see workers.h. Each run starts its own POSIX threads: a run takes much longer than
  * starting a thread. */
+#include "base/contract.h"
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -123,6 +124,7 @@ struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
 
 struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros)
 {
+    assert(buffer->turn && buffer->zeros == 0);
     buffer->zeros = zeros;
     struct g2h_error *error = worker_buffer_flush(buffer);
     buffer->zeros = 0;
@@ -182,6 +184,7 @@ static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads
 
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
 {
+    assert(threads > 0);
     struct workers_batch state = {.run = run, .context = context, .tasks = tasks};
     return run_threads(&state, threads, run_tasks);
 }
@@ -189,6 +192,7 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
                                       workers_pack *pack, workers_consume *consume, void *context)
 {
+    assert(threads > 0);
     struct workers_batch state = {
         .produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
     return run_threads(&state, threads, run_tasks_in_order);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/contract.h"
+
 struct climb {
     uint32_t skip, depth;
 };
@@ -18,6 +20,7 @@ struct climb {
  * parent. So skips double like digits of a skew binary number. */
 static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t parent)
 {
+    assert(parent <= node);
     const struct climb *up = &climbs[parent], *skip = &climbs[up->skip];
     const bool is_root = node == parent;
     climbs[node] = (struct climb){

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 
 #define UNSEEN UINT32_MAX
@@ -32,6 +33,8 @@ static void list_crossings(struct edge_lists *edges, owner_number first,
     for (unsigned i = 0; i < list_count; i++)
         for (size_t j = 0; j < lists[i].all.count; j++) {
             const struct crossing *crossing = &lists[i].all.data[j];
+            assert(crossing->by < first ||
+                   (crossing->by - first < edges->nodes && crossing->to - first < edges->nodes));
             if (crossing->by >= first)
                 edges->targets[edges->first[crossing->by - first + 1]++] = crossing->to - first;
         }
@@ -125,6 +128,18 @@ static void components_advance(struct components_search *search)
         components_complete(search, node);
 }
 
+/* Returns whether edges between components lead to lower numbers, as those pass on what they have
+ * who go through components in their order. */
+static _asserted_ bool components_descend(const struct components *components,
+                                          const struct edge_lists *edges)
+{
+    for (uint32_t i = 0; i < edges->nodes; i++)
+        for (uint32_t j = edges->first[i]; j < edges->first[i + 1]; j++)
+            if (components->of[edges->targets[j]] > components->of[i])
+                return false;
+    return true;
+}
+
 /* Fills components->order: the nodes by component, from the highest one down. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
@@ -172,6 +187,7 @@ static struct g2h_error *components_search_all(struct components *components,
         if (search.number[node] == UNSEEN)
             for (components_enter(&search, node); search.path_size > 0;)
                 components_advance(&search);
+    assert(components_descend(components, edges));
     TRY_MEMORY(put_in_order(components, edges->nodes));
     return NULL;
 }

@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "dominators/regions.h"
@@ -127,6 +128,7 @@ static inline void give_number(struct dominators_search *search, uint32_t node, 
                                uint32_t parent)
 {
     mark_seen(search, node);
+    assert(parent <= preorder);
     search->result->preorder_of[node] = preorder;
     search->result->node_at[preorder] = node;
     search->result->idom[preorder] = parent;
@@ -489,6 +491,7 @@ static struct g2h_error *dominators_search_all(struct dominators_search *search)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %u nodes hold others: too many to find dominators",
                             search->graph->heap->input->name, sources->inner);
+    assert(search->graph->children); /* graph_fill_children() has run */
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
     sources->by_number = large_alloc((size_t)sources->inner + 1, sizeof(*sources->by_number));
@@ -551,6 +554,17 @@ static struct g2h_error *compute_several(struct dominators_search *search)
     return dominators_search_all(search);
 }
 
+/* Returns whether all nodes have numbers, and those numbers the nodes, and whether each dominator
+ * has a lower number than the node: see dominators.h. */
+static _asserted_ bool are_in_preorder(const struct dominators *dominators)
+{
+    for (uint32_t i = 0; i < dominators->nodes; i++)
+        if (dominators->preorder_of[dominators->node_at[i]] != i ||
+            (i > 0 ? dominators->idom[i] >= i : dominators->idom[0] != 0))
+            return false;
+    return true;
+}
+
 /* Computes the dominators of all nodes or, with owners, of those with several owners. */
 static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
                                  const struct owners *owners)
@@ -565,6 +579,7 @@ static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph 
     dominators_search_deinit(&search);
     if (error)
         dominators_deinit(ret);
+    assert(error || are_in_preorder(ret));
     return error;
 }
 
@@ -620,6 +635,7 @@ static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned wor
 struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
                                    uint64_t synthetic_size, uint64_t **ret)
 {
+    assert(dominators->nodes == graph_node_count(graph));
     uint64_t *sizes = *ret = large_alloc(dominators->nodes, sizeof(*sizes));
     TRY_MEMORY(sizes);
     struct own_sizes own = {dominators, graph, sizes};

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 
@@ -144,7 +145,9 @@ static inline bool take_kept(const struct sources_sorting *sorting, unsigned wor
     if (is_entry(sources, kept.to))
         return regions_hold_through(sources->regions, kept.from, node->semi,
                                     &sorting->crossings[worker]);
-    sources->back[__atomic_sub_fetch(&node->back, 1, __ATOMIC_RELAXED)] = kept.from;
+    const uint32_t at = __atomic_sub_fetch(&node->back, 1, __ATOMIC_RELAXED);
+    assert(at < sources->back_count && kept.from > kept.to);
+    sources->back[at] = kept.from;
     return true;
 }
 
@@ -324,6 +327,7 @@ static void sources_sorting_deinit(struct sources_sorting *sorting)
 struct g2h_error *sources_sort(struct sources *sources)
 {
     const struct g2h_graph *graph = sources->graph;
+    assert(sources->inner < SOURCES_LEAF);
     _cleanup_(sources_sorting_deinit) struct sources_sorting sorting = {
         .sources = sources, .crossings = calloc(graph->threads, sizeof(*sorting.crossings))};
     sources->lists = calloc(graph->targets->block_count + 1, sizeof(*sources->lists));

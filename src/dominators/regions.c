@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "dominators/components.h"
 #include "graph/owners.h"
@@ -57,6 +58,7 @@ static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t
     const uint32_t *up = regions->up;
     if (one == NOWHERE || other == NOWHERE)
         return one == NOWHERE ? other : one;
+    assert(one < graph_synthetics(regions->graph) && other < graph_synthetics(regions->graph));
     uint32_t depth = regions_depth_of(up, one), other_depth = regions_depth_of(up, other);
     for (; depth > other_depth; depth--)
         one = up[one];
@@ -231,6 +233,7 @@ bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t 
 
 void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
 {
+    assert(target < regions->count && regions->entries[target] != NOWHERE);
     const uint32_t by = region_of(regions, source);
     if (by != target)
         hold_from(regions, target, by == REGION_ROOT ? source : regions->entries[by]);
@@ -239,6 +242,7 @@ void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
                           struct crossings *crossings)
 {
+    assert(by != target && regions->entries[by] >= graph_synthetics(regions->graph));
     uint32_t *above = regions->above;
     if (__atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
         return true;
@@ -287,8 +291,10 @@ struct g2h_error *regions_finish(struct regions *regions, const struct crossings
     TRY(edge_lists_init(&edges, regions->count, 0, crossings, graph->threads,
                         graph->heap->input->name));
     TRY(regions_spread(regions, &edges));
-    for (uint32_t i = 0; i < regions->count; i++)
+    for (uint32_t i = 0; i < regions->count; i++) {
         if (regions->above[i] == NOWHERE)
             regions->above[i] = 0;
+        assert(regions->above[i] < graph_synthetics(graph)); /* a node of the tree above groups */
+    }
     return NULL;
 }

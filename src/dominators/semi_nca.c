@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/contract.h"
+
 #define NOWHERE UINT32_MAX
 
 enum { AHEAD = 16 };
@@ -80,8 +82,20 @@ static void semi_nca_find_dominators(const struct semi_nca *graph, uint32_t begi
     }
 }
 
+/* Returns whether each node of a range but the first has a dominator in it, with a lower number. */
+static _asserted_ bool dominators_are_above(const struct semi_nca *graph, uint32_t begin,
+                                            uint32_t end)
+{
+    for (uint32_t i = begin + 1; i < end; i++)
+        if (graph->idom[i] < begin || graph->idom[i] >= i)
+            return false;
+    return true;
+}
+
 void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
+    assert(begin < end && (begin == 0 || graph->idom[begin] < begin));
     find_semidominators(graph, begin, end);
     semi_nca_find_dominators(graph, begin, end);
+    assert(dominators_are_above(graph, begin, end));
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "dominators/sharing.h"
 
@@ -87,6 +88,7 @@ static struct g2h_error *find_largest(struct gathering *gathering)
         least = gathering->shown.data[MOST_SHOWN - 1].size;
     }
     keep_largest(&gathering->shown);
+    assert(gathering->shown.count <= MOST_SHOWN);
     return NULL;
 }
 
@@ -171,6 +173,7 @@ struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owne
     TRY(shared_entries_init(&gathering.entries, graph, owners));
     TRY(several_sum_up(&gathering, owners));
     TRY(find_largest(&gathering));
+    assert(gathering.ascending.count == gathering.entries.nodes.count);
     several_account(&gathering);
     if (gathering.shown.count == 0)
         return NULL;

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "dominators/dominators.h"
@@ -315,6 +316,22 @@ static void finding_deinit(struct shared_entries_finding *finding)
     free(finding->met);
 }
 
+/* Returns whether each shared entry owns itself for good, and no other node has an owner of that
+ * kind; and whether crossings lead to shared entries. */
+static _asserted_ bool entries_own_themselves(const struct shared_entries *entries,
+                                              const struct owners *owners, uint32_t synthetics)
+{
+    for (size_t i = 0; i < entries->nodes.count; i++)
+        if (owner_known(owners, synthetics, entries->nodes.data[i]) !=
+            (OWNER_FIXED | (entries->first + (owner_number)i)))
+            return false;
+    for (size_t i = 0; i < entries->crossings.all.count; i++)
+        if (entries->crossings.all.data[i].to < entries->first ||
+            entries->crossings.all.data[i].by >= entries->first + entries->nodes.count)
+            return false;
+    return true;
+}
+
 /* Owners have 31 bits, so a graph of 2^31 nodes is left without shared entries. */
 struct g2h_error *shared_entries_init(struct shared_entries *entries, const struct g2h_graph *graph,
                                       struct owners *owners)
@@ -335,6 +352,7 @@ struct g2h_error *shared_entries_init(struct shared_entries *entries, const stru
     owners->end = next_number(&finding);
     if (error)
         shared_entries_deinit(entries);
+    assert(error || entries_own_themselves(entries, owners, finding.synthetics));
     return error;
 }
 

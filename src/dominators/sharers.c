@@ -8,10 +8,10 @@
  */
 #include "dominators/sharers.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/port.h"
 #include "base/scope.h"
 #include "dominators/components.h"

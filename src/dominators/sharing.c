@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/scope.h"
 
@@ -33,6 +34,7 @@ struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sh
                                const uint32_t *ascending, uint32_t count, uint32_t before)
 {
     struct sharing *sharing = &graph->sharing;
+    assert(before <= graph_synthetics(graph));
     const uint32_t moved = graph_synthetics(graph) - before;
     _cleanup_(map_deinit) struct map sets = {0};
     sharing->nodes = block_alloc(count, sizeof(*sharing->nodes));
@@ -42,6 +44,7 @@ struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sh
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t node = sharers->entries->nodes.data[ascending[i]];
         sharing->nodes[i] = node < before ? node : node + moved;
+        assert(i == 0 || sharing->nodes[i - 1] < sharing->nodes[i]); /* for sharing_find() */
         TRY(name_entry(sharers, ascending[i], &sets, &sharing->texts, &sharing->names[i]));
     }
     return NULL;

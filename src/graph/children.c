@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/port.h"
 #include "base/scope.h"
 #include "graph/graph.h"
@@ -33,11 +34,31 @@ static int compare_arrivals(const void *a, const void *b)
     return one->number < other->number ? -1 : one->number > other->number;
 }
 
+/* Returns whether the edges are in the order of their sources, each in its node's range. */
+static _asserted_ bool children_are_in_order(const struct g2h_graph *graph)
+{
+    const size_t nodes = graph->roots.nodes.count;
+    if (graph->first_child[0] != 0 || graph->first_child[nodes] != graph->first_object_child)
+        return false;
+    for (uint32_t node = 0; node < nodes; node++)
+        for (uint64_t i = graph->first_child[node]; i < graph->first_child[node + 1]; i++)
+            if (graph->children[i].source.of != OF_SYNTHETIC ||
+                graph->children[i].source.index != node)
+                return false;
+    for (uint64_t i = graph->first_object_child; i < graph->child_count; i++)
+        if (graph->children[i].source.of != OF_OBJECT ||
+            (i > graph->first_object_child &&
+             graph->children[i - 1].source.index > graph->children[i].source.index))
+            return false;
+    return true;
+}
+
 /* Sorts by counting, as described above: next[i] is the slot of node i's next edge. It begins one
  * entry further on, so that it is first_child once all edges are placed. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count, edges = graph->roots.edges.count;
+    assert(!graph->children && !graph->first_child);
     struct arrival *arrivals = NULL;
     size_t arrived = 0;
 
@@ -78,12 +99,14 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     free(graph->roots.edges.data);
     graph->roots.edges.data = NULL;
     graph->roots.edges.capacity = graph->roots.edges.count = 0;
+    assert(children_are_in_order(graph));
     return NULL;
 }
 
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
 {
     uint64_t at;
+    assert(graph->children && object <= graph->heap->object_count);
     BISECT_FROM(at, graph->first_object_child, graph->child_count,
                 graph->children[at].source.index < object);
     return at;
@@ -93,6 +116,7 @@ struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind 
                                     uint32_t *ret)
 {
     const size_t nodes = graph->roots.nodes.count;
+    assert(graph->first_child); /* graph_fill_children() has run */
     uint64_t *first = reallocarray(graph->first_child, nodes + 2, sizeof(*graph->first_child));
     TRY_MEMORY(first);
     graph->first_child = first;
@@ -106,6 +130,7 @@ struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind 
 struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
                                         const struct edge *edges, size_t count)
 {
+    assert(graph->first_child && source < graph->roots.nodes.count);
     const uint64_t at = graph->first_child[source + 1];
     struct edge *children = graph->children;
     if (graph->child_capacity - graph->child_count < count) {
@@ -122,5 +147,6 @@ struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source
         graph->first_child[i] += count;
     graph->first_object_child += count;
     graph->child_count += count;
+    assert(children_are_in_order(graph));
     return NULL;
 }

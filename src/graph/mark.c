@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/workers.h"
 
 /* How many objects a thread visits before it looks again whether other threads wait; visiting them
@@ -86,6 +87,8 @@ static inline bool note_holder(struct marker *marker, owner_number known, owner_
 
 bool marker_push(struct marker *marker, uint32_t object)
 {
+    assert(marker->owners ? marker->owner != OWNER_NONE : marker->marks != NULL);
+    assert(!marker->met || (marker->owners && marker->tiers));
     const bool is_alone = true; /* objects are pushed between walks, not by the threads of one */
     owner_number known = OWNER_NONE;
     const bool is_new = marker->owners
@@ -262,6 +265,7 @@ static void mark_finish(struct pool *pool, bool failed)
  * take its place. Returns false if memory runs out. */
 static bool split_stack(struct mark_stack *stack, struct mark_stack *ret)
 {
+    assert(stack->objects.count > 1);
     const size_t half = stack->objects.count / 2, count = half < MOST_GIVEN ? half : MOST_GIVEN;
     uint32_t *data = malloc(count * sizeof(*data));
     if (!data)
@@ -343,9 +347,12 @@ static struct g2h_error *drain_together(struct marker *marker)
 
 struct g2h_error *marker_drain(struct marker *marker)
 {
+    assert(marker->threads > 0);
     if (!mark_visit(marker, marker->threads > 1 ? MARK_ALONE : SIZE_MAX, true))
         return &error_no_memory;
-    return is_drained(marker) ? NULL : drain_together(marker);
+    struct g2h_error *error = is_drained(marker) ? NULL : drain_together(marker);
+    assert(error || is_drained(marker));
+    return error;
 }
 
 void marker_deinit(struct marker *marker)

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -53,6 +54,7 @@ struct crossings {
 static inline bool crossings_add(struct crossings *crossings, uint32_t by, uint32_t to)
 {
     struct crossing *seen = &crossings->seen[map_hash_pair(by, to) % CROSSINGS_SEEN];
+    assert(by != 0); /* or what was not seen yet would look like it */
     if (seen->by == by && seen->to == to)
         return true;
     *seen = (struct crossing){by, to};

@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/port.h"
 #include "base/scope.h"
 
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count;
+    assert(owners->synthetics <= nodes);
     owner_number *of = reallocarray(owners->of_synthetic, nodes, sizeof(*of));
     TRY_MEMORY(of);
     owners->of_synthetic = of;
@@ -64,6 +66,7 @@ static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_gra
     const struct roots *roots = &graph->roots;
     TRY(owners_add_group(owners, graph, UINT32_MAX));      /* OWNER_CLEANUPS */
     TRY(owners_add_group(owners, graph, roots->gc_roots)); /* OWNER_GC_ROOTS */
+    assert(graph->owners.count == OWNER_GC_ROOTS + 1 - OWNER_FIRST);
     for (uint32_t node = 0; node < roots->nodes.count; node++)
         if (owners_is_group(roots->nodes.data[node].kind))
             TRY(owners_add_group(owners, graph, node));
@@ -139,6 +142,7 @@ struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *g
         if (graph->roots.nodes.data[i].kind != G2H_NODE_CLEANUPS)
             continue;
         owners->of_synthetic[i] |= OWNER_FIXED;
+        assert(graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node == UINT32_MAX);
         graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = (uint32_t)i;
     }
     return NULL;
@@ -152,5 +156,6 @@ struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *g
             owners->of_synthetic[i] = graph->roots.nodes.data[i].kind == G2H_NODE_UNREACHABLE
                                           ? OWNER_NONE | OWNER_FIXED
                                           : OWNER_GC_ROOTS;
+    assert(owners->synthetics == graph->roots.nodes.count);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "graph/graph.h"
@@ -239,6 +240,20 @@ static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
     memset(graph->tiers.of_object, 0, (objects / PER_WORD + 1) * sizeof(*graph->tiers.of_object));
 }
 
+/* Returns whether each object has a tier, unless it is garbage, and has the owner that its tier
+ * says: a single one or several. */
+static _asserted_ bool all_have_tiers(const struct g2h_graph *graph, const struct owners *owners,
+                                      const uint64_t *marks)
+{
+    for (uint32_t i = 0; i < graph->heap->object_count; i++) {
+        const bool is_garbage = tiers_of(&graph->tiers, i) == TIER_GARBAGE;
+        if ((is_marked(marks, i) && is_garbage) ||
+            is_garbage != (owners->of_object[i] == OWNER_NONE))
+            return false;
+    }
+    return true;
+}
+
 /* Repeats the walks without stops that turn out to be reached only through each other, until each
  * object that is not garbage has a tier. */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
@@ -261,5 +276,6 @@ struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owne
     }
     for (uint32_t i = 0; i < graph->heap->object_count; i++)
         owners->of_object[i] &= ~OWNER_FIXED;
+    assert(all_have_tiers(graph, owners, marks));
     return NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "typing/fit.h"
@@ -457,8 +458,11 @@ struct g2h_error *windows_set_bits(struct windows *windows, uint32_t objects)
     free(windows->has);
     windows->has = list->count > 0 ? calloc(objects / 64 + 1, sizeof(*windows->has)) : NULL;
     TRY_MEMORY(windows->has || list->count == 0);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
+        assert(list->data[i].object < objects);
+        assert(i == 0 || list->data[i - 1].object < list->data[i].object);
         bits_add(windows->has, list->data[i].object);
+    }
     return NULL;
 }
 

@@ -20,6 +20,7 @@
 #include <go2heapsnapshot/heap.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "dump/reader.h"
@@ -181,6 +182,7 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 static inline uint64_t heap_number(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {
     uint64_t value = 0;
+    assert(size <= 8);
     for (uint64_t i = 0; i < size; i++)
         value = value << 8 | at[heap->params.big_endian ? i : size - 1 - i];
     return value;
@@ -237,6 +239,7 @@ static inline struct g2h_fields slot_class_fields(const struct g2h_heap *heap,
                                                   const struct slot_class *slot_class)
 {
     struct g2h_fields fields = heap->fields;
+    assert(slot_class->fields);
     fields.at = slot_class->fields;
     fields.end = slot_class->fields + slot_class->fields_size;
     return fields;
@@ -322,6 +325,8 @@ struct heap_stack_frame {
  * sizes. */
 static inline struct heap_stack_frame heap_frame(const struct g2h_heap *heap, size_t number)
 {
+    assert(number < heap->frames.count &&
+           heap->frames.count <= heap->records[G2H_RECORD_STACKFRAME].count);
     const struct heap_frame *frame = &heap->frames.data[number];
     const uint8_t *contents = heap->input->data +
                               heap->records[G2H_RECORD_STACKFRAME].data[number] +

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/workers.h"
 

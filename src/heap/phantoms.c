@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/contract.h"
+
 /* Experiments in the version may differ from the release's default. */
 enum span_tail span_tail_of_version(const char *version, int go_minor)
 {
@@ -22,6 +24,7 @@ uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t siz
     const uint64_t largest =
         pointer_size == 8 ? 512 : 128; /* larger slots have a malloc header instead */
     const uint32_t mark_bits = 128;
+    assert(pointer_size == 4 || pointer_size == 8);
     uint32_t reserve = 0;
     if (tail == TAIL_NONE || size == 0 || size > largest)
         return SPAN_PAGE;

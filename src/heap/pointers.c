@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "input/input.h"
 
 struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset)
@@ -67,6 +68,7 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret)
 {
+    assert(slot_class->words == 0);
     if (heap->pointer_form != POINTERS_TYPED) {
         pointers_of_fields(heap, object->contents, object->fields, ret);
         return;
@@ -256,6 +258,7 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
 
 bool pointers_decode(struct pointers *pointers)
 {
+    assert(pointers->walk == WALK_POINTERS);
     return heap_words_are_usual(pointers->heap) ? decode(pointers, true) : decode(pointers, false);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 
@@ -251,6 +252,16 @@ static void drop_overlapping(struct sorter *sorter)
     memmove(heap->objects, heap->objects + kept, heap->object_count * sizeof(*heap->objects));
 }
 
+/* Returns whether objects ascend and do not overlap, as index.h and all others expect. */
+static _asserted_ bool objects_ascend(const struct g2h_heap *heap)
+{
+    for (uint32_t i = 1; i < heap->object_count; i++)
+        if (heap_address(heap, i) - heap_address(heap, i - 1) < heap_object_size(heap, i - 1) ||
+            heap_address(heap, i) <= heap_address(heap, i - 1))
+            return false;
+    return true;
+}
+
 /* Sorts the runs, numbers them, and writes all objects to their places on several threads. */
 static struct g2h_error *sort_into_objects(struct sorter *sorter, unsigned threads)
 {
@@ -265,6 +276,7 @@ static struct g2h_error *sort_into_objects(struct sorter *sorter, unsigned threa
     TRY(workers_run(threads, tasks, write_runs, sorter));
     if (sorter->overlaps > 0)
         drop_overlapping(sorter);
+    assert(objects_ascend(heap));
     heap->account.objects = heap->object_count;
     heap->account.object_bytes = sorter->bytes;
     return NULL;

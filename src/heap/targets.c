@@ -12,6 +12,7 @@
 
 #include "base/bits.h"
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/port.h"
 #include "base/workers.h"
@@ -445,6 +446,22 @@ static struct g2h_error *targets_gather(struct targets_finding *finding, unsigne
     return error;
 }
 
+/* Returns whether each block's targets are in order and are objects, or none. */
+static _asserted_ bool targets_are_objects(const struct targets *targets,
+                                           const struct g2h_heap *heap)
+{
+    for (size_t i = 0; i < targets->block_count; i++) {
+        const struct target_block *block = &targets->blocks[i];
+        for (uint32_t j = 0; j < block->objects; j++)
+            if (block->starts[j] > block->starts[j + 1])
+                return false;
+        for (uint32_t j = block->starts[0]; j < block->starts[block->objects]; j++)
+            if (block->targets[j] != NO_TARGET && block->targets[j] >= heap->object_count)
+                return false;
+    }
+    return true;
+}
+
 /* Pointers to deferred calls are separated in the end, since their targets must be known. */
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
@@ -469,6 +486,7 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
     free(finding.finders);
     if (error || no_memory)
         return error ? error : no_memory;
+    assert(targets_are_objects(targets, heap));
     return separate_deferred(targets, heap);
 }
 

@@ -57,6 +57,7 @@
 
 #include "base/bits.h"
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "base/workers.h"
@@ -542,6 +543,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
     const uint32_t ranks = (fold->graph->heap->object_count >> FOLD_RANK_SHIFT) + 2;
     uint32_t behind;
     BISECT(behind, ranks, fold->rank[behind] <= node);
+    assert(node >= fold->first_object && node < fold->kept && behind > 0);
     uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
     for (;; object += 64) { /* 64 objects at a time */
         uint64_t kept = ~fold->hidden[object / 64];
@@ -626,6 +628,25 @@ static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *
 }
 
 /* Edges are counted last, since a folded node's edges depend on all numbers. */
+/* Returns whether the view's nodes are in the order that fold.h says, and stand for all of the
+ * graph's bytes but those that are left out. */
+static _asserted_ bool fold_is_whole(const struct fold *fold)
+{
+    const struct g2h_graph *graph = fold->graph;
+    uint64_t kept = 0, folded = 0, all = 0;
+    if (fold->synthetic_count > fold->first_object || fold->first_object > fold->kept ||
+        fold->nodes != fold->kept + fold->folded_count)
+        return false;
+    for (uint32_t node = 0; node < graph_node_count(graph); node++) {
+        const uint32_t number = fold->number_of[node];
+        all += number != FOLD_LEFT_OUT ? graph_node_size(graph, node) : 0;
+        kept += number < fold->kept ? graph_node_size(graph, node) : 0;
+    }
+    for (uint32_t i = 0; i < fold->folded_count; i++)
+        folded += fold->folded[i].size;
+    return kept + folded == all;
+}
+
 struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
                             const struct g2h_view_options *options, const struct fold_names *names)
 {
@@ -648,6 +669,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
     else
         fold_leave_out(fold);
     TRY_MEMORY(list_kept(fold));
+    assert(fold_is_whole(fold));
     return fold_count_edges(fold, dominators);
 }
 

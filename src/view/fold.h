@@ -17,6 +17,7 @@
 #include <go2heapsnapshot/view.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "graph/graph.h"
 
 #define FOLD_LEFT_OUT UINT32_MAX
@@ -128,6 +129,8 @@ static inline uint32_t fold_target(const struct fold *fold, uint32_t *seen, uint
                                    uint32_t source, uint32_t target, bool is_weak)
 {
     const uint32_t number = fold->number_of[target], strong = is_weak ? 0 : 1;
+    assert(source < fold->nodes && tag < (uint32_t)1 << 31);
+    assert(number == FOLD_LEFT_OUT || number < fold->nodes);
     if (number == FOLD_LEFT_OUT || (number < fold->kept && source < fold->kept))
         return number;
     if (source >= fold->kept && (is_weak || number == source))

@@ -1,6 +1,7 @@
 /* retained: dominators and retained sizes of a view's nodes; see include/go2heapsnapshot/view.h. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "dominators/dominators.h"
 #include "view/view.h"
@@ -22,6 +23,7 @@ static void skip_folded(struct dominators *tree, const struct fold *fold)
         const uint32_t above = tree->idom[i];
         if (fold->number_of[tree->node_at[above]] >= fold->kept) /* the root is kept */
             tree->idom[i] = tree->idom[above];
+        assert(fold->number_of[tree->node_at[tree->idom[i]]] < fold->kept);
     }
 }
 
@@ -33,6 +35,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     dominators->view = view;
     TRY(dominators_init(&dominators->tree, view->graph));
     TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
+    assert(dominators->sizes[0] >= view->account.left_out_bytes);
     dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
     if (view->is_folded)
         skip_folded(&dominators->tree, &view->fold);
@@ -68,6 +71,7 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 {
     const struct g2h_view *view = dominators->view;
     const struct dominators *tree = &dominators->tree;
+    assert(node < g2h_view_node_count(view));
     const uint32_t above = tree->node_at[tree->idom[tree->preorder_of[graph_node_of(view, node)]]];
     return view->is_folded ? view->fold.number_of[above] : above;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "naming/key_names.h"
 #include "naming/texts.h"
 
@@ -39,6 +40,7 @@ const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *re
 {
     const uint32_t first_own = graph_names(view);
     *ret_size = 0;
+    assert(name == G2H_NAME_NONE || name < g2h_view_name_count(view));
     return name == G2H_NAME_NONE ? ""
            : name < first_own    ? string_pool_text(&view->graph->names.strings, name, ret_size)
                                  : string_pool_text(&view->own, name - first_own, ret_size);
@@ -46,6 +48,7 @@ const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *re
 
 unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name)
 {
+    assert(name == G2H_NAME_NONE || name < view->uses.count);
     return name != G2H_NAME_NONE ? view->uses.data[name] & ((1u << NAME_FORM_SHIFT) - 1) : 0;
 }
 

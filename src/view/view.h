@@ -21,6 +21,7 @@
 
 #include <go2heapsnapshot/view.h>
 
+#include "base/contract.h"
 #include "view/fold.h"
 
 struct g2h_view {
@@ -59,6 +60,7 @@ static inline uint32_t view_kept(const struct g2h_view *view)
 /* Returns the object of a node that is one. */
 static inline uint32_t view_object_of(const struct g2h_view *view, uint32_t node)
 {
+    assert(node >= view_first_object(view) && node < view_kept(view));
     return view->is_folded ? fold_object_of(&view->fold, node)
                            : node - graph_synthetics(view->graph);
 }
@@ -72,6 +74,7 @@ static inline bool view_is_object(const struct g2h_view *view, uint32_t node)
 /* Returns the graph's number of a synthetic node that is not "(folded)". */
 static inline uint32_t view_synthetic_of(const struct g2h_view *view, uint32_t node)
 {
+    assert(node < view_first_object(view) && (!view->is_folded || node != view->fold.group));
     return view->is_folded ? view->fold.synthetics[node] : node;
 }
 

@@ -166,6 +166,15 @@ static void global_still(struct dump *dump, bool after)
     dump_bss(dump, BSS, WORDS(0, AT(0)));
 }
 
+/* A process with plugins has a segment of each kind per module. */
+static void global_of_a_plugin(struct dump *dump, bool after)
+{
+    enum { PLUGINS = 100 };
+    changed(dump, after, 0);
+    for (uint64_t i = 0; i < PLUGINS; i++)
+        dump_bss(dump, BSS + i * 64, WORDS(0, i + 1 == PLUGINS ? AT(0) : 0));
+}
+
 static void another_global(struct dump *dump, bool after)
 {
     changed(dump, after, 0);
@@ -308,6 +317,7 @@ static void the_same_are_known(void **state)
         {"equal contents with a pointer", true, equal_with_pointer},
         {"changed, held by nothing", false, changed_alone},
         {"changed, of the same word of a global", true, global_still},
+        {"changed, of the same word of a global of a plugin", true, global_of_a_plugin},
         {"changed, of another word of a global", false, another_global},
         {"changed, of the same word of a frame", true, frame_still},
         {"changed, of another frame", false, another_frame},
