@@ -318,39 +318,66 @@ static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_m
     return spool->is_enough ? NULL : write_unpacked(spool);
 }
 
+static const char *chosen; /* by input_use_directory() */
+
+void input_use_directory(const char *directory)
+{
+    chosen = directory;
+}
+
 const char *input_directory(void)
 {
     const char *directory = getenv("TMPDIR");
+    if (chosen)
+        return chosen;
     return directory && *directory ? directory : "/tmp";
 }
 
-/* Opens an unlinked file in $TMPDIR. */
-static struct g2h_error *temporary_file(int *ret)
+/* Makes an unlinked file that has a name for a moment. */
+static int make_named(const char *directory)
 {
-    const char *directory = input_directory();
-#ifdef O_TMPFILE
-    *ret = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (*ret >= 0)
-        return NULL;
-#endif
     static const char name[] = "/go2heapsnapshot.XXXXXX";
     _cleanup_free_ char *path = malloc(strlen(directory) + sizeof(name));
     if (!path)
-        return &error_no_memory;
+        return -1;
     strcpy(path, directory);
     strcat(path, name);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the file is
                                                   unlinked */
-    *ret = mkostemp(path, O_CLOEXEC);
+    const int fd = mkostemp(path, O_CLOEXEC);
     const int reason = errno;
-    if (*ret >= 0)
+    if (fd >= 0)
         unlink(path);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return fd;
+}
+
+int input_temporary_file(const char *directory)
+{
+#ifdef MFD_CLOEXEC
+    if (!*directory)
+        return memfd_create("go2heapsnapshot", MFD_CLOEXEC);
+#endif
+#ifdef O_TMPFILE
+    const int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+#endif
+    return make_named(directory);
+}
+
+/* Opens an unlinked file in the directory of temporary files. */
+static struct g2h_error *temporary_file(int *ret)
+{
+    const char *directory = input_directory();
+    *ret = input_temporary_file(directory);
+    TRY_MEMORY(*ret >= 0 || errno != ENOMEM);
     return *ret >= 0
                ? NULL
-               : error_system(reason, "%s: cannot make a temporary file (set TMPDIR)", directory);
+               : error_system(errno, "%s: cannot make a temporary file (set TMPDIR)", directory);
 }
 
 static bool is_same_time(const struct timespec *one, const struct timespec *other)

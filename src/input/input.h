@@ -63,7 +63,15 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
 enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE };
 void input_expect(const struct g2h_input *input, enum input_order order);
 
-/* Returns the directory of temporary files. */
+/* Returns the directory of temporary files; "": they are in memory. */
 const char *input_directory(void);
+
+/* Has temporary files be created in a directory in place of $TMPDIR, or in memory if it is "". The
+ * string must live as long as files are opened. */
+void input_use_directory(const char *directory);
+
+/* Creates a temporary file without a name in a directory, or in memory if it is "". Returns its
+ * descriptor, or -1 with errno set. */
+int input_temporary_file(const char *directory);
 
 #endif

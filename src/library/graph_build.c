@@ -7,8 +7,9 @@
  *   pipeline            the steps from there to a view
  *   graph_build         one of these steps: the graph
  *   session             all of them by one call, for users of the library
- *   death_box, death_files
- *                       copies a process at its end; the files of such copies
+ *   death_box, death_files, scratch
+ *                       copies a process at its end; the files of such copies; where the
+ *                       temporary ones go
  *
  * The steps of the graph:
  *

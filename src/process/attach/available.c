@@ -261,8 +261,9 @@ static bool is_spool_in_memory(void)
 {
     const uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6; /* statfs(2): *_MAGIC */
     struct statfs status;
-    return statfs(input_directory(), &status) == 0 &&
-           ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs);
+    const char *directory = input_directory();
+    return !*directory || (statfs(directory, &status) == 0 &&
+                           ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs));
 }
 
 /* The copy and the conversion are not needed at the same time, so the larger one counts. */
