@@ -26,15 +26,19 @@ bool at_death_is_directory(const char *path)
 #include "base/scope.h"
 #include "cli/child.h"
 #include "cli/heir.h"
-#include "library/death_files.h"
-#include "library/origin.h"
+#include "cli/hold.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
 #include "cli/signals.h"
+#include "library/death_files.h"
+#include "library/origin.h"
+#include "library/scratch.h"
 #include "process/attach/available.h"
+#include "process/attach/procfs.h"
 #include "process/attach/refuse.h"
 #include "process/attach/tracee.h"
 #include "process/attach/urgent.h"
+#include "process/attach/watchdog.h"
 
 /* How often the process is checked, in seconds: its memory, so that enough is reserved for the
  * copy; and what its limit leaves, also when that is nearly used up. */
@@ -59,6 +63,22 @@ enum { CLOSE = 80 /* % of the limit */ };
 #define BETWEEN        3600.0
 #define BETWEEN_FAILED 60.0
 
+/* Seconds between two looks at the room for the temporary file and the output. */
+#define BETWEEN_ROOM 5.0
+
+/* The most seconds for which a process is held that the kernel ends this program with, while its
+ * heap is written. */
+enum { HOLD_MOST = 300 };
+
+/* gzip leaves this part of a dump, or less. */
+enum { PACKED = 3 };
+
+/* What is tried even if the disk seems to be full. */
+#define LEAST_ROOM (16ull << 20)
+
+/* Memory whose reservation takes noticeable time. */
+#define MUCH (256ull << 20)
+
 struct at_death {
     const struct options *options;
     at_death_write *write;
@@ -71,6 +91,8 @@ struct at_death {
     double left;                       /* when the command ended; valid if it has */
     bool is_heir;                      /* box.pid is a process that the command has started */
     struct target_directory directory; /* of the output, if it is new */
+    struct scratch scratch;
+    double measured;          /* when the room was last measured; 0: never */
     sigset_t signals, before; /* those that are waited for, and those that were blocked before */
     double looked;            /* when the process was last checked */
     double next_before;       /* when the next dump at a part of the limit may be made */
@@ -81,6 +103,7 @@ struct at_death {
     bool is_over;
     bool is_short;      /* the user has been told that memory for the copy is short */
     bool is_full;       /* the user has been told that the disk has no room for a dump */
+    bool is_tight;      /* the user has been told that there is no room at the end either */
     bool has_failed;    /* the user has been told why it is not ready any more */
     pid_t writer;       /* a process that writes a dump at a part of the limit; 0: none */
     struct death death; /* the copy */
@@ -114,22 +137,15 @@ static void say_reserve(struct at_death *at)
         pid_of(at), in_mb(reserve->touched), in_mb(reserve->wanted));
 }
 
-/* Warns if the process's limit is this program's, too: memory could not be allocated when the
- * process dies for lack of it. */
+/* Warns if the process's limit is this program's, too: what is reserved would be missing there, and
+ * memory cannot be allocated when the process dies for lack of it. */
 static void say_group(const struct at_death *at)
 {
-    struct attach_available available;
-    char own[1000];
-    attach_available_find_of(at->box.pid, &available);
-    char *const slash = strrchr(available.limit, '/');
-    const size_t size = slash ? (size_t)(slash - available.limit) : 0;
-    for (unsigned version = 0; size > 0 && version < 2; version++)
-        if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
-            strncmp(own, available.limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))
-            say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is also "
-                "go2heapsnapshot's: when it is reached, there is no memory for the copy; run "
-                "go2heapsnapshot in another group",
-                pid_of(at), available.limit);
+    if (at->box.reserve.is_shared)
+        say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is also "
+            "go2heapsnapshot's: when it is reached, there is no memory but these %.0f MB for the "
+            "copy, which may be cut; run go2heapsnapshot in another group",
+            pid_of(at), at->box.limit, in_mb(at->box.reserve.touched));
 }
 
 /* Warns if a part of the memory limit is asked for, and the process has none. */
@@ -154,6 +170,52 @@ static void say_failed(struct at_death *at, struct g2h_error *error)
     g2h_error_destroy(error);
 }
 
+/* Warns if the kernel ends this program with the process, which is held until its heap is written,
+ * therefore. */
+static void say_holds(const struct at_death *at)
+{
+    if (at->box.holds)
+        say("go2heapsnapshot: warning: process %llu: with it this PID namespace may end, and the "
+            "kernel would end go2heapsnapshot, too: so at its end it is held until the file is "
+            "complete, for at most %u s; in the PID namespace of the host (--pid=host, hostPID) it "
+            "is held only while it is copied",
+            pid_of(at), (unsigned)HOLD_MOST);
+}
+
+/* Says that memory is being reserved, if that takes a while. */
+static void say_reserving(const struct at_death *at)
+{
+    const uint64_t resident = death_box_resident(&at->box);
+    if (resident > MUCH)
+        say("go2heapsnapshot: note: process %llu (%s): %.0f MB are being reserved for a copy; if "
+            "it is killed before, as much as there is memory for is copied",
+            pid_of(at), at->box.name, in_mb(resident));
+}
+
+/* Warns if the room for a heap as large as that of the process is short, again if it was not
+ * meanwhile. */
+static void look_at_room(struct at_death *at)
+{
+    struct scratch *scratch = &at->scratch;
+    scratch_choose(scratch, death_box_resident(&at->box));
+    at->measured = clock_seconds();
+    const bool was_tight = at->is_tight;
+    at->is_tight = !scratch->has_room || !scratch->has_output_room;
+    if (!at->is_tight || was_tight)
+        return;
+    if (!scratch->has_room)
+        say("go2heapsnapshot: warning: process %llu: its heap may take %.0f MB for a temporary "
+            "file, and %.0f MB are free in %s (TMPDIR: another directory): what has no room at its "
+            "end is left out",
+            pid_of(at), in_mb(scratch->needed), in_mb(scratch->free),
+            *scratch->directory ? scratch->directory : "memory");
+    if (!scratch->has_output_room)
+        say("go2heapsnapshot: warning: process %llu: its heap may take %.0f MB, and %.0f MB are "
+            "free in %s: what has no room at its end is left out",
+            pid_of(at), in_mb(scratch->output_needed), in_mb(scratch->output_free),
+            at->options->output);
+}
+
 /* Reports that the process is watched now. */
 static void say_armed(struct at_death *at)
 {
@@ -161,15 +223,17 @@ static void say_armed(struct at_death *at)
     const int error = attach_urgent_begin(&urgent);
     attach_urgent_end(&urgent);
     say("go2heapsnapshot: note: process %llu (%s): its heap is written when it is killed; %.0f MB "
-        "are reserved for a copy%s%s",
-        pid_of(at), at->box.name, in_mb(at->box.reserve.touched), error != 0 ? "; SCHED_RR: " : "",
-        error != 0 ? strerror(error) : "");
+        "are reserved for a copy, and %.0f MB are allocated when it dies%s%s",
+        pid_of(at), at->box.name, in_mb(at->box.reserve.touched), in_mb(at->box.reserve.later),
+        error != 0 ? "; SCHED_RR: " : "", error != 0 ? strerror(error) : "");
     if (error != 0)
         say("go2heapsnapshot: warning: on a busy machine the copy may come too late; CAP_SYS_NICE "
             "or ulimit -r 1 allows SCHED_RR");
     say_group(at);
     say_no_limit(at);
     say_reserve(at);
+    say_holds(at);
+    look_at_room(at);
     at->is_armed = true;
 }
 
@@ -184,6 +248,10 @@ static void say_death(const struct at_death *at)
     say("go2heapsnapshot: note: process %llu (%s) %s%s at %s, with %.0f MB resident%s", pid_of(at),
         at->death.name, WIFSIGNALED(ending->status) ? "was " : "", how, when,
         in_mb(ending->resident), limit);
+    if (at->death.copy.loss.refused > 0)
+        say("go2heapsnapshot: warning: process %llu: there was no memory to copy %.0f MB of it, by "
+            "go2heapsnapshot's memory limit or the machine's memory",
+            pid_of(at), in_mb(at->death.copy.loss.refused));
 }
 
 /* ---- files ---- */
@@ -222,7 +290,7 @@ static int trim_files(const struct at_death *at, const struct death_file *last)
     return status;
 }
 
-/* Writes the copy, with signals as they were before. Returns an exit status. */
+/* Writes the copy. Returns an exit status. */
 static int write_copy(struct at_death *at, const char *remark)
 {
     char suffix[32];
@@ -230,14 +298,12 @@ static int write_copy(struct at_death *at, const char *remark)
     const char *output = at->options->output;
     _cleanup_free_ char *path =
         at_death_is_directory(output) ? death_file_path(output, &file) : strdup(output);
-    sigset_t blocked;
     if (!path) {
         message_error(&error_no_memory);
         return EXIT_FAILED;
     }
-    pthread_sigmask(SIG_SETMASK, &at->before, &blocked);
+    scratch_use(&at->scratch);
     const int status = at->write(at->context, &at->death, at->box.pid, path);
-    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
     if (status != EXIT_FINE && status != EXIT_DAMAGED)
         return status;
     say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
@@ -316,6 +382,44 @@ static void seize_another(struct at_death *at)
     at->is_over = true;
 }
 
+static void note_writer(struct at_death *at, int status)
+{
+    at->writer = 0;
+    if (!WIFEXITED(status))
+        say("go2heapsnapshot: warning: the process that wrote the dump was killed by signal %d",
+            WTERMSIG(status));
+    const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
+    note_status(at, exit_status);
+    if (exit_status == EXIT_FAILED)
+        at->next_before = clock_seconds() + BETWEEN_FAILED;
+}
+
+/* Waits until a dump is complete that would not be if the process ended now. */
+static void await_writer(struct at_death *at)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    const double start = clock_seconds();
+    int status;
+    while (at->writer != 0 && clock_seconds() - start < HOLD_MOST) {
+        watchdog_beat();
+        if (waitpid(at->writer, &status, WNOHANG) == at->writer)
+            note_writer(at, status);
+        else
+            nanosleep(&pause, NULL);
+    }
+}
+
+/* Leaves out of the copy what the disk has no room for: a part of the heap is better than none. */
+static void cut_to_room(struct at_death *at)
+{
+    struct death_reserve *reserve = &at->box.reserve;
+    const uint64_t all = death_box_resident(&at->box), room = scratch_measure(&at->scratch, all);
+    if (room < all && room < reserve->most)
+        reserve->most = room > LEAST_ROOM ? room : LEAST_ROOM;
+    at->box.spill = at->scratch.file;
+    at->box.spill_most = room == all ? at->scratch.free - at->scratch.needed : 0;
+}
+
 /* Handles the thread's stop at its end. */
 static void meet_end(struct at_death *at)
 {
@@ -323,16 +427,20 @@ static void meet_end(struct at_death *at)
     const bool was_killed = WIFSIGNALED(watch->status);
     const pid_t thread = watch->thread;
     const double start = clock_seconds();
+    watchdog_beat();
     if (is_wanted(at) && (!at->box.is_ready || at->changed != 0)) /* it had only just started */
         g2h_error_destroy(death_box_prepare(&at->box));
     if (is_wanted(at) && at->box.is_ready) {
         at->has_copy = true;
+        cut_to_room(at);
         at->error = death_box_copy(&at->box, &at->death);
         at->death.copy.account.stopped_seconds = clock_seconds() - start;
         at_death_end(at);
         return;
     }
     const bool was_alone = watch->is_alone;
+    if (at->box.holds && !was_alone)
+        await_writer(at);
     death_let_go(watch);
     if (!was_alone && watch->status != 0)
         say_unwritten(at);
@@ -345,18 +453,6 @@ static void meet_end(struct at_death *at)
 }
 
 /* ---- events ---- */
-
-static void note_writer(struct at_death *at, int status)
-{
-    at->writer = 0;
-    if (!WIFEXITED(status))
-        say("go2heapsnapshot: warning: the process that wrote the dump was killed by signal %d",
-            WTERMSIG(status));
-    const int exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-    note_status(at, exit_status);
-    if (exit_status == EXIT_FAILED)
-        at->next_before = clock_seconds() + BETWEEN_FAILED;
-}
 
 /* Seizes another thread after the seized one has ended without a stop, as a kernel may have it. */
 static void follow_lost(struct at_death *at)
@@ -430,6 +526,13 @@ static void let_go_or_seize(struct at_death *at)
     answer(at, at->is_over ? AT_DEATH_ENDED : AT_DEATH_READY);
 }
 
+/* Lets the process go. One that has come to its end is copied first. */
+static void release(struct at_death *at)
+{
+    while (!at->has_copy && at->box.watch.thread != 0 && !death_let_run(&at->box.watch))
+        meet_end(at);
+}
+
 static void note_all(struct at_death *at)
 {
     int status;
@@ -438,7 +541,48 @@ static void note_all(struct at_death *at)
         note(at, id, status);
 }
 
-/* Waits for a signal, for at most this many seconds, and handles it. */
+/* Stops this program together with its command, when a terminal stops both. A stopped program must
+ * not hold the command at its end, so it is not watched meanwhile. */
+static void stop_with_command(struct at_death *at)
+{
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    release(at);
+    if (at->is_over)
+        return;
+    watchdog_end();
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* until somebody continues it */
+    pthread_sigmask(SIG_BLOCK, &stop, NULL);
+    (void)watchdog_begin(WATCHDOG_SECONDS);
+    seize_another(at);
+}
+
+/* Handles a signal while the process lives. */
+static void handle(struct at_death *at, const siginfo_t *info)
+{
+    const int number = info->si_signo;
+    const bool is_own = info->si_code <= 0 && info->si_pid == getpid(); /* EPIPE */
+    if (number == SIGTTIN || number == SIGTTOU || (number == SIGPIPE && is_own))
+        return;
+    if (number == SIGTSTP && at->child.id != 0)
+        stop_with_command(at);
+    else if (number == SIGTSTP)
+        say("go2heapsnapshot: note: not stopped: process %llu would have to wait for it at its end",
+            pid_of(at));
+    else if (at->child.id != 0)
+        child_forward(&at->child, info);
+    else if (number == SIGUSR1)
+        at->is_asked = true;
+    else if (number == SIGUSR2 && at->answers >= 0)
+        let_go_or_seize(at);
+    else if (number != SIGPIPE)
+        at->is_over = true;
+}
+
+/* Waits for a signal, for at most this many seconds, and handles it; but the end of the process
+ * first, if that has come meanwhile. */
 static void await(struct at_death *at, double seconds)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
@@ -447,16 +591,11 @@ static void await(struct at_death *at, double seconds)
     siginfo_t info;
     (void)attach_urgent_begin(&urgent); /* so that the copy begins at once, on a busy machine too */
     const int number = sigtimedwait(&at->signals, &info, &most);
-    if (number == SIGCHLD)
+    watchdog_beat();
+    if (number > 0)
         note_all(at);
-    else if (number > 0 && at->child.id != 0)
-        child_forward(&at->child, &info);
-    else if (number == SIGUSR1)
-        at->is_asked = true;
-    else if (number == SIGUSR2)
-        let_go_or_seize(at);
-    else if (number > 0)
-        at->is_over = true;
+    if (number > 0 && number != SIGCHLD && !at->is_over)
+        handle(at, &info);
 }
 
 /* ---- checking the process ---- */
@@ -475,6 +614,8 @@ static void begin_program(struct at_death *at)
     struct g2h_error *error = check_command(at);
     if (!error)
         error = death_box_prepare(&at->box);
+    if (!error)
+        error = death_box_reserve(&at->box);
     at->changed = 0;
     at->is_armed = false; /* say_armed() when its runtime is ready */
     if (!error)
@@ -549,8 +690,10 @@ static bool copy_living(struct at_death *at, const char *remark)
         return false;
     }
     at->writer = fork();
-    if (at->writer == 0)
+    if (at->writer == 0) {
+        hold_begin(at->box.pid, at->answers >= 0 ? getppid() : 0);
         _exit(write_copy(at, remark));
+    }
     const bool is_started = at->writer > 0;
     if (!is_started) {
         say("go2heapsnapshot: cannot start a process: %s", strerror(errno));
@@ -570,7 +713,7 @@ struct disk_room {
  * third of a dump or less. */
 static bool has_room(const struct at_death *at, struct disk_room *ret)
 {
-    ret->needed = at->box.reserve.wanted / (is_packed(at->options) ? 3 : 1);
+    ret->needed = death_box_resident(&at->box) / (is_packed(at->options) ? PACKED : 1);
     ret->free = death_files_room(at->options->output);
     return ret->needed < ret->free;
 }
@@ -649,10 +792,13 @@ static void look(struct at_death *at)
     if (!at->box.is_ready || at->changed != 0)
         return;
     say_failed(at, death_box_keep_up(&at->box));
-    const bool has_memory = at->box.reserve.touched > 0 || at->box.reserve.is_refused;
+    const struct death_reserve *reserve = &at->box.reserve;
+    const bool has_memory = reserve->touched > 0 || reserve->is_refused || reserve->is_shared;
     if (!at->is_armed && has_memory && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
         say_armed(at);
     say_reserve(at);
+    if (at->is_armed && at->looked - at->measured >= BETWEEN_ROOM)
+        look_at_room(at);
 }
 
 /* Waits and looks until the process has ended, or a signal ends the watch. */
@@ -673,22 +819,14 @@ static void watch_process(struct at_death *at)
 
 /* ---- the whole of --at-death ---- */
 
-/* Blocks the signals that are waited for: those that the caller ignores stay ignored. */
+/* Blocks the signals that are waited for. Those that do nothing by default are left alone unless a
+ * command gets them. */
 static void at_death_block_signals(struct at_death *at)
 {
-    static const int numbers[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
-                                  SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH};
-    enum { FOR_THIS = 5 /* this program handles these itself, without a command */ };
-    struct sigaction action;
-    sigemptyset(&at->signals);
-    sigaddset(&at->signals, SIGCHLD);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
-            (i < FOR_THIS || at->options->run || (at->answers >= 0 && numbers[i] == SIGUSR2)))
-            sigaddset(&at->signals, numbers[i]);
-    }
-    signal(SIGCHLD, SIG_DFL);
-    pthread_sigmask(SIG_BLOCK, &at->signals, &at->before);
+    static const int harmless[] = {SIGCONT, SIGWINCH, SIGURG};
+    hold_signals(&at->signals, &at->before);
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless) && !at->options->run; i++)
+        sigdelset(&at->signals, harmless[i]);
 }
 
 /* Returns the error of a file or directory that cannot be written to, which should be known before
@@ -725,6 +863,7 @@ static struct g2h_error *at_death_open(struct at_death *at)
     if (at_death_is_directory(options->output))
         TRY(directory_make(options->output, "--at-death", &at->directory));
     struct g2h_error *error = at_death_try_output(options->output);
+    scratch_choose(&at->scratch, 0);
     if (!error || !options->run)
         return error;
     say("go2heapsnapshot: warning: %s: no heap can be written", error->message);
@@ -765,20 +904,72 @@ static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h
     return better ? better : failed;
 }
 
-/* Begins to watch a running process. */
+/* Returns whether the kernel ends this program when a process ends: the first one of a PID
+ * namespace, or one whose end that may be waiting for, such as a shell. The first process of the
+ * machine does not end. */
+static bool ends_with(uint64_t pid)
+{
+    static const char machine[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+    enum { MOST_ABOVE = 64 };
+    char space[sizeof(machine) + 1];
+    const ssize_t size = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+    if (getpid() == 1 || size <= 0)
+        return false;
+    space[size] = '\0';
+    for (unsigned i = 0; i < MOST_ABOVE && pid > 1; i++) {
+        _cleanup_(text_deinit) struct text status = {0};
+        pid = procfs_read_of(pid, "status", &status) == 0 ? procfs_number(&status, "PPid:") : 0;
+    }
+    return pid == 1 && strcmp(space, machine) != 0;
+}
+
+/* Prepares for a process that is seized. If it ends meanwhile, that is handled by meet_end(). */
+static struct g2h_error *prepare_seized(struct at_death *at)
+{
+    struct g2h_error *error = death_box_prepare(&at->box);
+    if (!error) {
+        say_reserving(at);
+        error = death_box_reserve(&at->box);
+    }
+    note_all(at);
+    if (!at->is_over && !error)
+        return NULL;
+    if (!at->is_over)
+        release(at);
+    if (!at->is_over)
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* Begins to watch a running process: it is seized first, so that its end is not missed. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
     const bool was_there = death_is_alive(at->box.pid, 0);
-    struct g2h_error *failed = death_box_prepare(&at->box);
+    at->box.holds = was_there && ends_with(at->box.pid);
+    const int error = was_there ? death_seize(&at->box.watch) : ESRCH;
+    struct g2h_error *failed = error == 0 ? prepare_seized(at) : death_box_prepare(&at->box);
     if (failed)
         return explain(at, was_there, failed);
-    const int error = death_seize(&at->box.watch);
     if (error != 0)
         return attach_refuse(at->box.pid, error, true);
-    if (at->box.heap.is_known)
+    if (!at->is_over && at->box.heap.is_known &&
+        (at->box.reserve.touched > 0 || at->box.reserve.is_shared))
         say_armed(at);
     return NULL;
+}
+
+/* Sets how long the process is held while its heap is written, if it is. */
+static void hold_while_written(const struct at_death *at)
+{
+    enum { IF_FROZEN = 10 };
+    if (at->box.holds) {
+        watchdog_last(HOLD_MOST + IF_FROZEN);
+        hold_for(HOLD_MOST);
+    } else {
+        watchdog_end(); /* nothing is held any more */
+    }
 }
 
 /* Writes the copy that was made at the end, and waits for dumps that are still being written. */
@@ -786,8 +977,11 @@ static void at_death_finish(struct at_death *at)
 {
     int status;
     if (at->has_copy && !at->error) {
+        hold_begin(at->box.pid, at->answers >= 0 ? getppid() : 0);
+        hold_while_written(at);
         say_death(at);
         note_status(at, write_copy(at, ""));
+        hold_end();
     }
     if (at->error) {
         message_error(at->error);
@@ -814,8 +1008,15 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
         .box = {
             .exe = options->exe,
             .threads = options->threads,
+            .memory = options->is_dump ? 0 : options->format->memory,
             .reserve = {.most = options->at_death_most > 0 ? options->at_death_most : UINT64_MAX}}};
+    at.scratch = (struct scratch){.output = options->output,
+                                  .file = -1,
+                                  .is_directory = at_death_is_directory(options->output),
+                                  .part = is_packed(options) ? PACKED : 1};
+    messages_never_wait();
     at_death_block_signals(&at);
+    (void)watchdog_begin(WATCHDOG_SECONDS);
     at.error = at_death_open(&at);
     if (!at.error)
         at.error = options->run ? at_death_start(&at) : at_death_begin(&at);
@@ -824,12 +1025,12 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
         answer(&at, AT_DEATH_READY);
     if (!at.error)
         watch_process(&at);
-    if (!at.has_copy)
-        death_let_go(&at.box.watch);
+    release(&at);
     at_death_finish(&at);
     g2h_error_destroy(at.error);
     death_deinit(&at.death);
     death_box_deinit(&at.box);
+    scratch_deinit(&at.scratch);
     target_directory_deinit(&at.directory);
     return at.status;
 }

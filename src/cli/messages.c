@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,35 @@
 #include "base/release.h"
 #include "base/scope.h"
 #include "cli/progress.h"
+
+static bool never_waits;
+static unsigned left_out; /* lines */
+
+void messages_never_wait(void)
+{
+    never_waits = true;
+}
+
+bool messages_can_print(void)
+{
+    enum { PATIENCE = 100 /* ms */ };
+    struct pollfd error = {STDERR_FILENO, POLLOUT, 0};
+    return !never_waits || poll(&error, 1, PATIENCE) > 0;
+}
+
+/* Prints a line, unless it would have to wait. */
+static void print_line(const char *line, size_t size)
+{
+    if (!messages_can_print()) {
+        left_out++;
+        return;
+    }
+    if (left_out > 0)
+        fprintf(stderr, "go2heapsnapshot: note: %u lines before this one could not be printed\n",
+                left_out);
+    left_out = 0;
+    fwrite(line, 1, size, stderr);
+}
 
 void say(const char *format, ...)
 {
@@ -37,7 +67,7 @@ void say(const char *format, ...)
     size = g2h_printable(text, size);
     text[size] = '\n'; /* replaces the NUL */
     progress_clear();
-    fwrite(text, 1, size + 1, stderr);
+    print_line(text, size + 1);
     if (text != usual)
         free(text);
 }
@@ -195,7 +225,8 @@ static void message_dead(const struct origin *origin)
             account->goroutines_scanned == 1 ? " was" : "s were");
     if (account->file_missing > 0)
         say("go2heapsnapshot: warning: %s: the copy is cut: of %" PRIu64 " bytes %" PRIu64
-            " or more are missing: the kernel took them first, or --at-death=SIZE leaves them out",
+            " or more are missing: the kernel took them first, there was no memory or room on the "
+            "disk for them, or --at-death=SIZE leaves them out",
             name, account->file_size, account->file_missing);
 }
 

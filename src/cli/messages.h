@@ -15,6 +15,13 @@
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on, a line that would have to wait, because nobody reads the pipe or terminal, is left
+ * out; the next one says how many were. */
+void messages_never_wait(void);
+
+/* Returns whether a line may be printed now; it may be called by a signal handler. */
+bool messages_can_print(void);
+
 /* Prints "go2heapsnapshot: " and the error's message. */
 void message_error(const struct g2h_error *error);
 

@@ -10,9 +10,10 @@
  *   conversion, series  the steps from a dump to a view; the outputs of several dumps
  *   watch, keep         --watch, and the dumps that it keeps
  *   devtools            --inspect
- *   at_death, child, heir, guard
- *                       what --at-death waits for and writes; the command that it starts, and the
- *                       Go program that this starts; the process that does so beside --watch
+ *   at_death, hold, child, heir, guard
+ *                       what --at-death waits for and writes; what signals do meanwhile; the
+ *                       command that it starts, and the Go program that this starts; the process
+ *                       that does so beside --watch
  *   redact_key, sampling
  *                       values of options that are files or numbers
  */

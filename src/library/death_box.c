@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "process/attach/available.h"
 #include "process/attach/copied.h"
 #include "process/attach/procfs.h"
 #include "process/attach/refuse.h"
@@ -22,10 +23,16 @@
 
 #ifdef __linux__
 
-/* Memory is reserved anew if less than this part of the process's memory is left to grow into; if
- * the system did not provide everything, only after this many seconds. */
+/* Of the memory of a process less than this part is freed between two looks. */
 enum { LEAST_LEFT = 8 };
-#define RETRY 5.0
+
+/* Memory is reserved anew once half of the margin for growth is used; if the system did not provide
+ * everything, only after this many seconds. The margin is what the process has grown by in this
+ * many looks, within these bounds, of which the last one is a part of the process's memory. */
+#define RETRY        5.0
+#define LEAST_MARGIN (16ull << 20)
+#define MOST_MARGIN  (64ull << 20)
+enum { MARGIN_LOOKS = 8, MARGIN_PART = 4 };
 
 /* How often the heap is searched for in a process whose runtime is not ready yet. */
 enum { MOST_LOOKS = 40 };
@@ -67,13 +74,64 @@ static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
     return is_known ? pages * page : 0;
 }
 
-static struct g2h_error *get_memory(struct death_box *box)
+/* Returns whether a limit of a control group is this program's, too. */
+static bool is_own_limit(const char *limit)
 {
-    uint64_t left;
+    char own[1000];
+    const char *slash = strrchr(limit, '/');
+    const size_t size = slash ? (size_t)(slash - limit) : 0;
+    for (unsigned version = 0; size > 0 && version < 2; version++)
+        if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
+            strncmp(own, limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))
+            return true;
+    return false;
+}
+
+/* Records the limit of the process, which it may have for this program as well. */
+static void note_limit(struct death_box *box)
+{
+    struct attach_available available;
+    attach_available_find_of(box->pid, &available);
+    memcpy(box->limit, available.limit, sizeof(box->limit));
+    box->reserve.enough = *available.limit ? available.bytes : 0;
+    box->reserve.is_shared = is_own_limit(available.limit);
+}
+
+uint64_t death_box_resident(const struct death_box *box)
+{
+    return death_box_resident_of(box->watch.is_stopped ? (uint64_t)box->watch.thread : box->pid,
+                                 NULL);
+}
+
+/* Returns how much the process may grow until memory is reserved again. */
+static uint64_t margin_of(const struct death_box *box)
+{
+    const uint64_t part = box->resident / MARGIN_PART,
+                   most = part > MOST_MARGIN ? part : MOST_MARGIN;
+    uint64_t growth = most;
+    if (box->growth < most / MARGIN_LOOKS)
+        growth = MARGIN_LOOKS * box->growth;
+    return growth > LEAST_MARGIN ? growth : LEAST_MARGIN;
+}
+
+static struct death_order order_of(struct death_box *box)
+{
+    return (struct death_order){.heap = box->heap.range,
+                                .find = death_heap_parts,
+                                .context = &box->heap,
+                                .after = box->memory,
+                                .spill = box->spill,
+                                .spill_most = box->spill_most};
+}
+
+struct g2h_error *death_box_reserve(struct death_box *box)
+{
+    const struct death_order order = order_of(box);
     box->resident = death_box_resident_of(box->pid, NULL);
     box->tried = clock_seconds();
-    box->reserve.enough = g2h_process_limit(box->pid, &left);
-    const int error = death_reserve(box->pid, &box->heap.range, &box->reserve);
+    note_limit(box);
+    box->reserve.margin = margin_of(box);
+    const int error = death_reserve(box->pid, &order, &box->reserve);
     const uint64_t small = SMALL_BLOCKS + box->resident / SMALL_PART;
     memory_touch((size_t)(small < SMALL_MOST ? small : SMALL_MOST));
     (void)mlockall(MCL_CURRENT | MCL_ONFAULT); /* this program, too; failure is ignored */
@@ -121,7 +179,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     TRY(origin_open_program(&options, &box->program));
     TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
     note_kills_of_living(box);
-    TRY(get_memory(box));
+    box->resident = 0;
     box->looked = 0;
     box->own = 0;
     box->is_ready = true;
@@ -134,22 +192,33 @@ static bool wants_memory(const struct death_box *box, uint64_t resident)
     const struct death_reserve *reserve = &box->reserve;
     const bool was_disturbed =
         !reserve->is_refused &&
-        reserve->touched<reserve->wanted, may_help = resident> box->resident &&
-        !reserve->is_refused,
-               is_short = resident + resident / LEAST_LEFT > reserve->touched &&
-                          reserve->touched < reserve->most &&
+        reserve->touched<reserve->wanted, has_grown = resident> box->resident + reserve->margin / 2,
+               may_help = !reserve->is_refused || clock_seconds() - box->tried > RETRY,
+               has_less = reserve->touched < reserve->most &&
                           (reserve->enough == 0 || reserve->touched < reserve->enough);
-    return is_short && (was_disturbed || may_help || clock_seconds() - box->tried > RETRY);
+    return !reserve->is_shared && has_less &&
+           (was_disturbed || ((has_grown || reserve->is_refused) && may_help));
+}
+
+/* Records how fast the process grows: the fastest of the last looks, of which each counts less than
+ * the one after it. */
+static void note_growth(struct death_box *box, uint64_t resident)
+{
+    const uint64_t now = box->last > 0 && resident > box->last ? resident - box->last : 0;
+    box->growth -= box->growth / (2 * MARGIN_LOOKS);
+    box->growth = now > box->growth ? now : box->growth;
+    box->last = resident;
 }
 
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = death_box_resident_of(box->pid, &box->own);
     note_kills_of_living(box);
+    note_growth(box, resident);
     if (box->is_ready && !box->heap.is_known && box->looked++ < MOST_LOOKS)
         TRY(death_heap_find(box->pid, box->program.exe, &box->heap));
     if (wants_memory(box, resident))
-        TRY(get_memory(box));
+        TRY(death_box_reserve(box));
     return NULL;
 }
 
@@ -212,8 +281,7 @@ static uint64_t expected_of(const struct death_box *box)
 
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
 {
-    const struct death_order order = {
-        .heap = box->heap.range, .find = death_heap_parts, .context = &box->heap};
+    const struct death_order order = order_of(box);
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
     death_box_note_process(box, (uint64_t)box->watch.thread, ret);
@@ -224,7 +292,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     ret->copy.account.urgent_error = urgent_error;
     ret->copy.ending.status = (unsigned)box->watch.status;
     note_limits(box, &ret->copy.ending);
-    death_let_go(&box->watch);
+    if (!box->holds)
+        death_let_go(&box->watch);
     (void)munlockall();
     return death_box_explain(box, error);
 }
@@ -245,7 +314,8 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
 
 void death_box_deinit(struct death_box *box)
 {
-    death_let_go(&box->watch);
+    if (!box->holds)
+        death_let_go(&box->watch);
     death_reserve_deinit(&box->reserve);
     g2h_exe_close(box->program.exe);
     origin_deinit(&box->program);

@@ -19,16 +19,22 @@ struct death_box {
     uint64_t pid;
     const char *exe;  /* the executable given by the user; NULL: that of the process */
     unsigned threads; /* as in struct origin_options */
+    unsigned memory;  /* as there: what is done with the copy, for which memory has to be left */
+    int spill;        /* as in struct death_order; the caller's */
+    uint64_t spill_most;
+    bool holds; /* the process stays stopped at its end after it has been copied */
     struct death_watch watch;
     struct death_reserve reserve; /* reserve.most is the caller's */
     struct death_heap heap;
-    struct origin program;  /* the executable and the modules */
-    char name[64];          /* of the process: "server" */
-    bool is_ready;          /* program and heap are those of the running program */
-    uint64_t resident;      /* bytes when memory was last reserved */
-    double tried;           /* when that was */
-    uint64_t own;           /* bytes that are not of files, at the last look */
-    unsigned looked;        /* how often the heap was searched for */
+    struct origin program; /* the executable and the modules */
+    char name[64];         /* of the process: "server" */
+    char limit[1024];      /* the file with its memory limit; "": there is none */
+    bool is_ready;         /* program and heap are those of the running program */
+    uint64_t resident;     /* bytes when memory was last reserved */
+    uint64_t last, growth; /* bytes at the last look; how many more they become from look to look */
+    double tried;          /* when that was */
+    uint64_t own;          /* bytes that are not of files, at the last look */
+    unsigned looked;       /* how often the heap was searched for */
     struct oom_count kills; /* before the process can have been killed: death_box_note_kills() */
     struct oom_count last_kills;
     bool has_kills; /* both are known */
@@ -47,18 +53,26 @@ struct death {
 void death_box_note_kills(struct death_box *box);
 
 /*
- * Prepares for what the process runs now: opens the executable, finds the heap, reserves memory. To
- * be called again after execve(). Errors: those of g2h_exe_open(): it is not Go; G2H_ERROR_SYSTEM:
- * it may not be read, or has ended; G2H_ERROR_MEMORY.
+ * Prepares for what the process runs now: opens the executable, and finds the heap; memory is
+ * reserved by the next function. To be called again after execve(). Errors: those of
+ * g2h_exe_open(): it is not Go; G2H_ERROR_SYSTEM: it may not be read, or has ended;
+ * G2H_ERROR_MEMORY.
  */
 struct g2h_error *death_box_prepare(struct death_box *box);
+
+/* Reserves memory for the copy. Stops when a signal is pending: death_box_keep_up() continues.
+ * Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
+struct g2h_error *death_box_reserve(struct death_box *box);
 
 /* Reserves more memory if the process has grown, and records what has to be known before its end.
  * To be called a few times per second. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *death_box_keep_up(struct death_box *box);
 
-/* Copies the process, whose thread has stopped at its end, and lets it end. *ret goes to
- * death_deinit() in any case. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
+/* Returns the resident bytes of the process. */
+uint64_t death_box_resident(const struct death_box *box);
+
+/* Copies the process, whose thread has stopped at its end, and lets it end unless box->holds. *ret
+ * goes to death_deinit() in any case. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret);
 
 /* Copies the process while it lives, by stopping all of its threads; it must not be seized. The

@@ -245,11 +245,12 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
                                     struct g2h_process_account *ret_account,
                                     struct g2h_memory *ret_memory, struct g2h_input **ret)
 {
-    const uint64_t missing = copy->loss.lost + copy->loss.limited;
+    const struct death_loss *loss = &copy->loss;
+    const uint64_t missing = loss->lost + loss->limited + loss->refused;
     *ret_account = (struct g2h_process_account){.is_dead = copy->process.is_dead};
     *ret_memory = (struct g2h_memory){0};
     note_copied(&copy->account, ret_account);
-    ret_account->file_missing = copy->loss.is_late && missing == 0 ? 1 : missing;
+    ret_account->file_missing = loss->is_late && missing == 0 ? 1 : missing;
     ret_account->file_size = copy->account.bytes + missing;
     copy->process.name = copy->account.name;
     return explain_cut(read_process(&copy->process, &copy->source, exe, options, &copy->ending,

@@ -109,7 +109,9 @@ out_of_memory() {
 		no_groups "$name: status 0, and who killed it" "$name: the leak is the first suspect, and the head says how it died" \
 			"$name, and the box runs when the kernel has taken the memory: status 1, and why" "$name: a dump at 60 %, and one of the end" \
 			"$name: the first dump's first suspect is the leak as well" "$name, just after it has begun: status 137, and who killed it" \
-			"$release, a full disk: said once, and a dump once there is room"
+			"$release, a full disk: said once, and a dump once there is room" \
+			"$name, and the box has less memory than the program: its heap, whole or cut" \
+			"$name, and the box has the program's memory: its heap, whole or cut"
 		return
 	fi
 	file=memory.max
@@ -144,8 +146,33 @@ out_of_memory() {
 	[ $status -eq 137 ] && grep -q 'was killed by the OOM killer at 2.*, limit 101 MB' "$build/log"
 	result $? "$name, just after it has begun: status $status, and who killed it" "$build/log"
 	disk_is_full
+	small_boxes
 	await rmdir "$group"
 	group=
+}
+
+# small_boxes: which have less memory than the program, or that of the program.
+small_boxes() {
+	other=$group.box
+	mkdir "$other" || return
+	echo $((44 << 20)) >"$other/$file"
+	for where in "$other" "$group"; do
+		starts leak 8000
+		: >"$build/log"
+		sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$where" "$g2h" --at-death --pid "$pid" -o "$out/" 2>"$build/log" &
+		box=$!
+		ended
+		[ "$app_status" -eq 137 ] && one_heap && case $status in
+		0) suspects "$out"/app-* ;;
+		3) grep -q 'the copy is cut' "$build/log" && suspects "$out"/app-* 3 ;;
+		*) false ;;
+		esac
+		case $where in
+		"$other") result $? "$name, and the box has less memory than the program: its heap, whole or cut ($status)" "$build/log" ;;
+		*) result $? "$name, and the box has the program's memory: its heap, whole or cut ($status)" "$build/log" ;;
+		esac
+	done
+	await rmdir "$other"
 }
 
 # disk_is_full: for minutes, in which it is looked at again and again.
@@ -156,7 +183,9 @@ disk_is_full() {
 	: >"$build/log"
 	FULL_DISK_ASKED=$build/asked FULL_DISK_ROOM=$build/room LD_PRELOAD=$build/full_disk.so "$g2h" --at-death=1% --pid "$pid" -o "$out" 2>"$build/log" &
 	box=$!
-	await eval '[ "$(wc -c <"$build/asked")" -gt 4 ]'
+	await grep -q 'no dump is written while it lives' "$build/log"
+	asked=$(wc -c <"$build/asked")
+	await eval '[ "$(wc -c <"$build/asked")" -gt $((asked + 8)) ]'
 	[ "$(grep -c 'no dump is written while it lives' "$build/log")" -eq 1 ] && [ "$(grep -c 'has used 1 %' "$build/log")" -eq 1 ] && : >"$build/room"
 	await eval '[ ! -e "$build/room" ] || grep -q " is written$" "$build/log"'
 	[ "$(grep -c 'has used 1 %' "$build/log")" -eq 2 ] && [ "$(ls "$out" | grep -c -- '-1%.dump.gz$')" -ge 1 ]
@@ -311,6 +340,196 @@ watches() {
 	done
 } 2>/dev/null
 
+# one_heap: succeeds if the directory has one file, which is complete.
+one_heap() {
+	set -- "$out"/* "$out"/.[!.]*
+	[ $# -eq 2 ] && gzip -t "$1" 2>/dev/null
+}
+
+# signalled: signals between the end of the program and that of the file, at moments that differ.
+signalled() {
+	count=20 heaps=0 slow=0
+	[ -z "${CHECK_ALL-}" ] || count=60
+	: >"$build/told"
+	for number in $(seq $count); do
+		starts leak 0
+		arms '' "$out/"
+		kill -KILL "$pid"
+		sleep 0.0$((number * 7 % 10))
+		set -- HUP TERM USR1 USR2 PIPE INT QUIT ALRM TSTP RTMIN
+		shift $((number % 10))
+		kill -"$1" $box
+		before=$(date +%s)
+		ended
+		[ $(($(date +%s) - before)) -le 20 ] || slow=$((slow + 1))
+		if [ "$status" -eq 0 ] && one_heap; then heaps=$((heaps + 1)); else echo "$1: status $status"; fi
+	done >>"$build/told"
+	[ $heaps -eq $count ] && [ $slow -eq 0 ]
+	result $? "$release, a signal between the death and the file: $heaps heaps of $count" "$build/told" "$build/log"
+	# A file whose writing lasts: nobody reads the pipe.
+	starts leak 0
+	mkfifo "$out/app.dump"
+	arms '' "$out/app.dump"
+	kill -KILL "$pid"
+	wait "$pid"
+	pid=
+	await grep -q 'was killed by signal 9' "$build/log"
+	kill -TERM $box
+	await grep -q 'a second signal within 2 s' "$build/log"
+	kill -TERM $box # at once, as timeout(1) does: it counts as the same
+	sleep 0.5
+	kill -0 $box
+	result $? "$release, SIGTERM while the heap is written: goes on" "$build/log"
+	kill -TERM $box
+	status=0
+	wait $box || status=$?
+	box=
+	[ "$status" -eq 1 ] && grep -q 'ended by a second signal: the heap of process [0-9]* is lost' "$build/log"
+	result $? "$release, a second one soon after it: ends, and says that the heap is lost" "$build/log"
+} 2>/dev/null
+
+# traced: succeeds if somebody traces a thread of the program.
+traced() {
+	! untraced
+}
+
+# state: prints how a thread runs: T is stopped.
+state() {
+	sed -n 's/^State:[[:blank:]]*\(.\).*/\1/p' "/proc/$1/status"
+}
+
+# stops: the terminal does not stop the box, unless it stops the program with it.
+stops() {
+	starts leak 0
+	arms '' "$out/"
+	kill -TSTP $box
+	await grep -q 'not stopped' "$build/log"
+	[ "$(state $box)" != T ]
+	result $? "$release, SIGTSTP of the box: is not stopped, and says why" "$build/log"
+	kills KILL
+	rm -rf "$out"
+	: >"$build/app.log"
+	: >"$build/log"
+	# A group of its own, as shells make it for a terminal: that of an orphan would not be stopped.
+	bash -mc '"$0" --at-death -o "$1/" -- "$2" leak 0 >"$3" 2>"$4" & echo $! >"$5"; while kill -0 $!; do sleep 0.1; done' \
+		"$g2h" "$out" "$build/app" "$build/app.log" "$build/log" "$build/box" 2>"$build/report" &
+	shell=$!
+	await grep -q 'is written when' "$build/log"
+	pid=$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")
+	box=$(cat "$build/box")
+	kill -TSTP "$box"
+	await eval '[ "$(state $box)" = T ]'
+	[ "$(state "$box")" = T ] && untraced
+	result $? "$release, SIGTSTP of the box of a command: is stopped, and holds nothing" "$build/log"
+	kill -CONT "$box"
+	await traced
+	kill -KILL "$pid"
+	wait $shell
+	pid='' box=
+	one_heap
+	result $? "$release, once it goes on: the heap of the command is written" "$build/log"
+} 2>/dev/null
+
+# stands_still: a box that is stopped for good; the end is looked at by stood_still, much later.
+stands_still() {
+	starts leak 0
+	arms '' "$out/"
+	kill -STOP $box
+	kill -KILL "$pid"
+	still_pid=$pid still_box=$box
+	pid='' box=
+} 2>/dev/null
+
+# stood_still: the kernel has ended it, and the program has ended.
+stood_still() {
+	since=$(date +%s) status=0
+	wait "$still_box" || status=$?
+	wait "$still_pid"
+	[ $status -eq 137 ] && [ $(($(date +%s) - since)) -le 60 ]
+	result $? "$release, a box that is stopped for good: lets the program end within half a minute" "$build/log"
+} 2>/dev/null
+
+# disturbed: what else must not lose a heap.
+disturbed() {
+	# The memory for the copy comes slowly, and the program is killed meanwhile.
+	cc -shared -fPIC -D_GNU_SOURCE -o "$build/slow_reserve.so" "$here/slow_reserve.c" || return
+	starts leak 0
+	: >"$build/log"
+	SLOW_RESERVE=30 LD_PRELOAD=$build/slow_reserve.so "$g2h" --at-death --pid "$pid" -o "$out/" 2>"$build/log" &
+	box=$!
+	await traced
+	sleep 0.3
+	kills KILL
+	[ "$status" -eq 0 ] && one_heap && ! grep -q 'is written when' "$build/log" && suspects "$out"/app-*
+	result $? "$release, killed while memory is reserved: its heap" "$build/log"
+	# Nobody reads what it says: the reader has gone, or does not read.
+	for reader in exit 'sleep 100'; do
+		starts leak 0
+		rm -f "$build/pipe"
+		mkfifo "$build/pipe"
+		sh -c "$reader" <"$build/pipe" &
+		reads=$!
+		sh -c 'yes | tr -d "\n" >&3 & exec "$@" 2>&3' sh env -u LD_PRELOAD "$g2h" --at-death --pid "$pid" -o "$out/" 3>"$build/pipe" &
+		box=$!
+		await traced
+		sleep 0.5
+		kill -KILL "$pid"
+		wait "$pid"
+		pid=
+		await one_heap
+		one_heap
+		result $? "$release, messages that nobody reads ($reader): its heap" "$build/log"
+		wait $box
+		kill -KILL $reads
+		wait $reads
+		box=
+	done
+	# Temporary files cannot be created.
+	starts leak 0
+	: >"$build/log"
+	TMPDIR=$build/none "$g2h" --at-death --pid "$pid" -o "$out/" 2>"$build/log" &
+	box=$!
+	await grep -q 'is written when' "$build/log"
+	kills KILL
+	[ "$status" -eq 0 ] && one_heap
+	result $? "$release, no directory for temporary files: its heap" "$build/log"
+} 2>/dev/null
+
+# namespaces: the box is in the PID namespace that ends with the program.
+namespaces() {
+	name="$release, the first process of the box's PID namespace: status 0, and its heap"
+	if ! unshare -p -f --mount-proc true 2>/dev/null; then
+		echo "ok - $name # SKIP no PID namespace can be made here"
+		return
+	fi
+	for how in init child; do
+		rm -rf "$out"
+		mkdir "$out"
+		: >"$build/app.log"
+		: >"$build/log"
+		case $how in
+		init) unshare -p -f --mount-proc "$build/app" leak 0 >"$build/app.log" 2>&1 & ;;
+		# A shell that waits for the program.
+		child) unshare -p -f --mount-proc sh -c '"$0" leak 0; :' "$build/app" >"$build/app.log" 2>&1 & ;;
+		esac
+		outer=$!
+		await grep -q '^ready' "$build/app.log"
+		first=$(pgrep -P $outer)
+		case $how in init) inner=1 ;; *) inner=2 ;; esac
+		nsenter -t "$first" -p -m "$g2h" --at-death --pid $inner -o "$out/" 2>"$build/log" &
+		box=$!
+		await grep -q 'with it this PID namespace may end' "$build/log"
+		case $how in init) pid=$first ;; *) pid=$(pgrep -P "$first") ;; esac
+		kill -KILL "$pid"
+		status=0
+		wait $box || status=$?
+		wait $outer
+		pid='' box=
+		[ $status -eq 0 ] && one_heap
+		result $? "${name%%:*} ($how): status $status, and its heap" "$build/log"
+	done
+} 2>/dev/null
+
 # deployed NAME: the script of a manifest of docs/oom.md, on standard input, which arms a program named "server", writes its heap.
 deployed() {
 	sed "s|-o [a-z/]*/dumps/|-o $out/|" >"$build/script"
@@ -434,12 +653,18 @@ for goroot in $goroots; do
 		tell "$build/log"
 		continue
 	fi
+	stands_still
 	killed
 	out_of_memory
+	signalled
+	stops
+	disturbed
+	namespaces
 	undisturbed
 	exits
 	boxes
 	watches
 	manifests
 	commands
+	stood_still
 done

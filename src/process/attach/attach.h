@@ -11,6 +11,9 @@
  *   fork, inject, inject_amd64, filters, collapse
  *                       a copy of the process by a fork from outside, which is read instead
  *   death, death_copy   stops a process at its end, and copies its most useful memory first
+ *   death_reserve, death_spill
+ *                       memory for that copy; a file for what it has no memory for
+ *   watchdog            ends this program if it stands still meanwhile
  *   space, pages, copy  address space for the copy, the pages to copy, and copying them
  *   window              the child's memory, read on demand, if there is no memory for a copy
  *   available, oom      whether there is memory for the copy; counts of OOM kills

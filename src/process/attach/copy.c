@@ -23,6 +23,7 @@
 #include "base/workers.h"
 #include "process/attach/urgent.h"
 #include "process/attach/procfs.h"
+#include "process/attach/watchdog.h"
 
 #ifndef IOV_MAX
 #define IOV_MAX 1024
@@ -237,6 +238,7 @@ static void read_batches(struct copy *copy, const struct g2h_progress *progress)
         uint64_t bytes = 0, reads = 0;
         const int error = read_batch(copy, &copy->batches.data[i], &bytes, &reads);
         bytes = note_read(copy, error, bytes, reads);
+        watchdog_beat();
         if (progress)
             progress->update(progress->context, "copying", bytes, copy->total, 0);
     }

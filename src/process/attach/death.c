@@ -160,15 +160,30 @@ static int interrupt(struct death_watch *watch)
     return WIFSTOPPED(status) && status >> 16 == 0 ? WSTOPSIG(status) : 0;
 }
 
+/* Waits for the end of a thread that was killed while it was stopped: it continues by itself, and
+ * stops at its end or, as a kernel may have it, does not. */
+static void await_end(struct death_watch *watch)
+{
+    int status = 0;
+    pid_t id;
+    while ((id = waitpid(watch->thread, &status, __WALL)) < 0 && errno == EINTR)
+        continue;
+    if (id == watch->thread && WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT)
+        note_end(watch);
+    else
+        watch->thread = 0;
+}
+
 /* Only a stopped tracee can be detached, so it is interrupted first. At its end it stays
  * stopped. */
 bool death_let_run(struct death_watch *watch)
 {
     const int number = watch->thread != 0 && !watch->is_stopped ? interrupt(watch) : 0;
+    if (watch->thread != 0 && !watch->is_stopped &&
+        ptrace(PTRACE_DETACH, watch->thread, NULL, (long)number) != 0 && errno == ESRCH)
+        await_end(watch);
     if (watch->is_stopped)
         return false;
-    if (watch->thread != 0)
-        (void)ptrace(PTRACE_DETACH, watch->thread, NULL, (long)number);
     watch->thread = 0;
     return true;
 }

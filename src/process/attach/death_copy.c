@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -15,20 +14,8 @@
 #include "process/attach/available.h"
 #include "process/attach/copied.h"
 #include "process/attach/copy.h"
+#include "process/attach/death_spill.h"
 #include "process/attach/procfs.h"
-
-/* Addresses reserved around the pages of a process for those that it gets until its end: they cost
- * nothing. If the system does not provide as many, fewer. */
-#define AROUND      (64ull << 30)
-#define AROUND_LESS (256ull << 20)
-
-/* How much a process may grow until memory is allocated again. */
-#define LEAST_MARGIN (64ull << 20)
-enum { MARGIN = 4 /* a quarter */ };
-
-/* Memory that a process may have beyond what its limit counts: files, most of which other processes
- * map as well. */
-#define NOT_CHARGED (16ull << 20)
 
 /* This many bytes may be counted late (percpu counters of the kernel). */
 #define FEW (4ull << 20)
@@ -36,126 +23,9 @@ enum { MARGIN = 4 /* a quarter */ };
 /* No process that Go's runtime has started has less memory. */
 #define LEAST_OF_GO (1ull << 20)
 
-/* Memory that is left to other processes. */
-#define SPARE (64ull << 20)
-
-/* ---- memory for the copy ---- */
-
-/* Returns whether a signal is pending that reports an event of the process. */
-static bool has_pending_event(void)
-{
-    sigset_t waiting;
-    return sigpending(&waiting) == 0 && sigismember(&waiting, SIGCHLD) > 0;
-}
-
-/* Returns whether memory may be allocated further: not if an event of the process waits, or if
- * little is left to others. A function of struct attach_guard; stores in *context how much is still
- * to be allocated. */
-static bool reserve_may_go_on(void *context, uint64_t left)
-{
-    struct attach_available available;
-    uint64_t *const ret_left = context;
-    *ret_left = left;
-    if (has_pending_event())
-        return false;
-    attach_available_find(&available);
-    return available.left > SPARE;
-}
-
-static int compare_runs(const void *a, const void *b)
-{
-    const struct attach_run *one = a, *other = b;
-    return (one->address > other->address) - (one->address < other->address);
-}
-
-/* Makes a space for pages and for the slow ones, unless the existing one holds them. Returns false
- * if there are no addresses. */
-static bool make_space(const struct attach_pages *pages, struct death_reserve *reserve)
-{
-    static const uint64_t around[] = {AROUND, AROUND_LESS, 0};
-    _cleanup_(attach_pages_deinit) struct attach_pages all = {0};
-    if (!vector_grow(&all.runs, pages->runs.count + pages->slow.count + 1))
-        return false;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        all.runs.data[all.runs.count++] = pages->runs.data[i];
-    for (size_t i = 0; i < pages->slow.count; i++)
-        all.runs.data[all.runs.count++] = pages->slow.data[i];
-    vector_sort(&all.runs, compare_runs);
-    if (reserve->space.data && attach_space_holds(&reserve->space, &all))
-        return true;
-    reserve->touched = 0;
-    for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
-        attach_space_deinit(&reserve->space);
-        if (attach_space_make(&all, around[i], &reserve->space))
-            return true;
-    }
-    return false;
-}
-
-/* Returns the end of the last page of the heap that has been written to; 0: there is none. */
-static uint64_t end_of_heap(const struct attach_pages *pages, const struct range *heap)
-{
-    for (size_t i = pages->runs.count; i > 0; i--) {
-        const struct attach_run *run = &pages->runs.data[i - 1];
-        if (run->kind != ATTACH_ZERO && run->address >= heap->begin && run->address < heap->end)
-            return run->address + run->size;
-    }
-    return 0;
-}
-
-/* Cuts runs so that those that were written to have at most most bytes. */
-static void cut_runs(struct attach_pages *pages, uint64_t most)
-{
-    uint64_t left = most;
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        struct attach_run *run = &pages->runs.data[i];
-        if (run->kind != ATTACH_WRITTEN)
-            continue;
-        if (run->size > left) {
-            run->size = left & ~(uint64_t)(4096 - 1);
-            pages->runs.count = i + (run->size > 0);
-            return;
-        }
-        left -= run->size;
-    }
-}
-
-/* Memory is allocated now for what the process has and for how far it may grow until the next call,
- * since at its end there may be none. The heap grows upwards, so the space behind it counts as
- * pages of it. */
-int death_reserve(uint64_t pid, const struct range *heap, struct death_reserve *reserve)
-{
-    uint64_t left = 0;
-    const struct attach_guard guard = {reserve_may_go_on, &left};
-    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
-    const int error = attach_pages_find_apart(pid, &pages);
-    if (error != 0 || pages.runs.count == 0)
-        return error != 0 ? error : ESRCH;
-    if (!make_space(&pages, reserve))
-        return ENOMEM;
-    const uint64_t quarter = pages.resident / MARGIN,
-                   margin = quarter > LEAST_MARGIN ? quarter : LEAST_MARGIN,
-                   all = pages.resident + margin, end = end_of_heap(&pages, heap);
-    const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
-    reserve->wanted = all < reserve->most ? all : reserve->most;
-    if (reserve->enough > 0 && reserve->wanted > reserve->enough + NOT_CHARGED)
-        reserve->wanted = reserve->enough + NOT_CHARGED;
-    if (end > 0 && attach_space_area(&reserve->space, end, margin) &&
-        !vector_push(&pages.runs, growth))
-        return ENOMEM;
-    cut_runs(&pages, reserve->wanted);
-    pages.resident = reserve->wanted;
-    const bool is_full = attach_space_fill(&reserve->space, &pages, &guard, NULL);
-    reserve->is_refused = !is_full && !has_pending_event();
-    reserve->touched = is_full ? reserve->wanted : reserve->wanted - left;
-    return 0;
-}
-
-void death_reserve_deinit(struct death_reserve *reserve)
-{
-    attach_space_deinit(&reserve->space);
-    reserve->touched = 0;
-}
+/* Of the memory for a copy this part remains to work with; and what writing a dump takes. */
+enum { WORK_PART = 8 };
+#define LEAST_AFTER (16ull << 20)
 
 /* The pages that are copied together, one list after the other. */
 enum { OUTSIDE, FIRST_OF_HEAP, SLOW = FIRST_OF_HEAP + DEATH_RANKS, ZEROS, LISTS };
@@ -167,6 +37,9 @@ struct dying {
     struct attach_pages all, lists[LISTS];
     struct death_parts parts; /* ascending */
     uint64_t left;            /* bytes that may still be copied */
+    bool is_left_for_memory;  /* more may not be copied because there is no memory for more */
+    uint64_t memory;          /* bytes that may still be copied to memory; UINT64_MAX: all */
+    struct death_spill spill; /* where the rest goes */
     uint64_t expected;        /* bytes that the process had before */
     bool is_late;             /* as in struct death_loss: far fewer pages than expected */
     bool is_doubtful;         /* it may be late: see can_read_new_page() */
@@ -283,13 +156,14 @@ static bool read_clean(struct dying *dying, const struct dying_file *file, struc
     *ret_size = 0;
     if (dying->is_late || dying->is_doubtful || file->descriptor < 0 || !mapped ||
         run.size > dying->left || run.size > mapped->size - (pages.begin - mapped->address) ||
-        !bytes_same(mapped->path, bytes_of(file->path)))
+        !bytes_same(mapped->path, bytes_of(file->path)) || run.size > dying->memory)
         return true;
     uint8_t *const to = attach_space_at(&dying->reserve->space, &run);
     const ssize_t size = pread(file->descriptor, to, (size_t)run.size,
                                (off_t)(mapped->offset + (pages.begin - mapped->address)));
     *ret_size = size > 0 ? (uint64_t)size & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
     dying->left -= *ret_size;
+    dying->memory -= *ret_size;
     account->bytes += *ret_size;
     account->reads++;
     return memory_add(&ret->memory, pages.begin, *ret_size, to);
@@ -377,12 +251,6 @@ static bool list_run(struct dying *dying, const struct attach_run *run, size_t *
     return true;
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-    const struct death_part *one = a, *other = b;
-    return (one->address > other->address) - (one->address < other->address);
-}
-
 /* Lists the pages of the heap, once the memory outside it is known. Returns false if memory runs
  * out. */
 static bool list_heap(struct dying *dying, const struct memory *memory)
@@ -390,7 +258,7 @@ static bool list_heap(struct dying *dying, const struct memory *memory)
     size_t next = 0;
     if (dying->order->find && !dying->order->find(dying->order->context, memory, &dying->parts))
         return false;
-    vector_sort(&dying->parts, compare_parts);
+    vector_sort(&dying->parts, death_part_compare);
     for (size_t i = 0; i < dying->all.runs.count; i++) {
         const struct attach_run *run = &dying->all.runs.data[i];
         if (run->kind != ATTACH_ZERO && is_in_heap(dying, run) && !list_run(dying, run, &next))
@@ -407,7 +275,7 @@ static void cut_to_limit(struct dying *dying, struct attach_pages *list, struct 
         struct attach_run run = list->runs.data[i];
         if (run.kind != ATTACH_ZERO && run.size > dying->left) {
             const uint64_t size = dying->left & ~(uint64_t)(4096 - 1);
-            loss->limited += run.size - size;
+            *(dying->is_left_for_memory ? &loss->refused : &loss->limited) += run.size - size;
             run.size = size;
         }
         if (run.kind != ATTACH_ZERO)
@@ -418,20 +286,54 @@ static void cut_to_limit(struct dying *dying, struct attach_pages *list, struct 
     list->runs.count = kept;
 }
 
+/* Divides a list into the pages for which there is memory, which remain, and the others. Returns
+ * false if memory runs out. */
+static bool divide_list(struct dying *dying, struct attach_pages *list, struct attach_pages *ret)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->runs.count; i++) {
+        struct attach_run run = list->runs.data[i], rest;
+        const uint64_t most =
+            run.kind != ATTACH_ZERO ? dying->memory & ~(uint64_t)(4096 - 1) : UINT64_MAX;
+        rest = run;
+        run.size = run.size < most ? run.size : most;
+        rest.address += run.size;
+        rest.size -= run.size;
+        if (run.kind != ATTACH_ZERO)
+            dying->memory -= run.size;
+        if (rest.size > 0 && !add_run(ret, rest.address, rest.size, rest.kind))
+            return false;
+        if (run.size > 0)
+            list->runs.data[kept++] = run;
+    }
+    list->runs.count = kept;
+    return true;
+}
+
 /* Copies the pages of a list, as many as may still be copied. Returns 0 or an errno value. */
 static int copy_list(struct dying *dying, struct attach_pages *list, struct process *ret,
                      struct attach_account *account, struct death_loss *loss)
 {
-    struct attach_copied copied;
+    _cleanup_(attach_pages_deinit) struct attach_pages others = {0};
+    struct attach_copied copied = {0};
+    int error = 0;
     cut_to_limit(dying, list, loss);
-    if (list->runs.count == 0)
-        return 0;
-    const int error = attach_copy_pages((uint64_t)dying->watch->thread, list,
-                                        &dying->reserve->space, false, NULL, &ret->memory, &copied);
+    if (dying->memory != UINT64_MAX && !divide_list(dying, list, &others))
+        return ENOMEM;
+    if (list->runs.count > 0)
+        error = attach_copy_pages((uint64_t)dying->watch->thread, list, &dying->reserve->space,
+                                  false, NULL, &ret->memory, &copied);
     account->bytes += copied.bytes;
     account->reads += copied.reads;
     account->unreadable += copied.unreadable;
-    return error;
+    if (error != 0 || others.runs.count == 0)
+        return error;
+    loss->refused +=
+        death_spill(&dying->spill, (uint64_t)dying->watch->thread, &others, &ret->memory, &copied);
+    account->bytes += copied.bytes;
+    account->reads += copied.reads;
+    account->unreadable += copied.unreadable;
+    return 0;
 }
 
 /* ---- lost pages ---- */
@@ -485,12 +387,42 @@ static int note_loss(struct dying *dying, struct process *ret, struct attach_acc
                      struct death_loss *loss)
 {
     const uint64_t missing = count_missing(&dying->all, &ret->memory);
-    loss->lost = missing > loss->limited ? missing - loss->limited : 0;
+    const uint64_t left_out = loss->limited + loss->refused;
+    loss->lost = missing > left_out ? missing - left_out : 0;
     loss->is_late = dying->is_late ||
                     (dying->is_doubtful && (loss->lost > 0 || dying->all.resident < LEAST_OF_GO));
     if (loss->is_late)
         return 0;
     return list_zeros(dying) ? copy_list(dying, &dying->lists[ZEROS], ret, account, loss) : ENOMEM;
+}
+
+/* Finds out whether there is memory for the copy and for what follows it. This program has the only
+ * copy, so it must not be ended for lack of memory. If there is too little, less is copied to
+ * memory, and what is converted to more than a dump is less. */
+static void find_memory(struct dying *dying)
+{
+    uint64_t all = dying->all.resident;
+    bool is_group;
+    for (size_t i = 0; i < dying->all.slow.count; i++)
+        all += dying->all.slow.data[i].size;
+    const uint64_t needed = all < dying->left ? all : dying->left,
+                   before = death_reserve_left(&is_group);
+    const unsigned after = is_group ? dying->order->after : 0;
+    const uint64_t wanted = attach_available_wanted(needed, after, false) + LEAST_AFTER;
+    dying->memory = UINT64_MAX;
+    if (before >= wanted || before + death_reserve_present(dying->reserve, &dying->all) >= wanted)
+        return;
+    const uint64_t touched = dying->reserve->touched;
+    death_reserve_give_back(dying->reserve);
+    const uint64_t now = death_reserve_left(&is_group);
+    uint64_t left = touched;
+    if (now > LEAST_AFTER && now - LEAST_AFTER > left)
+        left = now - LEAST_AFTER;
+    const uint64_t followed = after > 0 ? left / after * 100 : UINT64_MAX;
+    dying->memory = left - left / WORK_PART;
+    dying->is_left_for_memory = followed < dying->left;
+    if (dying->is_left_for_memory)
+        dying->left = followed;
 }
 
 /* Copies the memory of a process that is stopped at its end. Returns 0 or an errno value. */
@@ -503,8 +435,9 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
         return error;
     dying->is_late = is_late(dying);
     dying->is_doubtful = !can_read_new_page(dying);
-    if (!make_space(&dying->all, dying->reserve))
+    if (!death_reserve_space(dying->reserve, &dying->all))
         return ENOMEM;
+    find_memory(dying);
     ret->maps = take_pointer(dying->all.maps);
     if (!mapped_parse_maps(ret->maps, &ret->files))
         return ENOMEM;
@@ -529,6 +462,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
                           .order = order,
                           .reserve = reserve,
                           .left = reserve->most,
+                          .spill = {order->spill, order->spill_most, 0, &reserve->space},
                           .expected = expected};
     struct process_thread thread;
     const double start = clock_seconds();
@@ -545,7 +479,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
     attach_pages_deinit(&dying.all);
     for (size_t i = 0; i < LISTS; i++)
         attach_pages_deinit(&dying.lists[i]);
-    free(dying.parts.data);
+    death_parts_deinit(&dying.parts);
     return error;
 }
 

@@ -1,0 +1,133 @@
+/* hold; see hold.h. */
+#include "cli/hold.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/target.h"
+
+/* These end a program that writes, if they come twice. */
+static const int ending[] = {SIGTERM, SIGINT};
+enum { ENDING = sizeof(ending) / sizeof(*ending) };
+
+/* A message that is made before the signal comes. */
+struct hold_message {
+    char text[300];
+    size_t size;
+};
+
+static struct {
+    struct hold_message first, second, late;
+    pid_t but;
+    double when; /* of the first signal; 0: there was none */
+} hold;
+
+void hold_signals(sigset_t *ret, sigset_t *ret_before)
+{
+    static const int errors[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    struct sigaction action;
+    sigfillset(ret);
+    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+        sigdelset(ret, errors[i]);
+    for (int number = 1; number < NSIG; number++)
+        if (number != SIGCHLD && sigaction(number, NULL, &action) == 0 &&
+            action.sa_handler == SIG_IGN)
+            sigdelset(ret, number);
+    signal(SIGCHLD, SIG_DFL);
+    pthread_sigmask(SIG_BLOCK, ret, ret_before);
+}
+
+static void hold_say(const struct hold_message *message)
+{
+    if (!messages_can_print())
+        return;
+    const ssize_t written = write(STDERR_FILENO, message->text, message->size);
+    (void)written; /* the reader may have gone */
+}
+
+/* Ends the program without its file. */
+static void hold_give_up(const struct hold_message *message)
+{
+    target_remove_unfinished();
+    hold_say(message);
+    _exit(EXIT_FAILED);
+}
+
+/* Handles the signals of `ending`. Several threads may run this at once. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    const double now = clock_seconds(), since = now - hold.when;
+    (void)number, (void)context;
+    if (info->si_code <= 0 && info->si_pid == hold.but)
+        return;
+    if (hold.when > 0 && since < HOLD_FIRST)
+        return;
+    if (hold.when > 0 && since <= HOLD_LAST)
+        hold_give_up(&hold.second);
+    hold.when = now;
+    hold_say(&hold.first);
+}
+
+/* Handles the signal of hold_for(); another process may send one as well. */
+static void on_late(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    if (info->si_code > 0)
+        hold_give_up(&hold.late);
+}
+
+static void set_message(struct hold_message *message, const char *format, unsigned long long pid)
+{
+    const int size = snprintf(message->text, sizeof(message->text), format, pid);
+    message->size = size > 0 && (size_t)size < sizeof(message->text) ? (size_t)size : 0;
+}
+
+/* Lets the ending signals through, or blocks them again. */
+static void hold_mask(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    for (size_t i = 0; i < ENDING; i++)
+        sigaddset(&set, ending[i]);
+    pthread_sigmask(how, &set, NULL);
+}
+
+void hold_begin(uint64_t pid, pid_t but)
+{
+    struct sigaction old, action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    hold.but = but;
+    hold.when = 0;
+    set_message(&hold.first,
+                "go2heapsnapshot: note: the heap of process %llu is being written; a second signal "
+                "within 2 s ends this, and the heap is lost\n",
+                pid);
+    set_message(&hold.second,
+                "go2heapsnapshot: ended by a second signal: the heap of process %llu is lost\n",
+                pid);
+    set_message(&hold.late,
+                "go2heapsnapshot: process %llu is not held any longer, and the kernel ends "
+                "go2heapsnapshot with it: its heap is lost\n",
+                pid);
+    for (size_t i = 0; i < ENDING; i++)
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
+    action.sa_sigaction = on_late;
+    sigaction(SIGALRM, &action, NULL);
+    hold_mask(SIG_UNBLOCK);
+}
+
+void hold_for(unsigned seconds)
+{
+    alarm(seconds);
+}
+
+void hold_end(void)
+{
+    alarm(0);
+    hold_mask(SIG_BLOCK);
+}
