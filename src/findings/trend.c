@@ -52,6 +52,12 @@ static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t rang
     return since;
 }
 
+/* Returns how many intervals the last third of the time has. */
+static size_t trend_third(unsigned intervals)
+{
+    return (intervals + 2) / 3;
+}
+
 /* Returns whether it has grown, and then has stayed where it is for a quarter of the time and for
  * two intervals at least. */
 static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
@@ -70,40 +76,77 @@ static bool ascends(const uint64_t *numbers, size_t count, size_t step)
     return true;
 }
 
-/*
- * Returns whether it grows steadily: in nine of ten intervals, and hardly shrinks in any; or, if it
- * never shrinks, in each of five longer intervals. And in the last third of the time it still grows
- * by at least a tenth of its earlier growth.
- */
-static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
-                      uint64_t fallen)
+/* Returns whether it still grows: in nine of ten intervals, and hardly shrinks in any; or, if it
+ * never shrinks, in each of five longer intervals. And in the last third of the time as well. */
+static bool still_grows(const uint64_t *numbers, size_t count, const struct trend_course *course,
+                        uint64_t fallen)
 {
     enum { LONGER = TREND_LEAST - 1 };
     const unsigned intervals = course->intervals;
-    const size_t third = (intervals + 2) / 3;
-    const uint64_t grown = (uint64_t)course->grown, last = numbers[count - 1];
-    bool is_often = course->ups >= intervals - intervals / 10 && fallen <= grown / 20;
-    if (course->grown <= 0 || last <= numbers[count - 1 - third])
+    bool is_often =
+        course->ups >= intervals - intervals / 10 && fallen <= (uint64_t)course->grown / 20;
+    if (course->grown <= 0 || course->tail <= 0)
         return false;
     for (size_t step = 2; !is_often && fallen == 0 && intervals / step >= LONGER; step++)
         is_often = ascends(numbers, count, step);
-    return is_often && (double)(last - numbers[count - 1 - third]) * intervals >=
-                           (double)grown * (double)third / 10;
+    return is_often;
 }
 
-/* Classifies a series whose range, growth and settling are known. */
+/* Returns whether the growth becomes less all the time, from the first interval to the last, as
+ * that of a cache that fills with random keys does. A sixth of the time is compared with the next
+ * one. The load of a leak that falls once does not look like that, since its growth is about the
+ * same before that, and after. */
+static bool is_converging(const uint64_t *numbers, size_t count)
+{
+    enum { PARTS = 6 };
+    const size_t part = count - 1 >= PARTS ? (count - 1) / PARTS : 1;
+    for (size_t i = count - 1; i >= 2 * part; i -= part) {
+        const int64_t later = (int64_t)(numbers[i] - numbers[i - part]),
+                      earlier = (int64_t)(numbers[i - part] - numbers[i - 2 * part]);
+        if (earlier <= 0 || later > earlier - earlier / 10)
+            return false;
+    }
+    return true;
+}
+
+/* Classifies a series that still grows: steadily, if in the last third of the time the growth is a
+ * tenth of the average or more, or less without any interval in which it has not grown. The more
+ * intervals these are, the less can chance do that, such as the changes of a full cache. */
+static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
+                      bool has_settled)
+{
+    enum { MANY = 5 };
+    static const double least[MANY] = {0.1, 0.1, 0.05, 0.025, 0.01};
+    const size_t third = trend_third(course->intervals);
+    const double rate = (double)course->tail / (double)third,
+                 average = (double)course->grown / (double)course->intervals;
+    bool is_regular = true;
+    if (has_settled && is_converging(numbers, count))
+        return false;
+    for (size_t i = count - third; i < count; i++)
+        is_regular = is_regular && numbers[i] > numbers[i - 1];
+    return rate >= average / 10 ||
+           (is_regular && (third >= MANY || rate >= average * least[third]));
+}
+
+/* Classifies a series whose range, growth and settling are known. What still grows has not
+ * stopped, even if it is near to the last number for long. */
 static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                                      const struct trend_course *course, uint64_t risen,
                                      uint64_t fallen)
 {
     const uint64_t range = course->most - course->least;
-    const bool is_much = range >= course->most / 10; /* a full cache changes by less */
-    if (is_much && has_stopped(numbers, count, range, course->since))
-        return TREND_STOPPED;
-    if (is_steady(numbers, count, course, fallen))
+    const bool is_much = range >= course->most / 10, /* a full cache changes by less */
+        has_settled = is_much && has_stopped(numbers, count, range, course->since),
+               grows = still_grows(numbers, count, course, fallen);
+    if (grows && is_steady(numbers, count, course, has_settled))
         return TREND_STEADY;
     if (!is_much)
         return TREND_LEVEL;
+    if (grows)
+        return TREND_SLOWING;
+    if (has_settled)
+        return TREND_STOPPED;
     if (risen >= range / 4 && fallen >= range / 4)
         return TREND_WAVES;
     return course->grown > 0 && (uint64_t)course->grown >= range / 2 && /* and not all at once */
@@ -130,6 +173,7 @@ void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *
         ret->most = numbers[i] > ret->most ? numbers[i] : ret->most;
     }
     ret->grown = (int64_t)(numbers[count - 1] - numbers[0]);
+    ret->tail = (int64_t)(numbers[count - 1] - numbers[count - 1 - trend_third(ret->intervals)]);
     ret->straightness = straightness_of(numbers, count);
     if (ret->most == ret->least || count < 3)
         return;
@@ -490,7 +534,7 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
 static struct g2h_error *find_held(struct g2h_trend *trend, const struct addition *addition)
 {
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
-    static const enum trend_kind kinds[] = {TREND_STEADY, TREND_UNEVEN};
+    static const enum trend_kind kinds[] = {TREND_STEADY, TREND_SLOWING, TREND_UNEVEN};
     enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
     struct trend_example examples[KINDS * TREND_HELD];
     uint32_t count = 0;

@@ -18,6 +18,7 @@
 enum trend_kind {
     TREND_LEVEL,   /* none of the others; or it shrinks */
     TREND_STEADY,  /* it grows in every interval and still does */
+    TREND_SLOWING, /* the same, but ever less, or hardly any more */
     TREND_STOPPED, /* it has grown, and then has stayed where it is */
     TREND_UNEVEN,  /* it has grown, in some intervals */
     TREND_WAVES,   /* it goes up and down */
@@ -32,7 +33,7 @@ struct trend_course {
     enum trend_kind kind;
     unsigned intervals, ups; /* the number of intervals, and of those in which it has grown */
     uint64_t least, most;
-    int64_t grown;         /* from the first to the last number */
+    int64_t grown, tail;   /* from the first to the last number; in the last third of the time */
     unsigned straightness; /* 100: it is on a line; 0: as far from a line as it has grown */
     size_t since; /* if it has stopped growing: the index of the first number of the level part */
 };

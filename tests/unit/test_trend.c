@@ -33,8 +33,10 @@ static void shapes(void **state)
     assert_int_equal(JUDGE(100, 200, 300, 300, 300, 300).kind, TREND_STOPPED);
     assert_int_equal(JUDGE(100, 200, 300, 300, 300, 300).since, 2);
     assert_int_equal(JUDGE(100, 200, 300, 302, 299, 301).kind, TREND_STOPPED);
-    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).kind, TREND_STOPPED);
-    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).since, 4);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).kind, TREND_SLOWING);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 985, 993).tail, 55);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 970, 970).kind, TREND_STOPPED);
+    assert_int_equal(JUDGE(0, 500, 750, 875, 938, 969, 970, 970).since, 3);
     assert_int_equal(JUDGE(100, 200, 100, 200, 100, 200).kind, TREND_WAVES);
     assert_int_equal(JUDGE(0, 50, 87, 100, 87, 50, 0, 50).kind, TREND_WAVES);
     assert_int_equal(JUDGE(150, 140, 130, 120, 110, 100).kind, TREND_LEVEL);
@@ -76,6 +78,85 @@ static void long_series(void **state)
     assert_int_equal(judge(MOST, late).kind, TREND_STOPPED);
     slow[30] += 10; /* and down again */
     assert_int_equal(judge(MOST, slow).kind, TREND_UNEVEN);
+}
+
+/* Returns a number about another one: from half of it to one and a half. */
+static uint64_t about(uint64_t *random, uint64_t number)
+{
+    return number / 2 + unit_random(random) % (number + 1);
+}
+
+/* A leak whose load falls in the last third of the time has not stopped. */
+static void falling_load(void **state)
+{
+    (void)state;
+    static const unsigned lengths[] = {6, 10, 20, 40}, loads[] = {350, 300, 200, 100, 50};
+    enum { ROUNDS = 200 };
+    uint64_t random = 11;
+    for (size_t l = 0; l < sizeof(lengths) / sizeof(*lengths); l++)
+        for (size_t s = 0; s < sizeof(loads) / sizeof(*loads); s++) {
+            const size_t count = lengths[l];
+            unsigned steady = 0;
+            for (unsigned round = 0; round < ROUNDS; round++) {
+                uint64_t exact[MOST] = {1000}, random_amounts[MOST] = {1000}, shrinks[MOST];
+                for (size_t i = 1; i < count; i++) {
+                    const uint64_t more = i < count * 7 / 10 ? 1000 : loads[s];
+                    exact[i] = exact[i - 1] + more;
+                    random_amounts[i] = random_amounts[i - 1] + about(&random, more);
+                }
+                for (size_t i = 0; i < count; i++)
+                    shrinks[i] = 100000 - exact[i];
+                assert_int_equal(judge(count, exact).kind, TREND_STEADY);
+                assert_int_equal(judge(count, shrinks).kind, TREND_LEVEL);
+                const enum trend_kind kind = judge(count, random_amounts).kind;
+                assert_true(kind == TREND_STEADY || kind == TREND_SLOWING);
+                steady += kind == TREND_STEADY;
+            }
+            assert_in_range(steady, ROUNDS / 5 * 4, ROUNDS);
+        }
+}
+
+/* A cache that is full, whatever its size does then, does not grow steadily; nor does what is
+ * emptied from time to time. */
+static void full_caches(void **state)
+{
+    (void)state;
+    static const unsigned lengths[] = {6, 10, 20, 40};
+    enum { ROUNDS = 500 };
+    uint64_t random = 12;
+    for (size_t l = 0; l < sizeof(lengths) / sizeof(*lengths); l++) {
+        const size_t count = lengths[l], full = count / 2;
+        unsigned steady = 0;
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            uint64_t fills[MOST], changes[MOST], saw[MOST];
+            for (size_t i = 0; i < count; i++) {
+                fills[i] = 1000 * (i < full ? i : full);
+                changes[i] = fills[i] + 50 - unit_random(&random) % 50;
+                saw[i] = 1000 * (i % 5 + 1) + unit_random(&random) % 50;
+            }
+            assert_int_equal(judge(count, fills).kind, TREND_STOPPED);
+            assert_int_not_equal(judge(count, saw).kind, TREND_STEADY);
+            steady += judge(count, changes).kind == TREND_STEADY;
+        }
+        assert_in_range(steady, 0, ROUNDS / 20);
+    }
+}
+
+/* A cache with random keys gets the same share of those that are missing in each interval. */
+static void random_keys(void **state)
+{
+    (void)state;
+    enum { SPACE = 1 << 20 };
+    for (unsigned percent = 25; percent <= 60; percent += 5)
+        for (size_t count = 10; count <= 40; count += 10) {
+            uint64_t numbers[MOST], left = SPACE;
+            for (size_t i = 0; i < count; i++) {
+                left -= left / 100 * percent;
+                numbers[i] = SPACE - left;
+            }
+            const enum trend_kind kind = judge(count, numbers).kind;
+            assert_true(kind == TREND_SLOWING || kind == TREND_STOPPED);
+        }
 }
 
 /* Numbers in random order ascend in all of five intervals once in 720 times. */
@@ -340,6 +421,34 @@ static void few_heaps_and_garbage(void **state)
     g2h_trend_destroy(trend);
 }
 
+/* What grows less and less is neither denied nor called steady, in words, JSON and count. */
+static void slowing(void **state)
+{
+    (void)state;
+    static const unsigned items[] = {0, 500, 750, 875, 938, 969, 985, 993};
+    struct g2h_trend *trend;
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.cache", items[i], 64}};
+        add(trend, groups, 1, 0, 60000 * (i + 1));
+    }
+    char *text = written(trend, false, &steady);
+    assert_int_equal(steady, 0);
+    assert_non_null(strstr(text, "GROWS MORE AND MORE SLOWLY"));
+    assert_non_null(
+        strstr(text, "+993, now 993; +63.6 kB, now 63.6 kB; +3.52 kB in the last third"));
+    assert_non_null(strstr(text, "held by f0.f0  (local of main.cache)\n"));
+    assert_non_null(strstr(text, "Nothing grew steadily in every interval."));
+    assert_null(strstr(text, "STOPPED"));
+    free(text);
+    text = written(trend, true, NULL);
+    assert_non_null(strstr(text, "\"slowing\":[{\"place\":"));
+    assert_non_null(strstr(text, "\"grown_lately\":3520"));
+    free(text);
+    g2h_trend_destroy(trend);
+}
+
 /* However many heaps there are, no more than TREND_MOST are kept, the first and the last of them.
  */
 static void many_heaps(void **state)
@@ -411,11 +520,20 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),         cmocka_unit_test(edges),
-        cmocka_unit_test(long_series),    cmocka_unit_test(noise),
-        cmocka_unit_test(places),         cmocka_unit_test(changing_holders),
-        cmocka_unit_test(deferred_calls), cmocka_unit_test(few_heaps_and_garbage),
-        cmocka_unit_test(many_heaps),     cmocka_unit_test(memory_limit),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(long_series),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(falling_load),
+        cmocka_unit_test(full_caches),
+        cmocka_unit_test(random_keys),
+        cmocka_unit_test(places),
+        cmocka_unit_test(changing_holders),
+        cmocka_unit_test(deferred_calls),
+        cmocka_unit_test(few_heaps_and_garbage),
+        cmocka_unit_test(slowing),
+        cmocka_unit_test(many_heaps),
+        cmocka_unit_test(memory_limit),
     };
     return UNIT_RUN(tests);
 }

@@ -254,6 +254,14 @@ static void put_stopped(const struct trend_report *report, const struct trend_fo
     PUT(report->page, " since %s\n|%n{since}", &since, found->retained.since);
 }
 
+/* Reports also how much of the growth is in the last third of the time. */
+static void put_slowing(const struct trend_report *report, const struct trend_found *found)
+{
+    put_growth(report, found, false);
+    PUT(report->page, "; %d{grown_lately} in the last third of the time\n", found->retained.tail);
+    report_trend_put_held_by(report, found->place);
+}
+
 static void put_uneven(const struct trend_report *report, const struct trend_found *found)
 {
     put_growth(report, found, true);
@@ -282,6 +290,7 @@ static const struct section {
     void (*put)(const struct trend_report *report, const struct trend_found *found);
 } sections[] = {
     {TREND_STEADY, "steady", "GREW IN EVERY INTERVAL", 10, put_steady},
+    {TREND_SLOWING, "slowing", "GROWS MORE AND MORE SLOWLY", 5, put_slowing},
     {TREND_STOPPED, "stopped", "GREW, AND HAS STOPPED GROWING", 5, put_stopped},
     {TREND_UNEVEN, "uneven", "GREW IN SOME INTERVALS", 5, put_uneven},
     {TREND_WAVES, "waves", "GOES UP AND DOWN", 5, put_waves},
@@ -344,17 +353,25 @@ static void put_heaps(const struct trend_report *report)
 /* Adds what the sections mean, and what they cannot show. */
 static void put_meaning(const struct trend_report *report)
 {
-    const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count;
+    const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count,
+                 slowing = report->found[TREND_SLOWING].count;
     struct page *page = report->page;
     page_say(page, "\n");
     if (heaps < TREND_LEAST)
         PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
-        page_say(page, "Nothing grew in every interval.\n");
+        page_say(page, slowing == 0 ? "Nothing grew in every interval.\n"
+                                    : "Nothing grew steadily in every interval.\n");
     if (steady > 0) {
         page_wrap(page,
                   "What grew in every interval need not be a leak: a cache that still fills, "
                   "and load that still rises, look the same for as long as they do.",
+                  0);
+    }
+    if (slowing > 0) {
+        page_wrap(page,
+                  "What grows more and more slowly may be a cache that is nearly full, or a leak "
+                  "whose load falls: more time or load shows which.",
                   0);
     }
     if (report->trend->left_out > 0)
