@@ -209,6 +209,7 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
         base->totals.reachable = merged_held(&merged, 0);
         base->totals.objects = growth_count_held(view);
         base->totals.goroutines = g2h_view_goroutine_count(view);
+        base->totals.stacks = g2h_view_account(view)->stack_bytes;
         error = store_base_nodes(base, &merged);
         merged_deinit(&merged);
     }
@@ -340,12 +341,14 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
                            .before = number};
 }
 
-/* The sums of a class without garbage: its objects now, by how much all nodes of it have gained, of
- * those that have gained objects, and the part of this that is below objects that have not grown.
- */
+/* The sums of a class without garbage: its objects now, and in the base; by how much all nodes of
+ * it have gained, of those that have gained objects, and the part of this that is below objects
+ * that have not grown; and what the other nodes have gained, whose objects have become larger, or
+ * hold more. */
 struct growth_sums {
-    struct growth_class now;
+    struct growth_class now, before;
     int64_t gained[2], filled[2]; /* objects; bytes that they retain */
+    int64_t larger, holding;      /* own bytes; bytes that they retain */
 };
 
 struct growth_classes {
@@ -370,8 +373,8 @@ static bool is_in_unchanged(const struct merged *merged, const growth_vector *gr
 
 /* Sums up the nodes of each class: objects may have moved from one place to another, but their sum
  * shows growth. */
-static struct g2h_error *sum_up_classes(const struct merged *merged, const growth_vector *growth,
-                                        struct growth_classes *ret)
+static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struct merged *merged,
+                                        const growth_vector *growth, struct growth_classes *ret)
 {
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
@@ -379,14 +382,23 @@ static struct g2h_error *sum_up_classes(const struct merged *merged, const growt
         if (node->kind != MERGED_CLASS || node->is_garbage)
             continue;
         TRY_MEMORY(map_put(&ret->numbers, node->name, number, &number));
-        if (number == ret->list.count)
-            TRY_MEMORY(vector_push(&ret->list, ((struct growth_sums){.gained = {0}})));
+        if (number == ret->list.count) {
+            size_t size;
+            const char *name = merged_name(merged, i, &size);
+            TRY_MEMORY(vector_push(&ret->list, ((struct growth_sums){.before = growth_class_before(
+                                                                         base, name, size)})));
+        }
         struct growth_sums *sums = &ret->list.data[number];
         const struct growth *one = &growth->data[i];
+        const int64_t holding = node->outermost == i ? one->retained : 0;
         add_to_class(merged, i, &sums->now);
+        if (one->count <= 0) {
+            sums->larger += one->bytes > 0 ? one->bytes : 0;
+            sums->holding += holding > 0 ? holding : 0;
+        }
         if (one->count <= 0 || one->retained <= 0)
             continue;
-        const int64_t more[] = {one->count, node->outermost == i ? one->retained : 0};
+        const int64_t more[] = {one->count, holding};
         for (int of = 0; of < 2; of++) {
             sums->gained[of] += more[of];
             sums->filled[of] += is_in_unchanged(merged, growth, i) ? more[of] : 0;
@@ -405,36 +417,64 @@ static double share_of_new(const struct growth_sums *sums, int of, int64_t grown
                                      : 1 - (double)moved / (double)sums->filled[of];
 }
 
+static const struct growth_sums *sums_of(const struct growth_classes *classes,
+                                         const struct merged *merged, uint32_t node)
+{
+    return &classes->list.data[map_get(&classes->numbers, merged->nodes.data[node].name)];
+}
+
+static int64_t at_least_0(int64_t number)
+{
+    return number > 0 ? number : 0;
+}
+
+/* Returns a node's growth, bounded by the growth of its class: of each object that the class has
+ * more, or of those that have moved here and have become larger meanwhile. */
+static int64_t bounded(const struct growth *growth, int64_t grown, int64_t more, int64_t by_class)
+{
+    const int64_t gained =
+        more <= 0 ? 0 : (int64_t)((double)grown * (double)more / (double)growth->count);
+    if (more >= growth->count || by_class >= grown)
+        return grown;
+    return by_class > gained ? by_class : gained;
+}
+
 /* Returns the part of a node's growth that is its class's: if the node has gained more objects than
  * the class has, the others have only moved here, with what they held; and so have those in objects
  * that have not grown, as many as other nodes have lost: these may have held them all the time,
  * together with others. But a moved object, such as a table that is held by another variable now,
- * may have grown meanwhile: then its class retains more. */
-static int64_t without_moved(const struct g2h_base *base, const struct merged *merged,
-                             const struct growth_classes *classes, uint32_t node,
-                             const growth_vector *growths)
+ * may have grown meanwhile: then its class retains more, without what is more elsewhere. */
+static int64_t without_moved(const struct merged *merged, const struct growth_classes *classes,
+                             uint32_t node, const growth_vector *growths)
 {
     const struct growth *growth = &growths->data[node];
-    size_t size;
     if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0 ||
         growth->retained <= 0)
         return growth->retained;
-    const char *name = merged_name(merged, node, &size);
-    const struct growth_sums *sums =
-        &classes->list.data[map_get(&classes->numbers, merged->nodes.data[node].name)];
-    const struct growth_class before = growth_class_before(base, name, size);
-    const int64_t more = (int64_t)(sums->now.count - before.count),
-                  retained = (int64_t)(sums->now.retained - before.retained);
+    const struct growth_sums *sums = sums_of(classes, merged, node);
+    const int64_t more = (int64_t)(sums->now.count - sums->before.count),
+                  retained = (int64_t)(sums->now.retained - sums->before.retained);
     const double of_objects = share_of_new(sums, 0, more),
                  of_bytes = share_of_new(sums, 1, retained);
     if (is_in_unchanged(merged, growths, node) && of_objects < 1 && of_bytes < 1)
         return (int64_t)((double)growth->retained *
                          (of_objects > of_bytes ? of_objects : of_bytes));
-    if (more >= growth->count || retained >= growth->retained)
-        return growth->retained;
-    const int64_t gained =
-        more <= 0 ? 0 : (int64_t)((double)growth->retained * (double)more / (double)growth->count);
-    return retained > gained ? retained : gained;
+    return bounded(growth, growth->retained, more, retained - sums->holding);
+}
+
+/* Sets a node's growth in objects and own bytes without what has moved here. */
+static void set_own(const struct merged *merged, const struct growth_classes *classes,
+                    uint32_t node, struct growth *growth)
+{
+    growth->more = at_least_0(growth->count);
+    growth->own = at_least_0(growth->bytes);
+    if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0)
+        return;
+    const struct growth_sums *sums = sums_of(classes, merged, node);
+    const int64_t more = (int64_t)(sums->now.count - sums->before.count),
+                  bytes = (int64_t)(sums->now.bytes - sums->before.bytes);
+    growth->own = at_least_0(bounded(growth, growth->own, more, bytes - sums->larger));
+    growth->more = at_least_0(more < growth->count ? more : growth->count);
 }
 
 /* Sets how much of each node's growth is growth of its holder. What a node holds has grown by no
@@ -445,12 +485,14 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
                                     growth_vector *growth)
 {
     _cleanup_(growth_classes_deinit) struct growth_classes classes = {.list = {0}};
-    TRY(sum_up_classes(merged, growth, &classes));
+    TRY(sum_up_classes(base, merged, growth, &classes));
     for (size_t i = merged->nodes.count; i-- > 0;) { /* most: so far what is below */
         struct growth *one = &growth->data[i];
         const uint32_t parent = merged->nodes.data[i].parent;
-        const int64_t most = one->most + (one->bytes > 0 ? one->bytes : 0);
-        one->within = without_moved(base, merged, &classes, (uint32_t)i, growth);
+        if (!merged->nodes.data[i].is_garbage)
+            set_own(merged, &classes, (uint32_t)i, one);
+        const int64_t most = one->most + at_least_0(one->bytes);
+        one->within = without_moved(merged, &classes, (uint32_t)i, growth);
         const bool was_held =
             one->within != one->retained && is_in_unchanged(merged, growth, (uint32_t)i);
         const int64_t held = was_held ? one->within : one->retained;

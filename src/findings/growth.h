@@ -16,11 +16,13 @@
 /* The growth of a node. A node that the base does not have had 0 there; that of garbage is 0. */
 struct growth {
     int64_t retained, bytes, count;
-    int64_t within;  /* retained, without what has moved here: at most the class's growth in the
-                      * whole heap, in objects or retained bytes, and at most `most` */
-    int64_t most;    /* within of the nearest node, from here upwards, that has not shrunk */
-    uint64_t weight; /* the most that within is, here or in a node below */
-    uint32_t before; /* its number in the base; MERGED_NONE: the base does not have it */
+    int64_t within;    /* retained, without what has moved here: at most the class's growth in the
+                        * whole heap, in objects or retained bytes, and at most `most` */
+    int64_t most;      /* within of the nearest node, from here upwards, that has not shrunk */
+    int64_t more, own; /* count and bytes, if they have grown: of objects without what has moved
+                        * here; they are not more than the class has in the whole heap */
+    uint64_t weight;   /* the most that within is, here or in a node below */
+    uint32_t before;   /* its number in the base; MERGED_NONE: the base does not have it */
 };
 
 typedef VECTOR(struct growth) growth_vector;
@@ -63,6 +65,7 @@ uint64_t growth_count_held(const struct g2h_view *view);
 struct growth_totals {
     char *name;
     uint64_t reachable, objects, goroutines;
+    uint64_t stacks; /* bytes of reachable */
 };
 
 const struct growth_totals *growth_totals(const struct g2h_base *base);

@@ -89,13 +89,13 @@ static uint64_t suspects_weight_of(const struct suspects_finder *finder, uint32_
 
 static uint64_t own_of(const struct suspects_finder *finder, uint32_t node)
 {
-    return finder->growth ? positive(finder->growth->data[node].bytes)
+    return finder->growth ? positive(finder->growth->data[node].own)
                           : finder->merged->nodes.data[node].bytes;
 }
 
 static uint64_t suspects_count_of(const struct suspects_finder *finder, uint32_t node)
 {
-    return finder->growth ? positive(finder->growth->data[node].count)
+    return finder->growth ? positive(finder->growth->data[node].more)
                           : finder->merged->nodes.data[node].count;
 }
 
@@ -134,8 +134,7 @@ static void count_all(const struct suspects_finder *finder, struct suspect *susp
 }
 
 /* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
- * grown, so no more objects of a class count than the class has grown by. A single object may have
- * become larger. */
+ * grown, so no more objects of a class count than the class has grown by. */
 static void suspects_weigh(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
@@ -148,26 +147,19 @@ static void suspects_weigh(const struct suspects_finder *finder, struct suspect 
     if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
-    if (more >= suspect->grown)
-        return;
-    const uint64_t each = node->retained / suspect->count;
-    suspect->grown = more;
-    suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
+    suspect->grown = more < suspect->grown ? more : suspect->grown;
 }
 
-/* Adds a suspect if it is large enough for its kind. */
-static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
+/* Returns whether a suspect is large enough for its kind. */
+static bool is_enough(const struct suspects_finder *finder, const struct suspect *suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object must have a hundredth of the heap */
-    suspects_weigh(finder, &suspect);
     const bool is_lone =
-        finder->growth && !suspect.is_goroutines && !suspect.is_deferred && suspect.count == 1;
-    if (suspect.bytes < finder->threshold ||
-        (is_lone && suspect.bytes < finder->reachable / LONE) ||
-        (suspect.bytes < finder->threshold_of_runtime &&
-         suspects_is_of_runtime(finder->merged, suspect.item)))
-        return true;
-    return vector_push(finder->found, suspect);
+        finder->growth && !suspect->is_goroutines && !suspect->is_deferred && suspect->count == 1;
+    return suspect->bytes >= finder->threshold &&
+           (!is_lone || suspect->bytes >= finder->reachable / LONE) &&
+           (suspect->bytes >= finder->threshold_of_runtime ||
+            !suspects_is_of_runtime(finder->merged, suspect->item));
 }
 
 /* Returns the child of a node with the greatest weight, or MERGED_NONE if it has no children. */
@@ -199,6 +191,16 @@ static uint32_t push_others(struct suspects_finder *finder, uint32_t node, uint3
 static uint32_t push_children(struct suspects_finder *finder, uint32_t node)
 {
     return push_others(finder, node, MERGED_NONE);
+}
+
+/* Adds a suspect if it is large enough for its kind. If it is not, what is below it may be: what
+ * has grown in objects that have not become more. */
+static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
+{
+    suspects_weigh(finder, &suspect);
+    if (is_enough(finder, &suspect))
+        return vector_push(finder->found, suspect);
+    return !finder->growth || push_children(finder, suspect.item) != UINT32_MAX;
 }
 
 /* Returns how many objects a node has per object that holds them. */
@@ -1246,12 +1248,107 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     return NULL;
 }
 
+/* ---- growth that is in no suspect ---- */
+
+/* Adds by how much a class, or stacks, have grown outside of the suspects, if that is among the
+ * most. */
+static void rest_add(struct who_rest *rest, uint32_t node, int64_t grown)
+{
+    size_t at = rest->count;
+    if (grown <= 0)
+        return;
+    while (at > 0 && rest->classes[at - 1].grown < grown)
+        at--;
+    if (at == WHO_REST)
+        return;
+    rest->count += rest->count < WHO_REST;
+    for (size_t i = rest->count - 1; i > at; i--)
+        rest->classes[i] = rest->classes[i - 1];
+    rest->classes[at].node = node;
+    rest->classes[at].grown = grown;
+}
+
+/* The bytes of a class outside of the suspects, less what it had in the base. */
+struct rest_class {
+    uint32_t node;
+    int64_t grown;
+};
+
+struct rest_classes {
+    struct map numbers; /* name of a node of merged → number in list */
+    VECTOR(struct rest_class) list;
+};
+
+static void rest_classes_deinit(struct rest_classes *classes)
+{
+    map_deinit(&classes->numbers);
+    free(classes->list.data);
+}
+
+/* Sums up by how much each class has grown in the whole heap, without what has grown in suspects.
+ */
+static struct g2h_error *rest_sum_up(const struct findings *findings, const bool *is_in_suspect,
+                                     struct rest_classes *ret)
+{
+    const struct merged *merged = &findings->merged;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        uint32_t number = (uint32_t)ret->list.count;
+        size_t size;
+        if (node->kind != MERGED_CLASS || node->is_garbage)
+            continue;
+        TRY_MEMORY(map_put(&ret->numbers, node->name, number, &number));
+        if (number == ret->list.count) {
+            const char *name = merged_name(merged, i, &size);
+            const uint64_t before = growth_class_before(findings->base, name, size).bytes;
+            TRY_MEMORY(vector_push(&ret->list, ((struct rest_class){i, -(int64_t)before})));
+        }
+        ret->list.data[number].grown +=
+            (int64_t)node->bytes - (is_in_suspect[i] ? findings->growth.data[i].own : 0);
+    }
+    return NULL;
+}
+
+/* Finds how much of the heap's growth is not in suspects, and in which classes. */
+static struct g2h_error *find_rest(const struct findings *findings, const suspect_vector *suspects,
+                                   struct who_suspects *ret)
+{
+    const struct merged *merged = &findings->merged;
+    _cleanup_(rest_classes_deinit) struct rest_classes classes = {.list = {0}};
+    _cleanup_free_ bool *is_in_suspect = calloc(merged->nodes.count + 1, sizeof(bool));
+    _cleanup_free_ bool *is_below = calloc(merged->nodes.count + 1, sizeof(bool));
+    TRY_MEMORY(is_in_suspect && is_below);
+    const struct growth_totals *before = growth_totals(findings->base);
+    const int64_t grown = (int64_t)(findings->reachable - before->reachable);
+    int64_t stacks = (int64_t)(g2h_view_account(findings->view)->stack_bytes - before->stacks);
+    if (grown <= 0 || (uint64_t)grown <= ret->bytes)
+        return NULL;
+    ret->rest.bytes = grown - (int64_t)ret->bytes;
+    for (size_t s = 0; s < suspects->count; s++) {
+        merged_mark_below(merged, suspects->data[s].item, is_below);
+        for (uint32_t i = 0; i < merged->nodes.count; i++)
+            is_in_suspect[i] = is_in_suspect[i] || is_below[i];
+    }
+    TRY(rest_sum_up(findings, is_in_suspect, &classes));
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        if (is_in_suspect[i] && merged->nodes.data[i].kind == MERGED_SYNTHETIC)
+            stacks -= findings->growth.data[i].own;
+    rest_add(&ret->rest, MERGED_NONE, stacks);
+    for (size_t i = 0; i < classes.list.count; i++)
+        rest_add(&ret->rest, classes.list.data[i].node, classes.list.data[i].grown);
+    return NULL;
+}
+
 /* Details take long to find, so only the first WHO_SUSPECTS suspects get them. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
     _cleanup_vector_ suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
+    for (size_t i = 0; i < suspects.count; i++)
+        ret->bytes += suspects.data[i].bytes;
+    if (findings->base)
+        TRY(find_rest(findings, &suspects, ret));
     if (ret->all > 0)
         TRY(leaks_find(findings, &ret->leaks));
     while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {

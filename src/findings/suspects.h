@@ -79,7 +79,10 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
 
 /* ---- who ---- */
 
-enum { WHO_SUSPECTS = 3 /* the most suspects with details */ };
+enum {
+    WHO_SUSPECTS = 3, /* the most suspects with details */
+    WHO_REST = 3      /* the most classes of growth that is in no suspect */
+};
 
 /* The holders of a suspect. */
 struct who_holders {
@@ -101,13 +104,26 @@ struct who {
     uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
 };
 
+/* The growth since the base that is in no suspect: the classes that have grown most there. */
+struct who_rest {
+    int64_t bytes; /* 0: there is no base, or the heap has not grown by more than the suspects */
+    struct {
+        uint32_t node; /* of merged: one of the class; MERGED_NONE: these are stacks */
+        int64_t grown;
+    } classes[WHO_REST];
+    size_t count;
+};
+
 struct who_suspects {
     struct who list[WHO_SUSPECTS];
-    size_t count, all; /* all: suspects, with those that are not in list */
+    size_t count, all; /* all: suspects, with those that are not in list; */
+    uint64_t bytes;    /* of all of them: what they retain or, with a base, have grown by */
+    struct who_rest rest;
     struct leaks leaks;
 };
 
-/* Finds the suspects, and the details of the first ones. Errors: G2H_ERROR_MEMORY. */
+/* Finds the suspects, the details of the first ones, and the growth that is in none of them.
+ * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret);
 
 void who_suspects_deinit(struct who_suspects *suspects);

@@ -32,6 +32,7 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 
 import {end, report} from '../tap.mjs';
+import {wrongNamed} from './growth.mjs';
 import {mappingsOf} from './mappings.mjs';
 import {walk} from './walk.mjs';
 
@@ -187,7 +188,7 @@ function wrongGrowth({tree, since, suspects}) {
 
 /** Checks a report; returns what is wrong. */
 function wrongWith({text, json, allocated, mappings}, checks, way) {
-  const wrong = json?.tree && json.since ? wrongGrowth(json) : [];
+  const wrong = json?.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : [];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;

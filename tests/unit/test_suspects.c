@@ -166,12 +166,108 @@ static void no_longer_shared(void **state)
     expect_grown(&before, view, &now, make_two(&now, (int[]){100, 0}, (int[]){300, 100}), 200);
 }
 
+/* ---- holders that move ---- */
+
+enum { TENANTS = 40, EACH = 40, TENANT_TYPE = 0x400080, TENANTS_TYPE = 0x4000c0, LIST = 512 };
+
+/* Makes a dump of tenants, each with a list of nodes. A slice has all of them, another one the
+ * first ones. */
+static struct g2h_view *make_tenants(struct dump *dump, int each, int listed)
+{
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    uint64_t words[2], tenants[TENANTS], nodes[EACH], next;
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
+    dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
+    dump_type(dump, TENANT_TYPE, SIZE, "main.Tenant", true, &pointer, 1);
+    dump_type(dump, TENANTS_TYPE, 8, "*main.Tenant", true, &pointer, 1);
+    next = dump->heap_start;
+    for (int i = 0; i < TENANTS; i++) {
+        for (int j = 0; j < each; j++, next += SIZE)
+            dump_typed_object(dump, nodes[j] = next, NODE_TYPE, 0, SIZE, WORDS(0));
+        dump_typed_object(dump, next, POINTER_TYPE, 1, LIST, (size_t)each, nodes);
+        dump_typed_object(dump, tenants[i] = next + LIST, TENANT_TYPE, 0, SIZE, WORDS(next));
+        next += LIST + SIZE;
+    }
+    for (int i = 0; i < 2; i++, next += LIST)
+        dump_typed_object(dump, words[i] = next, TENANTS_TYPE, 1, LIST,
+                          (size_t)(i == 0 ? TENANTS : listed), tenants);
+    dump_bss(dump, 0x560000, 2, words);
+    dump_eof(dump);
+    return dump_view(dump, 1, NULL);
+}
+
+/* A list gets nearly all tenants, so that another node holds them than in the base. The tenants are
+ * as many as before: their nodes have grown. */
+static void holders_moved(void **state)
+{
+    struct dump before, now;
+    struct g2h_view *view = make_tenants(&before, EACH / 4, 12);
+    (void)state;
+    expect_grown(&before, view, &now, make_tenants(&now, EACH, TENANTS - 1),
+                 TENANTS * (EACH - EACH / 4));
+    view = make_tenants(&before, EACH, 12);
+    expect_grown(&before, view, &now, make_tenants(&now, EACH, TENANTS - 1), 0);
+}
+
+/* ---- growth that has no single place ---- */
+
+enum { CLASSES = 60, FEW = 10 };
+
+/* Makes a dump of some objects of each class, which variables hold. */
+static struct g2h_view *make_diffuse(struct dump *dump, int each)
+{
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    uint64_t words[CLASSES], objects[4 * FEW], next;
+    char name[32];
+    dump_start(dump, DUMP_1_3, 8, false);
+    next = dump->heap_start;
+    for (int i = 0; i < CLASSES; i++) {
+        const uint64_t type = NODE_TYPE + (uint64_t)i * 0x80;
+        snprintf(name, sizeof(name), "*main.C%d", i);
+        dump_type(dump, type, SIZE, name + 1, true, &pointer, 1);
+        dump_type(dump, type + 0x40, 8, name, true, &pointer, 1);
+        for (int j = 0; j < each; j++, next += SIZE)
+            dump_typed_object(dump, objects[j] = next, type, 0, SIZE, WORDS(0));
+        dump_typed_object(dump, words[i] = next, type + 0x40, 1, LIST, (size_t)each, objects);
+        next += LIST;
+    }
+    dump_bss(dump, 0x560000, CLASSES, words);
+    dump_eof(dump);
+    return dump_view(dump, 1, NULL);
+}
+
+/* What has grown in no suspect is said, with the classes that have grown most. */
+static void no_single_place(void **state)
+{
+    struct dump before, now;
+    struct g2h_base *base;
+    struct who_suspects suspects = {.count = 0};
+    (void)state;
+    assert_no_error(g2h_base_create(make_diffuse(&before, FEW), "before", 1, &base));
+    struct findings findings = {.view = make_diffuse(&now, 4 * FEW), .base = base, .threads = 1};
+    assert_no_error(findings_begin(&findings, false));
+    assert_no_error(findings_merge(&findings));
+    assert_no_error(who_find(&findings, &suspects));
+    assert_int_equal(suspects.all, 0);
+    assert_int_equal(suspects.rest.bytes, CLASSES * 3 * FEW * SIZE);
+    assert_int_equal(suspects.rest.count, WHO_REST);
+    for (int i = 0; i < WHO_REST; i++)
+        assert_int_equal(suspects.rest.classes[i].grown, 3 * FEW * SIZE);
+    who_suspects_deinit(&suspects);
+    findings_deinit(&findings);
+    g2h_base_destroy(base);
+    dump_deinit(&now);
+    dump_deinit(&before);
+}
+
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {
         cmocka_unit_test(one_list),        cmocka_unit_test(ring),
         cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
         cmocka_unit_test(no_list),         cmocka_unit_test(moved),
-        cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared)};
+        cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared),
+        cmocka_unit_test(holders_moved),   cmocka_unit_test(no_single_place)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }

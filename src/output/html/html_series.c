@@ -59,8 +59,10 @@ static void put_dumps(const struct html_series *series, const char *source)
 {
     const struct findings *findings = series->data->findings;
     _cleanup_free_ char *name = strdup(source);
-    const struct growth_totals last = {name, findings->reachable, growth_count_held(findings->view),
-                                       g2h_view_goroutine_count(findings->view)};
+    const struct growth_totals last = {.name = name,
+                                       .reachable = findings->reachable,
+                                       .objects = growth_count_held(findings->view),
+                                       .goroutines = g2h_view_goroutine_count(findings->view)};
     data_key(series->data, "dumps");
     data_words(series->data, "[");
     for (size_t i = 0; i < series->count; i++)

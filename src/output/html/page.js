@@ -569,11 +569,19 @@ function cardOf(suspect, number) {
     node >= 0 && make('div', {class: 'foot'}, button('Show in the tree', () => show(node))));
 }
 
+/** What the suspects leave of the growth, if that is most of it. */
+function restOfGrowth() {
+  const rest = report.grown_elsewhere, named = report.suspects.reduce((sum, suspect) => sum + (suspect.retained_grown ?? 0), report.more_suspects_grown ?? 0);
+  return rest?.bytes > named && note(`${signed(rest.bytes, bytes)} of the growth has no single place: `,
+    rest.classes.map(({class: name, grown}, i) => [i > 0 ? ', ' : '', `${signed(grown, bytes)} of `, code(name)]).flat());
+}
+
 section('suspects', 'Suspects', since ? 'What grew, and who holds it' : 'Who holds the memory',
   report.suspects.length > 0 ? '' : since ? 'Nothing grew much.' : 'Nothing that retains 5 % of the heap stands out.',
   report.suspects.length > 0 && make('div', {class: 'cards'}, report.suspects.map(cardOf)),
   report.more_suspects > 0 && note(since ? `${count(report.more_suspects)} more grew much: see the tree.`
-    : `${count(report.more_suspects)} more retain 5 % or more: see the tree.`));
+    : `${count(report.more_suspects)} more retain 5 % or more: see the tree.`),
+  restOfGrowth());
 
 // ---- what holds what: the controls ----
 

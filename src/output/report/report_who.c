@@ -471,6 +471,40 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     return put_frames(report, goroutine);
 }
 
+/* Reports how much has grown in no suspect, if that is most: "+1.80 MB has no single place:
+ * +1.72 MB of map[int]*main.Entry, +64.0 kB of stacks". So what has grown is never denied. */
+static void put_rest(const struct report *report)
+{
+    const struct who_rest *rest = &report->suspects->rest;
+    struct page *page = report->page;
+    const bool is_most = (uint64_t)rest->bytes > report->suspects->bytes;
+    if (rest->bytes == 0)
+        return;
+    PUT_IF(is_most, page, "<grown_elsewhere>  %d{bytes} of the growth has no single place",
+           rest->bytes);
+    PUT(page, "[classes]");
+    for (size_t i = 0; i < rest->count; i++) {
+        const uint32_t node = rest->classes[i].node;
+        const struct page_value class = node == MERGED_NONE ? page_value_words("goroutines' stacks")
+                                                            : name_of_class(report, node);
+        PUT_IF(is_most, page, "<>%s%d{grown} of %s{class}</>", i == 0 ? ": " : ", ",
+               rest->classes[i].grown, class);
+    }
+    PUT(page, "[/]</>");
+    page_say(page, is_most ? "\n" : "");
+}
+
+/* Says that there is no suspect. */
+static void put_no_suspects(const struct report *report)
+{
+    if (!report->findings->base)
+        page_say(report->page, "  Nothing that holds 5 % of the heap stands out.\n");
+    else if (report->suspects->rest.bytes > 0)
+        page_say(report->page, "  Nothing grew by much in a single place.\n");
+    else
+        page_say(report->page, "  Nothing grew by much.\n");
+}
+
 struct g2h_error *report_put_suspects(const struct report *report)
 {
     const struct who_suspects *suspects = report->suspects;
@@ -489,11 +523,17 @@ struct g2h_error *report_put_suspects(const struct report *report)
     }
     PUT(page, "[/]");
     if (suspects->count == 0 && !is_outside)
-        page_say(page, has_base ? "  Nothing grew by much.\n"
-                                : "  Nothing that holds 5 % of the heap stands out.\n");
+        put_no_suspects(report);
     if (suspects->all > shown) {
+        uint64_t bytes = suspects->bytes;
+        for (size_t i = 0; i < shown; i++)
+            bytes -= suspects->list[i].suspect.bytes;
         PUT(page, "     %n{more_suspects} more", suspects->all - shown);
-        page_say(page, has_base ? " grew by much\n" : " of 5 % and above: see the tree below\n");
+        if (has_base)
+            PUT(page, " grew by much, %d{more_suspects_grown} together\n", bytes);
+        else
+            page_say(page, " of 5 % and above: see the tree below\n");
     }
+    put_rest(report);
     return NULL;
 }
