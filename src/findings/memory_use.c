@@ -55,15 +55,25 @@ uint64_t memory_percent(uint64_t bytes, uint64_t whole)
     return whole / 100 > 0 ? bytes / (whole / 100) : 0;
 }
 
-/* Returns the largest part of RSS other than objects and program files. */
-static enum g2h_memory_part largest_other_part(const struct g2h_memory *memory)
+/* Stacks of goroutines are nodes of the graph, and count for suspects that hold them. */
+uint64_t memory_beside(const struct findings *findings, enum g2h_memory_part part)
 {
-    int most = G2H_MEMORY_SLOTS;
+    const uint64_t bytes = findings->memory->parts[part],
+                   known = g2h_view_account(findings->view)->stack_bytes;
+    if (part != G2H_MEMORY_STACKS)
+        return bytes;
+    return bytes > known ? bytes - known : 0;
+}
+
+/* Returns the largest part of RSS other than objects and program files. */
+static enum g2h_memory_part largest_other_part(const struct findings *findings)
+{
+    enum g2h_memory_part most = G2H_MEMORY_SLOTS;
     for (int i = G2H_MEMORY_SLOTS; i < G2H_MEMORY_PARTS; i++)
         if (i != G2H_MEMORY_OBJECTS && i != G2H_MEMORY_PROGRAM &&
-            memory->parts[i] > memory->parts[most])
-            most = i;
-    return (enum g2h_memory_part)most;
+            memory_beside(findings, (enum g2h_memory_part)i) > memory_beside(findings, most))
+            most = (enum g2h_memory_part)i;
+    return most;
 }
 
 /* The thresholds keep small processes out, which consist of the program file and the runtime. */
@@ -72,9 +82,11 @@ bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *re
     const struct g2h_memory *memory = findings->memory;
     if (findings->base || !memory_has_resident(findings))
         return false;
-    *ret = largest_other_part(memory);
-    const uint64_t bytes = memory->parts[*ret],
-                   outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
+    *ret = largest_other_part(findings);
+    const uint64_t bytes = memory_beside(findings, *ret),
+                   stacks = memory->parts[G2H_MEMORY_STACKS] -
+                            memory_beside(findings, G2H_MEMORY_STACKS),
+                   outside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS] - stacks;
     return bytes >= LEAST_OUTSIDE && memory_percent(bytes, memory->resident) >= LARGE_PART &&
            memory_percent(outside, memory->resident) >= OUTSIDE_OF_RSS;
 }

@@ -36,9 +36,13 @@ struct memory_use memory_use_of(const uint64_t *stats);
 /* Returns how many percent of whole some bytes are. */
 uint64_t memory_percent(uint64_t bytes, uint64_t whole);
 
-/* Returns whether objects are less than half of the resident memory: then a report begins with
- * that, unless it is about growth. *ret becomes the part that is largest then, other than programs.
- * With a base it is false. */
+/* Returns the bytes of a part of RSS, whose parts must be known, that are not in the graph: stacks
+ * of goroutines are. */
+uint64_t memory_beside(const struct findings *findings, enum g2h_memory_part part);
+
+/* Returns whether objects and goroutines' stacks are less than half of the resident memory: then a
+ * report begins with that, unless it is about growth. *ret becomes the part that is largest then,
+ * other than programs. With a base it is false. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret);
 
 /* ---- outside_holders ---- */

@@ -6,6 +6,7 @@
 #include <go2heapsnapshot/findings.h>
 #include <go2heapsnapshot/output.h>
 
+#include "findings/memory_use.h"
 #include "findings/suspects.h"
 
 enum { COUNT = 400, SIZE = 64, NODE_TYPE = 0x400000, POINTER_TYPE = 0x400040 };
@@ -261,6 +262,34 @@ static void no_single_place(void **state)
     dump_deinit(&before);
 }
 
+/* ---- memory that is not objects ---- */
+
+/* Stacks of goroutines count for the suspects that hold them, not also as memory without objects.
+ */
+static void stacks_once(void **state)
+{
+    enum { MB = 1000000 };
+    const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + 50 * MB;
+    struct g2h_memory memory = {.resident = 100 * MB, .parts = {[G2H_MEMORY_STACKS] = 70 * MB}};
+    struct dump dump;
+    enum g2h_memory_part part;
+    (void)state;
+    dump_start_modern(&dump, "go1.22");
+    dump_object(&dump, g, 448, WORDS(low, high));
+    dump_goroutine(&dump, 1, g, high - 4096);
+    dump_frame(&dump, "main.deep", high - 4096, 0, NO_WORDS, 0);
+    dump_eof(&dump);
+    struct findings findings = {.view = dump_view(&dump, 1, NULL), .memory = &memory};
+    assert_int_equal(g2h_view_account(findings.view)->stack_bytes, 50 * MB);
+    assert_int_equal(memory_beside(&findings, G2H_MEMORY_STACKS), 20 * MB);
+    assert_true(memory_is_outside(&findings, &part));
+    assert_int_equal(part, G2H_MEMORY_STACKS);
+    memory.parts[G2H_MEMORY_STACKS] = 50 * MB; /* all of them are goroutines' */
+    assert_int_equal(memory_beside(&findings, G2H_MEMORY_STACKS), 0);
+    assert_false(memory_is_outside(&findings, &part));
+    dump_deinit(&dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {
@@ -268,6 +297,7 @@ int main(void)
         cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
         cmocka_unit_test(no_list),         cmocka_unit_test(moved),
         cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared),
-        cmocka_unit_test(holders_moved),   cmocka_unit_test(no_single_place)};
+        cmocka_unit_test(holders_moved),   cmocka_unit_test(no_single_place),
+        cmocka_unit_test(stacks_once)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }

@@ -172,8 +172,9 @@ struct g2h_error *report_put_outside(const struct report *report, bool *ret)
     *ret = memory_is_outside(report->findings, &part);
     if (!*ret)
         return NULL;
-    PUT(page, "<>  1  %9b{bytes}  %5p of RSS        %#s", memory->parts[part], memory->parts[part],
-        memory->resident, name_of_part(memory, (int)part));
+    const uint64_t bytes = memory_beside(report->findings, part);
+    PUT(page, "<>  1  %9b{bytes}  %5p of RSS        %#s", bytes, bytes, memory->resident,
+        name_of_part(memory, (int)part));
     if (part == G2H_MEMORY_FILES)
         put_files(report);
     PUT(page, ", no objects: all objects are %b\n|%s{meaning}|" MEANING,

@@ -6,11 +6,13 @@
 //	tells ^      frames      1\d\d,\d\d\d, 100,001 of them of main\.bWalk$
 //	tells ^  \[.*\] syscall\.Syscall ← main\.bWork  .* 1
 //	is r.suspects.some(each => each.frames?.function === 'main.bWalk' && each.frames.most === 100001)
+//	is !r.suspects.some(each => each.part === 'stacks')
 //
 //	case many SHAPE=many
 //	tells ^  \d .* of the heap   1,000 goroutines \[chan receive\] main\.aWait ← main\.main\.gowrap\d$
 //	tells ^      stack       16\.4 kB each, (9\d|100) % of this$
 //	is r.suspects.some(each => each.is_goroutines && each.stack === 16384)
+//	is !r.suspects.some(each => each.part === 'stacks')
 //
 //	case ended SHAPE=ended
 //	tells ^  \d .* of the heap   [\d,]+ runtime\.g, in \[\]\*runtime\.g$
