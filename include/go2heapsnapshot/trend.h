@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/view.h>
 #include <go2heapsnapshot/visibility.h>
@@ -34,6 +35,10 @@ G2H_PUBLIC struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct
  * (g2h_process_limit()): the output then estimates when steady growth reaches it. limit 0: there is
  * none. */
 G2H_PUBLIC void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left);
+
+/* Records the resident memory of the last heap's process, if it is known: the output then has RSS,
+ * and how much of it is not objects. */
+G2H_PUBLIC void g2h_trend_set_memory(struct g2h_trend *trend, const struct g2h_memory *memory);
 
 /* Writes the trend as text or, by options->report, as JSON: docs/watch.md. *ret_steady receives the
  * number of locations that grew steadily, which is 0 for fewer than six heaps; it may be NULL.

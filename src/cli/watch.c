@@ -383,6 +383,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
     TRY(g2h_trend_add(series->trend, conversion->view, snapshot_name(options, conversion),
                       snapshot->now, options->threads));
     g2h_trend_set_limit(series->trend, snapshot->limit, snapshot->left);
+    g2h_trend_set_memory(series->trend, &snapshot->conversion.origin.memory);
     watching->outcome->complete = watching->outcome->complete && conversion_is_whole(conversion);
     TRY(write_last(options, series->trend, watching->output_options, conversion));
     return options_show_trends(options)

@@ -598,6 +598,28 @@ void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left)
     trend->left = left;
 }
 
+void g2h_trend_set_memory(struct g2h_trend *trend, const struct g2h_memory *memory)
+{
+    if (trend->heaps.count == 0 || memory->resident == 0)
+        return;
+    struct trend_heap *last = &trend->heaps.data[trend->heaps.count - 1];
+    last->resident = memory->resident;
+    last->beside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
+}
+
+struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret)
+{
+    _cleanup_free_ uint64_t *numbers = calloc(trend->heaps.count + 1, sizeof(*numbers));
+    bool is_known = true;
+    TRY_MEMORY(numbers);
+    for (size_t i = 0; i < trend->heaps.count; i++) {
+        numbers[i] = trend->heaps.data[i].beside;
+        is_known = is_known && trend->heaps.data[i].resident > 0;
+    }
+    trend_classify(numbers, is_known ? trend->heaps.count : 0, ret);
+    return NULL;
+}
+
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
 {
     const struct trend_heap *of = &trend->heaps.data[heap];

@@ -473,6 +473,40 @@ static void many_heaps(void **state)
     g2h_trend_destroy(trend);
 }
 
+/* Memory of the process that is not objects grows in no place, and is said. */
+static void outside_of_the_heap(void **state)
+{
+    (void)state;
+    enum { MB = 1000000 };
+    struct g2h_trend *trend;
+    size_t steady;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.level", 10, 64}};
+        const struct g2h_memory memory = {.resident = (20 + 10 * (uint64_t)i) * MB,
+                                          .parts = {[G2H_MEMORY_OBJECTS] = 5 * MB}};
+        add(trend, groups, 1, 0, 1000 * (i + 1));
+        g2h_trend_set_memory(trend, &memory);
+    }
+    char *text = written(trend, false, &steady);
+    assert_int_equal(steady, 0);
+    assert_non_null(strstr(text, "  RSS 20.0 MB to 90.0 MB; of it no objects: 15.0 MB to 85.0 MB, "
+                                 "+70.0 MB, which grew in every interval"));
+    assert_non_null(strstr(text, "memory outside of the heap did."));
+    assert_null(strstr(text, "Nothing grew"));
+    free(text);
+    text = written(trend, true, NULL);
+    assert_non_null(strstr(text, "\"rss_beside_objects_grown\":70000000"));
+    assert_non_null(strstr(text, "\"rss_beside_objects_is_steady\":true"));
+    free(text);
+    const struct group groups[] = {{"main.level", 10, 64}};
+    add(trend, groups, 1, 0, 9000); /* whose memory is not known */
+    text = written(trend, false, NULL);
+    assert_null(strstr(text, "RSS"));
+    free(text);
+    g2h_trend_destroy(trend);
+}
+
 static void assert_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left, const char *wanted,
                          const char *in_json)
 {
@@ -534,6 +568,7 @@ int main(void)
         cmocka_unit_test(slowing),
         cmocka_unit_test(many_heaps),
         cmocka_unit_test(memory_limit),
+        cmocka_unit_test(outside_of_the_heap),
     };
     return UNIT_RUN(tests);
 }

@@ -27,6 +27,7 @@ struct trend_report {
     const trend_found_vector *found; /* by kind */
     int64_t elapsed;                 /* milliseconds; 0: not known */
     struct page *page;
+    struct trend_course beside; /* of RSS without objects */
 };
 
 /* ---- words ---- */
@@ -320,6 +321,21 @@ static struct g2h_error *put_section(const struct trend_report *report,
 
 /* ---- the first lines and the last ---- */
 
+/* Reports the resident memory, and what of it is not objects: its growth is in no place. */
+static void put_beside(const struct trend_report *report)
+{
+    const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
+    const int64_t grown = (int64_t)(last->beside - first->beside);
+    if (first->resident == 0 || last->resident == 0)
+        return;
+    PUT(report->page, "  RSS %b to %b; of it no objects: %b to %b", first->resident, last->resident,
+        first->beside, last->beside);
+    if (report->beside.kind == TREND_STEADY)
+        PUT(report->page, ", %d, which grew in every interval: memory outside of the heap", grown);
+    PUT(report->page, "|%d{rss_beside_objects_grown}%f{rss_beside_objects_is_steady}|\n", grown,
+        report->beside.kind == TREND_STEADY);
+}
+
 static void put_heaps(const struct trend_report *report)
 {
     const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
@@ -339,15 +355,30 @@ static void put_heaps(const struct trend_report *report)
         PUT(page, ", from %s to %s\n", first->name, last->name);
     PUT(page, "  reachable %b to %b, objects %n to %n, goroutines %n to %n\n", first->reachable,
         last->reachable, first->objects, last->objects, first->goroutines, last->goroutines);
+    put_beside(report);
     if (report->trend->limit > 0)
         PUT(page, "|%b{limit}%b{limit_left}", report->trend->limit, report->trend->left);
     PUT(page, "[heaps]");
     for (size_t i = 0; i < report->trend->heaps.count; i++) {
         const struct trend_heap *heap = heap_at(report, i);
-        PUT(page, "|<>%s{source}%b{reachable}%n{objects}%n{goroutines}%?n{time_ms}</>", heap->name,
+        PUT(page, "|<>%s{source}%b{reachable}%n{objects}%n{goroutines}%?n{time_ms}", heap->name,
             heap->reachable, heap->objects, heap->goroutines, heap->time != 0, heap->time);
+        PUT(page, "|%?b{rss}%?b{rss_beside_objects}</>", heap->resident > 0, heap->resident,
+            heap->resident > 0, heap->beside);
     }
     PUT(page, "[/]");
+}
+
+/* Says that no place has grown steadily. */
+static void put_none(const struct trend_report *report)
+{
+    if (report->beside.kind == TREND_STEADY)
+        page_say(report->page,
+                 "No objects grew steadily in every interval: memory outside of the heap did.\n");
+    else if (report->found[TREND_SLOWING].count > 0)
+        page_say(report->page, "Nothing grew steadily in every interval.\n");
+    else
+        page_say(report->page, "Nothing grew in every interval.\n");
 }
 
 /* Adds what the sections mean, and what they cannot show. */
@@ -360,8 +391,7 @@ static void put_meaning(const struct trend_report *report)
     if (heaps < TREND_LEAST)
         PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
-        page_say(page, slowing == 0 ? "Nothing grew in every interval.\n"
-                                    : "Nothing grew steadily in every interval.\n");
+        put_none(report);
     if (steady > 0) {
         page_wrap(page,
                   "What grew in every interval need not be a leak: a cache that still fills, "
@@ -422,7 +452,9 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
     _cleanup_(page_deinit) struct page page;
     page_begin(options->report, &page);
     TRY(trend_find(trend, founds.by_kind));
-    const struct trend_report report = {trend, founds.by_kind, trend_elapsed(trend), &page};
+    struct trend_report report = {
+        .trend = trend, .found = founds.by_kind, .elapsed = trend_elapsed(trend), .page = &page};
+    TRY(trend_beside(trend, &report.beside));
     TRY(report_trend_put_all(&report));
     if (ret_steady)
         *ret_steady = trend->heaps.count < TREND_LEAST ? 0 : founds.by_kind[TREND_STEADY].count;
@@ -434,7 +466,7 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
 {
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
-    const struct trend_report report = {trend, NULL, trend_elapsed(trend), NULL};
+    const struct trend_report report = {.trend = trend, .elapsed = trend_elapsed(trend)};
     _cleanup_(page_deinit) struct page page;
     _cleanup_(text_deinit) struct text moment = {0}, seconds = {0};
     page_begin(options->report, &page);
@@ -450,6 +482,9 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
     PUT(&page, "%s %9b{reachable} reachable, %9d{grown} %12n{objects}", &moment, heap->reachable,
         g2h_trend_growth(trend), heap->objects);
     PUT(&page, " objects, %n{goroutines} goroutines", heap->goroutines);
+    if (heap->resident > 0)
+        PUT(&page, "; RSS %b{rss}, no objects %b{rss_beside_objects}", heap->resident,
+            heap->beside);
     if (stopped >= 0)
         PUT(&page, "; paused for %s", &seconds);
     page_say(&page, "\n");
