@@ -76,11 +76,16 @@ static enum g2h_memory_part largest_other_part(const struct findings *findings)
     return most;
 }
 
-/* The thresholds keep small processes out, which consist of the program file and the runtime. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
+    return !findings->base && memory_is_mostly_outside(findings, ret);
+}
+
+/* The thresholds keep small processes out, which consist of the program file and the runtime. */
+bool memory_is_mostly_outside(const struct findings *findings, enum g2h_memory_part *ret)
+{
     const struct g2h_memory *memory = findings->memory;
-    if (findings->base || !memory_has_resident(findings))
+    if (!memory_has_resident(findings))
         return false;
     *ret = largest_other_part(findings);
     const uint64_t bytes = memory_beside(findings, *ret),

@@ -45,6 +45,9 @@ uint64_t memory_beside(const struct findings *findings, enum g2h_memory_part par
  * other than programs. With a base it is false. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret);
 
+/* The same with a base, too. */
+bool memory_is_mostly_outside(const struct findings *findings, enum g2h_memory_part *ret);
+
 /* ---- outside_holders ---- */
 
 enum { OUTSIDE_MOST = 3 };

@@ -284,6 +284,7 @@ static void stacks_once(void **state)
     assert_int_equal(memory_beside(&findings, G2H_MEMORY_STACKS), 20 * MB);
     assert_true(memory_is_outside(&findings, &part));
     assert_int_equal(part, G2H_MEMORY_STACKS);
+    assert_true(memory_is_mostly_outside(&findings, &part));
     memory.parts[G2H_MEMORY_STACKS] = 50 * MB; /* all of them are goroutines' */
     assert_int_equal(memory_beside(&findings, G2H_MEMORY_STACKS), 0);
     assert_false(memory_is_outside(&findings, &part));

@@ -1,4 +1,5 @@
 /* report_who: the section with the suspects; see sections.h. */
+#include "findings/memory_use.h"
 #include "findings/suspects.h"
 
 #include <stdlib.h>
@@ -505,6 +506,20 @@ static void put_no_suspects(const struct report *report)
         page_say(report->page, "  Nothing grew by much.\n");
 }
 
+/* Says that most of RSS is not objects, if the growth of objects is what a report is about: dumps
+ * have no RSS, so its growth is not known. */
+static void put_not_compared(const struct report *report)
+{
+    const struct g2h_memory *memory = report->findings->memory;
+    enum g2h_memory_part part;
+    if (!report->findings->base || !memory_is_mostly_outside(report->findings, &part))
+        return;
+    PUT(report->page,
+        "  %b{rss_not_compared} of RSS %b is no object: how much of this grew is not known, the "
+        "base has no RSS\n",
+        memory->resident - memory->parts[G2H_MEMORY_OBJECTS], memory->resident);
+}
+
 struct g2h_error *report_put_suspects(const struct report *report)
 {
     const struct who_suspects *suspects = report->suspects;
@@ -535,5 +550,6 @@ struct g2h_error *report_put_suspects(const struct report *report)
             page_say(page, " of 5 % and above: see the tree below\n");
     }
     put_rest(report);
+    put_not_compared(report);
     return NULL;
 }
