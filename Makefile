@@ -79,7 +79,7 @@ HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
 HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: all objects libs samples demo check check-ci check-all bench fuzz install uninstall dist deb clean
+.PHONY: all objects libs samples demo check check-ci check-all bench fuzz zoo install uninstall dist deb clean
 all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
 	@$(if $(IS_QUIET),:,echo 'Built: $^')
 objects: $(CLI_OBJ) $(INSPECT_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
@@ -188,6 +188,12 @@ check-all:
 fuzz:
 	tools/setup check-ci
 	tests/fuzz/run.sh $(BUILD)/fuzz samples/dumps --long $${MINUTES:-10}
+
+# Judges programs that are made from seeds for MINUTES: see tests/zoo/run.sh.
+zoo:
+	tools/setup check-ci
+	$(MAKE) $(PROGRAM)
+	MINUTES=$${MINUTES:-10} RATES=$(CURDIR)/$(BUILD)/zoo.tsv tests/zoo/run.sh
 
 bench:
 	tools/setup bench
