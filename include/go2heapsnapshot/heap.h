@@ -136,6 +136,27 @@ G2H_PUBLIC size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_re
 G2H_PUBLIC void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind,
                                 size_t index, struct g2h_record *ret);
 
+/* How a process sampled its allocations: one sample per runtime.MemProfileRate bytes. The dumps of
+ * WriteHeapDump do not have the rate, because its variable is in the segment noptrdata. */
+struct g2h_sampling {
+    uint64_t sites;       /* distinct allocating stacks and sizes; 0: the process did not sample */
+    uint64_t objects;     /* sampled objects that were in use at the last collection */
+    uint64_t rate;        /* that of g2h_heap_memprofile_rate(); else the assumed rate: 1 if every
+                             second object or more has a sample, else G2H_MEMPROFILE_RATE, or
+                             likely_rate if the samples are too many for that */
+    uint64_t likely_rate; /* the power of two for which the samples best add up to HeapAlloc, more
+                             exact with more samples. 0: not known */
+};
+enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* Go's default */
+G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
+
+/* Gets runtime.MemProfileRate, which dumps of processes and core files have; 0: the process does
+ * not sample any more. Returns false if the dump does not have it. */
+G2H_PUBLIC bool g2h_heap_memprofile_rate(const struct g2h_heap *heap, uint64_t *ret);
+
+/* Returns how many objects of a size one sample stands for. */
+G2H_PUBLIC double g2h_sampling_scale(uint64_t size, uint64_t rate);
+
 G2H_END
 
 #endif

@@ -51,19 +51,6 @@ G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 /* The most files that a format has: see g2h_format.files. */
 enum { G2H_MOST_FILES = 2 };
 
-/* How a process sampled its allocations: one sample per runtime.MemProfileRate bytes. No dump has
- * the rate, because its variable is in the segment noptrdata. */
-struct g2h_sampling {
-    uint64_t sites;       /* distinct allocating stacks and sizes; 0: the process did not sample */
-    uint64_t objects;     /* sampled objects that were in use at the last collection */
-    uint64_t rate;        /* the assumed rate: 1 if every second object or more has a sample, else
-                             G2H_MEMPROFILE_RATE */
-    uint64_t likely_rate; /* the power of two for which the samples best add up to HeapAlloc, more
-                             exact with more samples. 0: not known */
-};
-enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* Go's default */
-G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
-
 /* ---- options: set the size of each struct, and all unused members to 0 ---- */
 
 /* A node's code location: of a function, or where a goroutine is. script is the id of the file for

@@ -31,7 +31,9 @@ enum fact {
                                registers; other words. Missing if all of these are 0 */
     FACT_SECRET = 10,       /* the address of an object that secret.Do has allocated: only its
                                pointers are in its record */
-    FACT_LAST = FACT_SECRET,
+    FACT_RATE = 11, /* runtime.MemProfileRate: the process samples its allocations once in so
+                      many bytes; 0: not at all */
+    FACT_LAST = FACT_RATE,
 };
 
 /* The flags of FACT_ENDING. */

@@ -67,11 +67,15 @@ struct g2h_error *calls_read(struct calls *calls, struct g2h_memprof site)
  * word: a program knows that time.AfterFunc allocates. */
 enum { NEAR = 1 };
 
+/* More bytes than any object has: the sums of a million such samples do not overflow. */
+#define MOST_BYTES 0x1p44
+
 struct allocated_finder {
     const struct merged *merged;
     const struct g2h_exe *exe; /* NULL: not known */
     struct allocated *found;
     struct calls calls;
+    uint64_t rate;        /* of samples: runtime.MemProfileRate, known or assumed */
     struct map records;   /* id of a site → index of its record */
     struct map sites;     /* index of a record → index in found->sites */
     struct map call_keys; /* hash of a call → index in found->calls */
@@ -122,12 +126,22 @@ static bool number_call(struct allocated_finder *finder, const struct g2h_call *
            (*ret != number || vector_push(&finder->found->calls, made));
 }
 
+/* Returns the bytes that a sample of an object of this size stands for, at least one. */
+static uint64_t bytes_of_sample(uint64_t size, uint64_t rate)
+{
+    const double bytes = (double)size * g2h_sampling_scale(size, rate);
+    if (bytes > MOST_BYTES)
+        return (uint64_t)MOST_BYTES;
+    return bytes < 1 ? 1 : (uint64_t)bytes;
+}
+
 /* Adds the site of a record. */
 static struct g2h_error *add_site(struct allocated_finder *finder, uint32_t index)
 {
     struct g2h_record record;
     struct allocation_site site = {.within = bytes_none};
     g2h_heap_record(g2h_view_heap(finder->merged->view), G2H_RECORD_MEMPROF, index, &record);
+    site.bytes = bytes_of_sample(record.memprof.size, finder->rate);
     TRY(calls_read(&finder->calls, record.memprof));
     const struct g2h_call none = {.function = bytes_none, .file = bytes_none},
                           *calls = finder->calls.list.data;
@@ -219,6 +233,9 @@ struct g2h_error *allocated_find(const struct merged *merged, struct allocated *
     *ret = (struct allocated){.calls = {0}};
     if (merged->samples.count == 0)
         return NULL;
+    struct g2h_sampling sampling;
+    g2h_sampling(g2h_view_heap(merged->view), &sampling);
+    finder.rate = sampling.rate;
     TRY(calls_init(&finder.calls, finder.exe));
     return find_all(&finder);
 }
@@ -232,51 +249,52 @@ void allocated_deinit(struct allocated *allocated)
 
 /* ---- questions ---- */
 
-/* Counts the samples of one class and one call, which begin at *at, and moves *at after them. Only
- * samples of node count, unless it is MERGED_NONE. *ret_site becomes the site with the most of
- * them, whose innermost function is shown. */
-static uint64_t count_call(const struct allocated *allocated, uint32_t node, size_t *at,
-                           uint32_t *ret_site)
+/* Sums up the samples of one class and one call, which begin at *at, in ret, and moves *at after
+ * them. Only samples of node count, unless it is MERGED_NONE. */
+static void sum_up_call(const struct allocated *allocated, uint32_t node, size_t *at,
+                        struct allocator *ret)
 {
     const struct allocation_sample *samples = allocated->samples.data, *first = &samples[*at];
-    uint64_t count = 0, of_site = 0, most = 0;
-    uint32_t site = UINT32_MAX;
+    uint64_t of_site = 0, most = 0;
+    uint32_t last = UINT32_MAX;
+    *ret = (struct allocator){.call = allocated->calls.data[first->call]};
     for (; *at < allocated->samples.count && samples[*at].name == first->name &&
            samples[*at].call == first->call;
          ++*at) {
         if (node != MERGED_NONE && samples[*at].node != node)
             continue;
-        of_site = samples[*at].site == site ? of_site + 1 : 1;
-        site = samples[*at].site;
-        count++;
+        const struct allocation_site *site = &allocated->sites.data[samples[*at].site];
+        of_site = site->bytes + (samples[*at].site == last ? of_site : 0);
+        last = samples[*at].site;
+        ret->samples++;
+        ret->bytes += site->bytes;
         if (of_site > most) {
             most = of_site;
-            *ret_site = site;
+            ret->within = site->within;
         }
     }
-    return count;
 }
 
-/* Sums up the samples of each call, and keeps the call with the most. */
+/* Sums up the samples of each call, and keeps the call with the most bytes. */
 bool allocated_by(const struct allocated *allocated, uint32_t name, uint32_t node,
                   struct allocator *ret)
 {
     const struct allocation_sample *samples = allocated->samples.data;
     const size_t count = allocated->samples.count;
+    uint64_t all_samples = 0, all_bytes = 0;
     size_t at;
     *ret = (struct allocator){.samples = 0};
     /* Samples are sorted by class: those of this one follow each other from at on. */
     BISECT(at, count, samples[at].name < name);
     while (at < count && samples[at].name == name) {
-        const uint32_t call = samples[at].call;
-        uint32_t site = 0;
-        const uint64_t found = count_call(allocated, node, &at, &site);
-        ret->of += found;
-        if (found <= ret->samples)
-            continue;
-        ret->samples = found;
-        ret->call = allocated->calls.data[call];
-        ret->within = allocated->sites.data[site].within;
+        struct allocator of_call;
+        sum_up_call(allocated, node, &at, &of_call);
+        all_samples += of_call.samples;
+        all_bytes += of_call.bytes;
+        if (of_call.bytes > ret->bytes)
+            *ret = of_call;
     }
+    ret->of = all_samples;
+    ret->bytes_of = all_bytes;
     return ret->samples > 0;
 }

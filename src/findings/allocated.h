@@ -4,9 +4,10 @@
  * allocated: who allocated the objects of a class or of a suspect, by the samples of the heap
  * profile (runtime.MemProfile).
  *
- * A sample counts for the innermost call of the program's own code on its stack: package main, or
- * the module that the program was built of. If there is none, it counts for the innermost call of
- * another module, or else for the call that allocates.
+ * A sample stands for many bytes if the object is large, and for about runtime.MemProfileRate bytes
+ * otherwise. It counts for the innermost call of the program's own code on its stack: package main,
+ * or the module that the program was built of. If there is none, it counts for the innermost call
+ * of another module, or else for the call that allocates.
  */
 #ifndef FINDINGS_ALLOCATED_H
 #define FINDINGS_ALLOCATED_H
@@ -47,6 +48,7 @@ struct allocating_call {
 /* A site that has samples. */
 struct allocation_site {
     uint32_t call;           /* index in calls */
+    uint64_t bytes;          /* that one of its samples stands for */
     struct g2h_bytes within; /* the function that allocates, if several calls of other code are
                               * between it and the call; else empty */
 };
@@ -68,11 +70,12 @@ struct g2h_error *allocated_find(const struct merged *merged, struct allocated *
 
 void allocated_deinit(struct allocated *allocated);
 
-/* The call that most samples of some objects count for. */
+/* The call that allocated most bytes of some objects, as far as samples say. */
 struct allocator {
     struct allocating_call call;
-    struct g2h_bytes within; /* of the site that has most of these samples */
-    uint64_t samples, of;    /* samples of this call, and of all calls */
+    struct g2h_bytes within;  /* of the site that has most of these bytes */
+    uint64_t samples, of;     /* samples of this call, and of all calls */
+    uint64_t bytes, bytes_of; /* that these samples stand for */
 };
 
 /* Finds who allocated the objects of a class, by its name, and of a node or, if node is

@@ -232,7 +232,7 @@ static uint32_t merged_name_of(const struct merging *merging, const struct g2h_n
 static bool names_what_it_holds(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_DATA ||
-           kind == G2H_NODE_BSS;
+           kind == G2H_NODE_BSS || kind == G2H_NODE_POOLS;
 }
 
 /* Reads a task's nodes of the view into by_number, which is in the order of dominators. Prefetches,

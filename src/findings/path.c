@@ -250,6 +250,8 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
                kind == G2H_NODE_DEFER || kind == G2H_NODE_DEFERRED_CALLS ||
                kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
         text_append(whose, name, size);
+    } else if (kind == G2H_NODE_POOLS) {
+        text_printf(whose, "in a sync.Pool: the next collections free it");
     }
 }
 
@@ -853,18 +855,18 @@ static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t 
     return *ret_found ? NULL : find_next(paths, from, to, ALIKE, ret_found);
 }
 
-/* Finds the path as a sequence of short searches, from each dominator to the next: every path goes
+/* Finds the path from a dominator of a node as a sequence of short searches, from each dominator to
+ * the next: every path goes
  * through all of them, and a search over the whole heap would take too long. A part that is not
  * found is left out. */
-static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t node)
+static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t from, uint32_t node)
 {
     uint32_t above[MOST_DOMINATORS];
     size_t count = 0;
-    for (uint32_t i = node; i != 0 && count < MOST_DOMINATORS;
+    for (uint32_t i = node; i != from && i != 0 && count < MOST_DOMINATORS;
          i = g2h_dominators_of(paths->dominators, i))
         above[count++] = i;
-    uint32_t from = 0;
-    if (g2h_dominators_of(paths->dominators, above[count - 1]) != 0)
+    if (count > 0 && g2h_dominators_of(paths->dominators, above[count - 1]) != from)
         from = above[--count]; /* the node is deep in the tree: the upper part of the path is left
                                   out */
     while (count-- > 0) {
@@ -885,10 +887,33 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
     if (node == 0)
         return NULL;
     paths->nodes.count = 0;
-    TRY(collect_by_dominators(paths, node));
+    TRY(collect_by_dominators(paths, 0, node));
     *ret_end = paths->nodes.data[paths->nodes.count - 1];
     return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
                              text);
+}
+
+struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,
+                                 struct text *text, uint32_t *ret_end)
+{
+    paths->nodes.count = 0;
+    TRY(collect_by_dominators(paths, 0, holder));
+    TRY_MEMORY(vector_push(&paths->nodes, held));
+    TRY(collect_by_dominators(paths, held, node));
+    *ret_end = paths->nodes.data[paths->nodes.count - 1];
+    return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
+                             text);
+}
+
+bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder)
+{
+    for (size_t i = 1; i < paths->nodes.count; i++) {
+        if (paths->nodes.data[i] != held)
+            continue;
+        *ret_holder = paths->nodes.data[i - 1];
+        return true;
+    }
+    return false;
 }
 
 /* ---- other paths ---- */
@@ -957,7 +982,8 @@ bool path_shows(const struct g2h_view *view, uint32_t node)
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text)
 {
     const enum g2h_node_kind kind = findings_kind_of(paths->view, from);
-    if (merged_is_object(kind) || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME)
+    if (merged_is_object(kind) || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME ||
+        kind == G2H_NODE_POOLS)
         expression_append_step(paths->view, paths->edges, from, to, text);
 }
 

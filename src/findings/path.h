@@ -164,6 +164,15 @@ struct g2h_edges *paths_edges(struct paths *paths);
 struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
                               uint32_t *ret_end);
 
+/* Does the same for a path that goes by a certain holder of one of the node's dominators, or of the
+ * node itself: held. */
+struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,
+                                 struct text *text, uint32_t *ret_end);
+
+/* Gets the holder by which the path that was appended last goes to a node. Returns false if it does
+ * not go there. */
+bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder);
+
 /* Finds the nodes of a shortest path to a node, from the root on; no nodes if it is garbage. Names
  * that are certain come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "findings/path.h"
@@ -1200,6 +1201,172 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
     return NULL;
 }
 
+/* ---- the holder of most, of several ---- */
+
+/* Those who hold objects: a variable with all that it alone holds, or what a root points to. */
+struct co_holder {
+    uint64_t key, edges;
+    uint64_t count;        /* objects that it has */
+    uint32_t holder, held; /* nodes of the view: of its first edge to such an object; */
+    uint32_t to_example;   /* the holder of the example's; UINT32_MAX: it has another one */
+    uint64_t *has;         /* a bit per node of the view */
+};
+
+struct co_holders {
+    const struct findings *findings;
+    uint32_t top;     /* the uppermost node of merged whose objects are held */
+    uint32_t example; /* an object of top that is, or holds, the suspect's example */
+    struct map by_key;
+    VECTOR(struct co_holder) list;
+};
+
+enum { CO_HOLDERS = 8 /* that are counted exactly: those with the most pointers */ };
+
+static void co_holders_deinit(struct co_holders *holders)
+{
+    for (size_t i = 0; i < holders->list.count; i++)
+        free(holders->list.data[i].has);
+    free(holders->list.data);
+    map_deinit(&holders->by_key);
+}
+
+/* Returns whether an edge holds an object of top from outside of it. *ret_key becomes the same for
+ * all edges of one of those who hold it. */
+static bool co_holders_want(const struct co_holders *holders, const struct g2h_edge *edge,
+                            uint64_t *ret_key)
+{
+    const struct findings *findings = holders->findings;
+    if (!g2h_edge_holds(edge->flags) || !is_object_of(findings, edge->target, holders->top))
+        return false;
+    uint32_t line = findings->merged.of[g2h_dominators_number(findings->dominators, edge->source)];
+    if (findings_node(findings, line)->kind == MERGED_SYNTHETIC) {
+        *ret_key = map_hash_pair((uint64_t)edge->source << 1 | 1,
+                                 (edge->flags & G2H_EDGE_BY_INDEX) != 0 ? 0 : edge->name);
+        return true;
+    }
+    while (line != holders->top && findings_node(findings, line)->kind == MERGED_CLASS)
+        line = findings_node(findings, line)->parent;
+    *ret_key = (uint64_t)line << 1;
+    return line != holders->top;
+}
+
+/* Counts the pointers of each of those who hold an object of top. */
+static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_edges *edges)
+{
+    struct g2h_edge edge;
+    uint64_t key;
+    g2h_edges_begin(edges, 0, g2h_view_node_count(holders->findings->view));
+    while (g2h_edges_next(edges, &edge)) {
+        if (!co_holders_want(holders, &edge, &key))
+            continue;
+        uint32_t number = (uint32_t)holders->list.count;
+        const struct co_holder added = {
+            .key = key, .holder = edge.source, .held = edge.target, .to_example = UINT32_MAX};
+        TRY_MEMORY(map_put(&holders->by_key, key, number, &number) &&
+                   (number < holders->list.count || vector_push(&holders->list, added)));
+        struct co_holder *one = &holders->list.data[number];
+        one->edges++;
+        if (edge.target == holders->example && one->to_example == UINT32_MAX)
+            one->to_example = edge.source;
+    }
+    return NULL;
+}
+
+static int compare_co_edges(const void *a, const void *b)
+{
+    const struct co_holder *one = a, *other = b;
+    if (one->edges != other->edges)
+        return one->edges > other->edges ? -1 : 1;
+    return one->holder < other->holder ? -1 : one->holder > other->holder;
+}
+
+/* Counts the objects of those with the most pointers: several pointers may lead to one object. */
+static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h_edges *edges)
+{
+    const uint32_t nodes = g2h_view_node_count(holders->findings->view);
+    struct g2h_edge edge;
+    uint64_t key;
+    vector_sort(&holders->list, compare_co_edges);
+    for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++) {
+        struct co_holder *one = &holders->list.data[i];
+        map_set(&holders->by_key, one->key, (uint32_t)i);
+        one->has = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*one->has));
+        TRY_MEMORY(one->has);
+    }
+    for (size_t i = CO_HOLDERS; i < holders->list.count; i++)
+        map_set(&holders->by_key, holders->list.data[i].key, CO_HOLDERS);
+    g2h_edges_begin(edges, 0, nodes);
+    while (g2h_edges_next(edges, &edge)) {
+        if (!co_holders_want(holders, &edge, &key))
+            continue;
+        const uint32_t number = map_get(&holders->by_key, key);
+        if (number >= CO_HOLDERS || bits_have(holders->list.data[number].has, edge.target))
+            continue;
+        bits_add(holders->list.data[number].has, edge.target);
+        holders->list.data[number].count++;
+    }
+    return NULL;
+}
+
+/* Returns the one with the most objects, or NULL if there is none. */
+static const struct co_holder *co_holders_most(const struct co_holders *holders)
+{
+    const struct co_holder *most = NULL;
+    for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++)
+        if (!most || holders->list.data[i].count > most->count)
+            most = &holders->list.data[i];
+    return most;
+}
+
+/* Returns the one whose edge leads from a node to the example; NULL: it is not known. */
+static const struct co_holder *co_holders_of(const struct co_holders *holders, uint32_t holder)
+{
+    for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++)
+        if (holders->list.data[i].to_example == holder)
+            return &holders->list.data[i];
+    return NULL;
+}
+
+/*
+ * If several hold the objects together, the shortest path goes by any of them, often one that has
+ * only a few: a cache of the newest. Then the path is replaced by that of one that has most. Goes
+ * over all edges twice.
+ */
+static struct g2h_error *name_holder_of_most(const struct findings *findings, struct who *who)
+{
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    const uint32_t item = who->suspect.item;
+    uint32_t top = item, number = g2h_dominators_number(findings->dominators, who->path_end), by;
+    while (findings_node(findings, findings_node(findings, top)->parent)->kind == MERGED_CLASS)
+        top = findings_node(findings, top)->parent;
+    while (number > 0 && findings->merged.of[number] != top)
+        number = g2h_dominators_above(findings->dominators, number);
+    if (number == 0 || findings_node(findings, top)->count < 2)
+        return NULL;
+    _cleanup_(co_holders_deinit) struct co_holders holders = {
+        .findings = findings,
+        .top = top,
+        .example = g2h_dominators_node(findings->dominators, number)};
+    const bool is_by = path_goes_by(findings->paths, holders.example, &by);
+    TRY(co_holders_find(&holders, edges));
+    TRY(co_holders_count(&holders, edges));
+    const struct co_holder *most = co_holders_most(&holders),
+                           *known = is_by ? co_holders_of(&holders, by) : NULL;
+    if (!most || holders.list.count < 2)
+        return NULL;
+    if (!known || known->count < most->count / 2) {
+        const bool is_same = most->to_example != UINT32_MAX;
+        who->path.size = 0;
+        TRY(path_append_by(findings->paths, is_same ? most->to_example : most->holder,
+                           is_same ? holders.example : most->held,
+                           is_same ? who->path_end : most->held, &who->path, &who->path_end));
+        known = most;
+    }
+    who->path_count = known->count;
+    who->path_of = findings_node(findings, top)->count;
+    return NULL;
+}
+
 CLEANUP_POINTER(who_destroy_values, struct g2h_values, g2h_values_destroy);
 
 /* Sums up the entries of a suspect's maps. *ret becomes 0 if it is not of maps, or if they are not
@@ -1227,6 +1394,19 @@ static struct g2h_error *count_entries(const struct findings *findings, uint32_t
     return NULL;
 }
 
+/* Returns whether nothing alone holds the objects of an item, or those that hold them. */
+static bool is_shared(const struct findings *findings, uint32_t item)
+{
+    uint32_t above = findings_node(findings, item)->parent;
+    while (above != MERGED_NONE && findings_node(findings, above)->kind == MERGED_CLASS)
+        above = findings_node(findings, above)->parent;
+    if (above == MERGED_NONE || who_shares(findings, item) != MERGED_NONE)
+        return above != MERGED_NONE;
+    return findings_is_kind(findings, above, G2H_NODE_PACKAGE) ||
+           findings_is_kind(findings, above, G2H_NODE_DATA) ||
+           findings_is_kind(findings, above, G2H_NODE_BSS);
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -1241,6 +1421,8 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         return NULL;
     TRY(keys_find(findings, suspect->item, &who->keys));
     TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
+    if (is_shared(findings, suspect->item))
+        TRY(name_holder_of_most(findings, who));
     if (findings->base && suspect->grown == 0)
         TRY(count_entries(findings, suspect->item, &who->entries));
     TRY(append_variables(findings, suspect->item, &who->sharers));

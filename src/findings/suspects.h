@@ -98,8 +98,11 @@ struct who {
     struct who_holders holders; /* if the suspect has a holder */
     /* Of objects: */
     struct held_keys keys;
-    struct text path;    /* to the example, as path_append() has it, */
-    uint32_t path_end;   /* or to this node */
+    struct text path;  /* to the example, as path_append() has it, */
+    uint32_t path_end; /* or to this node */
+    /* If several hold the objects together: how many of them the holder that the path goes by has;
+     * it is one that has most. path_of: of how many objects; 0: not counted */
+    uint64_t path_count, path_of;
     struct text sharers; /* variables of one package that hold them together, or empty */
     uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
 };

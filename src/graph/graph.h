@@ -8,7 +8,7 @@
  * from the dump each time that the edge is visited.
  *
  *   graph, children     nodes and edges, in their order
- *   mark, tiers, owners, owner_numbers, reach, cleanups
+ *   mark, tiers, owners, owner_numbers, reach, cleanups, pools
  *                       what is garbage, whether the program's variables, goroutines or other roots
  *                       hold the rest, and which of these
  *   leaked, leak_proof, lock_reach
@@ -149,12 +149,19 @@ static inline bool graph_add_edge(struct g2h_graph *graph, struct node source,
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners);
 
-/* ---- objects that the runtime keeps by records that are in no dump (cleanups.c) ---- */
-
 struct marker;
+
+/* ---- objects that the runtime keeps by records that are in no dump (cleanups.c) ---- */
 
 /* Hangs the unmarked objects of cleanups and weak pointers below "(cleanups)", and marks them. */
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker);
+
+/* ---- what pools cache (pools.c) ---- */
+
+/* Makes "(sync.Pool)" hold the unmarked memory of pools that marked objects, or variables, point
+ * to, and marks what that reaches. */
+struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker,
+                                  struct owners *owners, const struct stops *stops);
 
 /* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);

@@ -42,8 +42,8 @@ static bool has_groups(enum g2h_node_kind kind)
     return kind == G2H_NODE_GLOBALS || kind == G2H_NODE_GOROUTINES;
 }
 
-/* Returns whether an edge leads to a group: a member of such a node, or a package of the runtime,
- * which is directly below (GC roots). */
+/* Returns whether an edge leads to a group: a member of such a node, or a package whose
+ * variables are not the program's, directly below (GC roots). */
 static bool leads_to_group(const struct roots *roots, const struct edge *edge)
 {
     return edge->source.of == OF_SYNTHETIC && edge->target.of == OF_SYNTHETIC &&
@@ -146,6 +146,12 @@ struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *g
         graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = (uint32_t)i;
     }
     return NULL;
+}
+
+struct g2h_error *owners_own_group(struct owners *owners, struct g2h_graph *graph, uint32_t node)
+{
+    TRY(owners_grow(owners, graph));
+    return owners_add_group(owners, graph, node);
 }
 
 struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph)

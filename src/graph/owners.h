@@ -31,6 +31,9 @@ enum { OWNER_CLEANUPS = OWNER_FIRST, OWNER_GC_ROOTS };
 /* Makes (cleanups) the owner of the synthetic nodes that were added since. */
 struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph);
 
+/* Adds a group for a synthetic node that was added since. */
+struct g2h_error *owners_own_group(struct owners *owners, struct g2h_graph *graph, uint32_t node);
+
 /* Makes (GC roots) the owner of the synthetic nodes that have no owner yet, except "(unreachable)",
  * which belongs to the garbage. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph);

@@ -175,13 +175,13 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
 
 /* ---- objects that are not garbage ---- */
 
-/* Sets the marks of the stops that are of threads and have none; ret gets their numbers. */
+/* Sets the marks of the stops that are not of goroutines and have none; ret gets their numbers. */
 static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *marks,
                                            struct mark_stack *ret)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
         const struct stop *stop = &stops->list.data[i];
-        if (!stop->is_of_thread || is_marked(marks, stop->object))
+        if (stop->of == STOP_GOROUTINE || is_marked(marks, stop->object))
             continue;
         bits_add(marks, stop->object);
         TRY_MEMORY(vector_push(&ret->objects, stop->object));
@@ -213,13 +213,14 @@ static struct g2h_error *mark_others(struct marker *marker, const struct g2h_gra
 }
 
 /* Marks again, through stops as well, if a stop has no mark: it may be garbage, or something leads
- * there that the walks pass by. */
+ * there that the walks pass by. Pools are garbage, as graph_add_pools() has found the others. */
 static struct g2h_error *mark_through_stops(struct marker *marker, const struct g2h_graph *graph,
                                             const struct stops *stops)
 {
     bool is_missing = false;
     for (size_t i = 0; i < stops->list.count; i++)
-        is_missing |= !is_marked(marker->marks, stops->list.data[i].object);
+        is_missing |= stops->list.data[i].of != STOP_POOL &&
+                      !is_marked(marker->marks, stops->list.data[i].object);
     return is_missing ? mark_again(marker, graph) : NULL;
 }
 
@@ -229,6 +230,7 @@ static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marke
                                            bool *ret_changed)
 {
     TRY(mark_others(marker, graph, stops));
+    TRY(graph_add_pools(graph, marker, owners, stops));
     decide_tentative(marker, graph);
     TRY(mark_from(marker, graph, TIER_REST, true));
     TRY(mark_through_stops(marker, graph, stops));

@@ -6,6 +6,7 @@
 
 #include "base/bits.h"
 #include "base/contract.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "graph/graph.h"
@@ -20,21 +21,22 @@ enum { PER_WORD = 32 /* tiers in a word */ };
 /* ---- the runtime's records ---- */
 
 /* Adds a record that walks pass by. Returns false if memory runs out. */
-static bool add_stop(struct stops *stops, uint32_t object, bool is_of_thread)
+static bool add_stop(struct stops *stops, uint32_t object, enum stop_of of)
 {
-    return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, is_of_thread}));
+    return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, of}));
 }
 
 /* Adds the records that the dump lists. */
 static bool add_listed_records(const struct g2h_heap *heap, struct stops *stops)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
-        if (!add_stop(stops, heap_find(heap, heap->goroutines.data[i].record.address), false))
+        if (!add_stop(stops, heap_find(heap, heap->goroutines.data[i].record.address),
+                      STOP_GOROUTINE))
             return false;
     for (size_t i = 0; i < heap->records[G2H_RECORD_OSTHREAD].count; i++) {
         struct g2h_record record;
         g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
-        if (!add_stop(stops, heap_find(heap, record.osthread.m), true))
+        if (!add_stop(stops, heap_find(heap, record.osthread.m), STOP_THREAD))
             return false;
     }
     return true;
@@ -51,6 +53,12 @@ static bool is_record(enum g2h_runtime_class class)
 {
     return class == G2H_RUNTIME_G || class == G2H_RUNTIME_M || class == G2H_RUNTIME_P ||
            class == G2H_RUNTIME_SUDOG;
+}
+
+/* Returns whether a type is that of what a sync.Pool caches, for one processor. */
+static bool is_pool(const struct types *types, uint32_t type)
+{
+    return bytes_are(types_name(types, type), "sync.poolLocal");
 }
 
 /* Sets the bit of a runtime.sudog. Returns false if memory runs out. */
@@ -74,16 +82,22 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
     bool any = false;
     TRY_MEMORY(may_be);
     for (size_t i = 0; i < types; i++)
-        any |= may_be[i + 1] = is_record(class_of_name(names, names->of_type[i].value));
+        any |= may_be[i + 1] = is_pool(graph->typing->types, (uint32_t)i) ||
+                               is_record(class_of_name(names, names->of_type[i].value));
     for (uint32_t object = 0; any && object < objects; object++) {
         if (!may_be[graph->typing->claims[object] & CLAIM_TYPE])
             continue;
+        if (is_pool(graph->typing->types, (graph->typing->claims[object] & CLAIM_TYPE) - 1)) {
+            TRY_MEMORY(add_stop(stops, object, STOP_POOL));
+            continue;
+        }
         const enum g2h_runtime_class class = class_of_name(names, names_of_object(names, object));
         if (!is_record(class))
             continue;
         const bool is_waiter = class == G2H_RUNTIME_SUDOG;
         TRY_MEMORY((!is_waiter || add_waiter(tiers, object, objects)) &&
-                   add_stop(stops, object, !is_waiter && class != G2H_RUNTIME_G));
+                   add_stop(stops, object,
+                            is_waiter || class == G2H_RUNTIME_G ? STOP_GOROUTINE : STOP_THREAD));
     }
     return NULL;
 }
@@ -102,7 +116,7 @@ static void sort_stops(struct stops *stops)
     vector_sort(&stops->list, compare_stops);
     for (size_t i = 0; i < stops->list.count; i++)
         if (count > 0 && list[count - 1].object == list[i].object)
-            list[count - 1].is_of_thread |= list[i].is_of_thread;
+            list[count - 1].of = list[count - 1].of > list[i].of ? list[count - 1].of : list[i].of;
         else
             list[count++] = list[i];
     stops->list.count = count;
@@ -133,12 +147,13 @@ void stops_deinit(struct stops *stops)
 
 /* ---- walks ---- */
 
-/* Makes walks pass by the stops that belong to nothing yet, or only by those of threads. */
+/* Makes walks pass by the stops that belong to nothing yet: by all, or only by those that are not
+ * of goroutines. */
 static void tiers_close_stops(const struct stops *stops, owner_number *of, bool all)
 {
     for (size_t i = 0; i < stops->list.count; i++) {
         const struct stop *stop = &stops->list.data[i];
-        if ((all || stop->is_of_thread) && of[stop->object] == OWNER_NONE)
+        if ((all || stop->of != STOP_GOROUTINE) && of[stop->object] == OWNER_NONE)
             of[stop->object] = OWNER_STOP;
     }
 }
@@ -204,7 +219,7 @@ struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *own
 }
 
 /* Finds what belongs to goroutines, and then what belongs to the rest of the roots. The walk of
- * goroutines passes by the records of threads; the last walk by none. */
+ * goroutines passes by the records of threads and by pools; the last walk by none. */
 static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners *owners,
                                           const struct stops *stops)
 {

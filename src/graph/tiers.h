@@ -11,8 +11,8 @@
  *
  * The walks of 1 and 2 pass by the runtime's records of threads and processors, that of 1 also by
  * its records of goroutines and of what they wait for (runtime.sudog), because these lead to
- * everything else. And a runtime.sudog holds no more than other such records: neither the channel
- * nor the goroutine.
+ * everything else; and both by what pools cache (pools.c), which is the rest's. And a runtime.sudog
+ * holds no more than other such records: neither the channel nor the goroutine.
  *
  * So an edge holds its target only if both are of the same tier. An edge that leads up to what
  * belongs to the program is "foreign": it stays an ordinary edge, which DevTools ignores for the
@@ -78,11 +78,15 @@ static inline enum hold tiers_hold_as(const struct tiers *tiers, struct tier_sou
 struct g2h_graph;
 struct owners;
 
-/* An object that the walk of the program passes by, and which the walk of goroutines passes by,
- * too, if is_of_thread. */
+/* An object that the walk of the program passes by; unless it is of a goroutine, the walk of
+ * goroutines passes by it, too. */
 struct stop {
     uint32_t object;
-    bool is_of_thread;
+    enum stop_of {
+        STOP_GOROUTINE, /* or of what it waits for */
+        STOP_THREAD,    /* or processor */
+        STOP_POOL,      /* what a sync.Pool caches: an array of sync.poolLocal */
+    } of;
 };
 
 struct stops {

@@ -93,6 +93,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
                  cursor_uvarint(&cursor, &ret->missing_objects) &&
                  cursor_uvarint(&cursor, &ret->missing_spans))
             ret->is_cut = true;
+        else if (fact == FACT_RATE && cursor_uvarint(&cursor, &ret->alloc_rate))
+            ret->has_alloc_rate = true;
         else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
                  !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
             break;

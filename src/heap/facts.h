@@ -38,6 +38,8 @@ struct facts {
     struct ranges untouched;  /* addresses of parts of objects that take no memory; once the heap is
                                  loaded, each is a part of one object */
     VECTOR(struct fact_data) data; /* ascending by address */
+    bool has_alloc_rate;
+    uint64_t alloc_rate; /* runtime.MemProfileRate; valid if has_alloc_rate */
     bool has_ending;
     struct g2h_ending ending; /* valid if has_ending */
 };

@@ -12,6 +12,7 @@
  *   phantoms            slots that hold no object
  *   slot_classes        the sizes and pointer bitmaps that distinguish untyped objects
  *   pointers, targets   the words that the collector follows, and the objects that they point to
+ *   alloc_rate          how allocations were sampled
  *   kept                objects that a process keeps for cleanups
  */
 #ifndef HEAP_HEAP_H

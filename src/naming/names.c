@@ -268,6 +268,16 @@ static void append_entries(struct text *text, const struct names *names, uint32_
     text_deinit(&name);
 }
 
+/* Returns whether a type's objects are the words that describe a string or a slice, whose bytes or
+ * elements are another object: nodes of a string's bytes are named by their contents, and arrays
+ * like the slices of them. A declared type has a name of its own. */
+static bool is_header(const struct types *types, uint32_t type)
+{
+    const enum type_kind kind = types->list.data[type].kind;
+    return (kind == TYPE_STRING && bytes_are(types_name(types, type), "string")) ||
+           (kind == TYPE_SLICE && bytes_begin(types_name(types, type), "[]"));
+}
+
 /* Makes the name of a type's objects (is_array: of arrays of it), and notes its form: "main.T",
  * "[]main.T", or "map[K]V entries" for a map's buckets or groups. Returns false if memory runs
  * out. */
@@ -283,10 +293,7 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         names_append_type(&text, names, type);
     } else {
         names_append_type(&text, names, type);
-        /* The object is the string's header of two words. Nodes of a string's bytes are named by
-         * their contents. */
-        if (types->list.data[type].kind == TYPE_STRING &&
-            bytes_are(types_name(types, type), "string"))
+        if (is_header(types, type))
             text_append_string(&text, " header");
     }
     bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&

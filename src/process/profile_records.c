@@ -1,9 +1,11 @@
-/* profile_records: the buckets of the memory profile (runtime/mprof.go) with their stacks, and its
- * samples. */
+/* profile_records: the buckets of the memory profile (runtime/mprof.go) with their stacks, its
+ * samples, and the rate at which they are taken. */
 #include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/scope.h"
+#include "dump/dump_facts.h"
+#include "exe/go/instructions.h"
 #include "process/records.h"
 
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
@@ -73,4 +75,67 @@ struct g2h_error *records_put_profile(struct records *records)
         bucket = runtime_field(runtime, bucket, LAYOUT_BUCKET_ALLNEXT);
     }
     return records_put_samples(records);
+}
+
+/* ---- the rate ---- */
+
+/* Returns whether an address of the process is in noptrdata or noptrbss. */
+static bool is_without_pointers(const struct runtime *runtime, uint64_t address)
+{
+    return (address >= runtime->noptrdata && address < runtime->data) ||
+           (address >= runtime->ebss && address < runtime->end);
+}
+
+/* Returns the address in the process of the last word of noptrdata or noptrbss that the code of a
+ * function loads, or 0 if there is none. */
+static uint64_t loaded_word(const struct runtime *runtime, struct g2h_bytes code, uint64_t address)
+{
+    const struct machine *machine = machine_of(exe_image(runtime->exe)->machine);
+    uint64_t constants[INSTRUCTION_REGISTERS] = {0}; /* by register: the address that it has */
+    uint64_t loaded = 0;
+    struct instruction one;
+    while (machine && code.size > 0 && machine->read(code, address, &one) && one.size > 0 &&
+           one.size <= code.size) {
+        uint64_t target = one.is_static ? one.target : 0;
+        if (one.has_memory && !one.has_index && constants[one.base % INSTRUCTION_REGISTERS] != 0)
+            target = constants[one.base % INSTRUCTION_REGISTERS] + (uint64_t)one.displacement;
+        if (one.kind == INSTRUCTION_LOAD && target != 0 &&
+            is_without_pointers(runtime, target + runtime->slide))
+            loaded = target + runtime->slide;
+        for (unsigned i = 0; i < INSTRUCTION_REGISTERS; i++)
+            if ((one.writes >> i & 1) != 0 || (one.kind == INSTRUCTION_LOAD && one.to == i))
+                constants[i] = 0;
+        if (one.kind == INSTRUCTION_ADDRESS)
+            constants[one.to % INSTRUCTION_REGISTERS] = one.target;
+        code.data += one.size;
+        code.size -= one.size;
+        address += one.size;
+    }
+    return loaded;
+}
+
+/* Finds runtime.MemProfileRate in a program without symbols: in all releases it is the last
+ * variable without pointers that runtime.profilealloc reads; until Go 1.20 it reads runtime.mcache0
+ * before. Returns its address, or 0. */
+static uint64_t search_rate(const struct runtime *runtime)
+{
+    const struct pclntab *pclntab = runtime->pclntab;
+    for (uint64_t i = 0; i < pclntab->count; i++) {
+        if (!runtime_is_named(pclntab_name(pclntab, i), "runtime.profilealloc"))
+            continue;
+        const uint64_t begin = runtime->minpc - runtime->slide + pclntab_entry(pclntab, i),
+                       size = pclntab_entry(pclntab, i + 1) - pclntab_entry(pclntab, i);
+        const uint8_t *code = image_at(exe_image(runtime->exe), begin, size);
+        return code ? loaded_word(runtime, (struct g2h_bytes){code, size}, begin) : 0;
+    }
+    return 0;
+}
+
+bool records_put_rate(struct records *records)
+{
+    const struct runtime *runtime = records->runtime;
+    const uint64_t address = runtime->rate != 0 ? runtime->rate : search_rate(runtime);
+    uint64_t rate;
+    return address == 0 || !memory_read(runtime->memory, address, WORD, &rate) ||
+           rate > INT64_MAX || PUT(&records->buffer, FACT_RATE, rate);
 }

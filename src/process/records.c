@@ -429,6 +429,7 @@ static struct g2h_error *put_facts(struct records *records, const struct worker_
         TRY_MEMORY(put_ending(&records->buffer, records->ending));
     TRY_MEMORY(put_cut(&records->buffer, records->account) &&
                put_unread(&records->buffer, records->account));
+    TRY_MEMORY(records_put_rate(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

@@ -80,6 +80,9 @@ void records_end_goroutines(struct goroutines *goroutines);
 /* Appends the profile to records->buffer (profile_records.c): buckets, then samples. */
 struct g2h_error *records_put_profile(struct records *records);
 
+/* Appends the fact runtime.MemProfileRate, if it is found. Returns false if memory runs out. */
+bool records_put_rate(struct records *records);
+
 /* Append to records->buffer (specials.c): finalizers, including the queued ones; samples of the
  * profile; and, as other roots, objects that cleanups and weak pointers keep. */
 struct g2h_error *records_put_finalizers(struct records *records);

@@ -369,6 +369,7 @@ static void find_symbols(struct runtime *runtime)
     runtime->allfin = symbol_at(runtime, "runtime.allfin");
     runtime->itab_table = symbol_at(runtime, "runtime.itabTable");
     runtime->mbuckets = symbol_at(runtime, "runtime.mbuckets");
+    runtime->rate = symbol_at(runtime, "runtime.MemProfileRate");
     runtime->memstats = symbol_at(runtime, "runtime.memstats");
     runtime->wait_reasons = symbol_at(runtime, "runtime.waitReasonStrings");
     runtime->fing_status =

@@ -61,7 +61,7 @@ struct runtime {
     uint64_t
         cleanup_blocks; /* the variable in runtime.gcCleanups that begins the chain of blocks */
     uint64_t mheap, allgs, allm, allfin, itab_table, mbuckets, wait_reasons, fing_status, cpus,
-        memstats;
+        memstats, rate;
 
     uint32_t sweepgen;
     struct runtime_slice allspans;

@@ -9,6 +9,8 @@
  */
 #include "roots/builder.h"
 
+#include <string.h>
+
 #include "base/bisect.h"
 #include "heap/pointers.h"
 
@@ -26,32 +28,56 @@ static size_t package_size(const struct g2h_bytes *name)
     return size;
 }
 
-/* Returns whether a package is the runtime or one of its own, whose variables are not the
- * program's. */
-static bool globals_is_of_runtime(const struct g2h_bytes *package)
+/*
+ * Packages whose variables are not the program's, and why. The library's only remember: they point
+ * to what other memory holds, often into the middle of a struct that owns half of the program, and
+ * would take it away from the variable or frame that keeps it. What nothing else holds is still
+ * theirs. docs/retained.md says which other lists of the library were examined, and do hold.
+ */
+static const struct {
+    const char *package; /* with a slash at its end: those below it */
+    const char *why;
+} remembering[] = {
+    {"runtime", "the runtime itself"},
+    {"runtime/internal/", "the runtime itself"},
+    {"internal/runtime/", "the runtime itself"},
+    {"sync", "allPools and oldPools list each sync.Pool in use, until two collections later"},
+    {"unique", "uniqueMaps lists each value that has a Handle, until no Handle is left"},
+    {"crypto/tls", "clientCertCache lists certificates, until no connection uses them"},
+    {"flag", "CommandLine points into the structs that flags are parsed into"},
+    {"runtime/pprof", "profiles list the objects that a profile of the program's own counts"},
+};
+
+/* Returns whether the variables of a package only remember, or are the runtime's. */
+static bool globals_only_remember(const struct g2h_bytes *package)
 {
-    return bytes_are(*package, "runtime") || bytes_begin(*package, "runtime/internal/") ||
-           bytes_begin(*package, "internal/runtime/");
+    for (size_t i = 0; i < sizeof(remembering) / sizeof(remembering[0]); i++) {
+        const char *listed = remembering[i].package;
+        if (listed[strlen(listed) - 1] == '/' ? bytes_begin(*package, listed)
+                                              : bytes_are(*package, listed))
+            return true;
+    }
+    return false;
 }
 
-/* Adds the node of a package: below (globals), or directly below (GC roots) if it is the
- * runtime's. */
+/* Adds the node of a package: below (globals), or directly below (GC roots) if its variables are
+ * not the program's. */
 static bool add_package(struct builder *builder, const struct g2h_bytes *package, uint32_t name,
                         uint32_t *ret)
 {
     struct roots *roots = builder->roots;
     const uint64_t key = id_hash_text(package->data, (size_t)package->size);
-    const bool is_runtime = globals_is_of_runtime(package);
+    const bool is_rest = globals_only_remember(package);
     if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
         !map_put(&builder->packages, name, *ret, ret))
         return false;
-    if (is_runtime)
+    if (is_rest)
         roots->nodes.data[*ret].tier = TIER_REST;
-    return builder_add_edge(
-        builder, node_synthetic(is_runtime ? roots->gc_roots : builder->globals), EDGE_ELEMENT,
-        root_group_index(is_runtime ? G2H_NODE_MAPPINGS : G2H_NODE_BSS) +
-            (uint32_t)builder->packages.count,
-        node_synthetic(*ret));
+    return builder_add_edge(builder, node_synthetic(is_rest ? roots->gc_roots : builder->globals),
+                            EDGE_ELEMENT,
+                            root_group_index(is_rest ? G2H_NODE_MAPPINGS : G2H_NODE_BSS) +
+                                (uint32_t)builder->packages.count,
+                            node_synthetic(*ret));
 }
 
 /* Gets the node of a package; adds it if it is new. */

@@ -5,6 +5,7 @@
 //   a node of type "string"     the bytes of a string; its name is their text
 //   map[K]V                     what a map value points to; map[K]V entries: its buckets (classic), groups, tables (Swiss)
 //   string header               what a *string points to
+//   []T header                  what a *[]T points to
 //   chan T                      a channel's header, with its buffer where elements have no pointers
 //   func main.f.func1           a closure
 //   ptr64, noptr48              unknown; if only a part is known, an edge "holds" leads to the type of that part
@@ -22,7 +23,7 @@ export function claimOf(name, nodeType, guess = false, part = '') {
   if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
   // The header of a string has another class than its type, so that its two words are not taken for a text.
   const type = { 'string header': 'string', string: '(a string that is no header)' };
-  return { kind: 'typed', name: type[name] ?? name, guess };
+  return { kind: 'typed', name: type[name] ?? name.replace(/^(\[\].*) header$/, '$1'), guess };
 }
 
 /** Returns whether a class is that of the entries of a map. */

@@ -479,7 +479,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x0b\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x0c\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
@@ -702,6 +702,67 @@ static void frames_follow_their_goroutine(void **state)
     dump_deinit(&dump);
 }
 
+/* The rate at which a process samples, cut everywhere. */
+static void rate(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x09\x80\x20";
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.has_alloc_rate, size == sizeof(facts) - 1);
+        if (read.has_alloc_rate)
+            assert_int_equal(read.alloc_rate, 0x1000);
+    }
+}
+
+enum { SAMPLED_SIZE = 24, MANY = 4000 };
+
+/* Makes a dump of MANY objects of 24 bytes, of which some have samples, as fact has a rate, unless
+ * it is NULL. Returns the rate by which they are scaled. */
+static uint64_t rate_of(uint64_t samples, const char *fact)
+{
+    struct dump dump;
+    struct g2h_sampling sampling;
+    const struct g2h_record site = {.kind = G2H_RECORD_MEMPROF,
+                                    .memprof = {.id = 0x7000,
+                                                .size = SAMPLED_SIZE,
+                                                .allocs = samples,
+                                                .frames = {(const uint8_t *)"", 0}}};
+    dump_start_modern(&dump, "go1.27.1");
+    for (uint64_t i = 0; i < MANY; i++)
+        dump_object(&dump, 0xc000000000 + i * SAMPLED_SIZE, SAMPLED_SIZE, 0, NULL);
+    dump_record(&dump, &site, NULL, 0);
+    for (uint64_t i = 0; i < samples; i++) {
+        const struct g2h_record sample = {
+            .kind = G2H_RECORD_ALLOCSAMPLE,
+            .allocsample = {0xc000000000 + i * SAMPLED_SIZE, site.memprof.id}};
+        dump_record(&dump, &sample, NULL, 0);
+    }
+    dump_memstats(&dump, MANY, MANY * SAMPLED_SIZE);
+    dump_eof(&dump);
+    if (fact)
+        dump_bytes(&dump, fact, strlen(fact) + 1);
+    dump_load(&dump, 1);
+    g2h_sampling(dump.heap, &sampling);
+    dump_deinit(&dump);
+    return sampling.rate;
+}
+
+/* At the usual rate 4,000 objects of 24 bytes have no sample: one of 21,845 has. Forty samples are
+ * one of a hundred, so that the rate is a hundred objects' bytes. */
+static void samples_refute_a_rate(void **state)
+{
+    (void)state;
+    assert_int_equal(rate_of(MANY, NULL), 1);
+    assert_int_equal(rate_of(1, NULL), G2H_MEMPROFILE_RATE);
+    assert_int_equal(rate_of(40, NULL), 2048);
+    assert_int_equal(rate_of(400, NULL), 256);
+    assert_int_equal(rate_of(40, "go2heapsnapshot facts 1\n\x09\x80\x20"), 4096);
+    assert_int_equal(rate_of(MANY, "go2heapsnapshot facts 1\n\x09\x80\x20"), 4096);
+}
+
 int main(void)
 {
     const struct CMUnitTest load[] = {
@@ -730,6 +791,8 @@ int main(void)
         cmocka_unit_test(first_type_record_counts),
         cmocka_unit_test(slot_classes_by_size_and_pointers),
         cmocka_unit_test(frames_follow_their_goroutine),
+        cmocka_unit_test(rate),
+        cmocka_unit_test(samples_refute_a_rate),
     };
     return UNIT_RUN(load);
 }

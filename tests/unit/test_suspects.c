@@ -7,6 +7,7 @@
 #include <go2heapsnapshot/output.h>
 
 #include "findings/memory_use.h"
+#include "findings/path.h"
 #include "findings/suspects.h"
 
 enum { COUNT = 400, SIZE = 64, NODE_TYPE = 0x400000, POINTER_TYPE = 0x400040 };
@@ -291,6 +292,49 @@ static void stacks_once(void **state)
     dump_deinit(&dump);
 }
 
+/* ---- holders of a part ---- */
+
+/* Expects that the path of the first suspect goes by one that has so many of its objects. */
+static void expect_held(struct g2h_view *view, uint64_t held)
+{
+    struct findings findings = {.view = view, .threads = 1};
+    struct who_suspects found = {.count = 0};
+    assert_no_error(findings_begin(&findings, false));
+    assert_no_error(findings_merge(&findings));
+    assert_no_error(paths_create(&findings, &findings.paths));
+    assert_no_error(who_find(&findings, &found));
+    assert_true(found.count > 0);
+    assert_int_equal(found.list[0].path_of, COUNT);
+    assert_int_equal(found.list[0].path_count, held);
+    who_suspects_deinit(&found);
+    findings_deinit(&findings);
+}
+
+/* Three slices hold the objects: the first one only a few, of which it has many pointers to one. */
+static void few_of_them(void **state)
+{
+    enum { FEW = 10, POINTERS = COUNT };
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    struct dump made, *dump = &made;
+    uint64_t words[3], elements[3][COUNT];
+    (void)state;
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
+    dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
+    for (int i = 0; i < COUNT; i++) {
+        dump_typed_object(dump, AT(i), NODE_TYPE, 0, SIZE, WORDS(0));
+        elements[0][i] = AT(i < FEW ? i : 0);
+        elements[1][i] = elements[2][i] = AT(i);
+    }
+    for (int i = 0; i < 3; i++)
+        dump_typed_object(dump, words[i] = AT(COUNT * (i + 1)), POINTER_TYPE, 1, COUNT * 8, COUNT,
+                          elements[i]);
+    dump_bss(dump, 0x560000, 3, words);
+    dump_eof(dump);
+    expect_held(dump_view(dump, 1, NULL), COUNT);
+    dump_deinit(dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {
@@ -299,6 +343,6 @@ int main(void)
         cmocka_unit_test(no_list),         cmocka_unit_test(moved),
         cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared),
         cmocka_unit_test(holders_moved),   cmocka_unit_test(no_single_place),
-        cmocka_unit_test(stacks_once)};
+        cmocka_unit_test(stacks_once),     cmocka_unit_test(few_of_them)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }

@@ -31,8 +31,12 @@ struct g2h_error *report_put_allocator(const struct report *report,
     TRY_MEMORY(!function.failed && !file.failed && !within.failed);
     PUT_IF(is_line, report->page,
            "<allocated_by>      allocated by %s{function} %s{file}:%n{line} (%n{samples} of %n{of} "
-           "samples)",
+           "samples",
            &function, &file, call->line, allocator->samples, allocator->of);
+    if (allocator->samples < allocator->of)
+        PUT_IF(is_line, report->page, ", %p of their bytes", allocator->bytes, allocator->bytes_of);
+    PUT(report->page, "|%b{bytes}%b{bytes_of}", allocator->bytes, allocator->bytes_of);
+    PUT_IF(is_line, report->page, ")");
     if (within.size > 0)
         PUT_IF(is_line, report->page, ", in %s{within}", &within);
     PUT_IF(is_line, report->page, "\n</>");

@@ -207,8 +207,13 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item);
     struct page *page = report->page;
-    if (who->path.size > 0)
-        PUT(page, "      held by     %.*s{held_by}\n", 2 * page->columns, &who->path);
+    if (who->path.size > 0) {
+        PUT(page, "      held by     %.*s{held_by}", 2 * page->columns, &who->path);
+        if (who->path_of > 0)
+            PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
+                   who->path_count, who->path_of);
+        PUT(page, "\n");
+    }
     if (who->suspect.held_at != MERGED_NONE)
         PUT(page, "|%f{is_container}", true);
     put_address(report, who->path_end);

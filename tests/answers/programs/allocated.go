@@ -3,7 +3,7 @@
 //	case two SHAPE=two
 //	says ^  1 .* of the heap   51,000 main\.event
 //	says[plain] ^      held by     main\.bSeen
-//	says ^      allocated by main\.consume allocated\.go:\d+ \(\d,\d+ of \d,\d+ samples\)$
+//	says ^      allocated by main\.consume allocated\.go:\d+ \(\d,\d+ of \d,\d+ samples, 9\d % of their bytes\)$
 //	is r.suspects[0].allocated_by.samples < r.suspects[0].allocated_by.of
 //	is r.suspects[0].allocated_by.samples > 0.9 * r.suspects[0].allocated_by.of
 //	is r.suspects[0].allocated_by.of < r.classes.find(each => each.class === 'main.event').allocated_by.of
@@ -27,6 +27,10 @@
 //	says ^  1 .* of the heap   12 (\[\]uint8|noptr\d+)
 //	says ^      allocated by main\.fill allocated\.go:\d+ \(12 of 12 samples\)$
 //	is r.suspects[0].allocated_by.function === 'main.fill' && r.suspects[0].allocated_by.within === undefined
+//	samples
+//	case mixed SHAPE=mixed
+//	says ^      allocated by main\.fill allocated\.go:\d+ \(4 of \d,\d+ samples, [89]\d % of their bytes\)$
+//	is r.suspects[0].allocated_by.bytes > 0.8 * r.suspects[0].allocated_by.bytes_of
 //	samples
 //	case deep SHAPE=deep
 //	says ^  1 .* of the heap   8 (\[\]uint8|noptr\d+)
@@ -143,6 +147,24 @@ func large() {
 	}
 }
 
+//go:noinline
+func spill(size int) []byte {
+	return make([]byte, size)
+}
+
+// Many small objects, of which each has a sample, and four that have most of the bytes.
+func mixed() {
+	runtime.MemProfileRate = 512
+	for i := 0; i < 2_000; i++ {
+		aChunks = append(aChunks, spill(2_000))
+		bChunks = append(bChunks, aChunks[i])
+	}
+	for i := 0; i < 4; i++ {
+		aChunks = append(aChunks, fill(8_000_000))
+	}
+	bChunks = nil
+}
+
 // The library is far down: growing a buffer is three calls below the program's.
 func deep() {
 	for i := 0; i < 8; i++ {
@@ -162,7 +184,7 @@ func none() {
 }
 
 func main() {
-	shapes := map[string]func(){"two": two, "timers": timers, "contexts": contexts, "large": large, "deep": deep, "none": none}
+	shapes := map[string]func(){"two": two, "timers": timers, "contexts": contexts, "large": large, "mixed": mixed, "deep": deep, "none": none}
 	shapes[os.Getenv("SHAPE")]()
 	debug.FreeOSMemory()
 	fmt.Println("READY")
