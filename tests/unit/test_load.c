@@ -706,7 +706,7 @@ static void frames_follow_their_goroutine(void **state)
 static void rate(void **state)
 {
     (void)state;
-    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x09\x80\x20";
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0b\x80\x20";
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
         uint64_t taken;
@@ -759,8 +759,8 @@ static void samples_refute_a_rate(void **state)
     assert_int_equal(rate_of(1, NULL), G2H_MEMPROFILE_RATE);
     assert_int_equal(rate_of(40, NULL), 2048);
     assert_int_equal(rate_of(400, NULL), 256);
-    assert_int_equal(rate_of(40, "go2heapsnapshot facts 1\n\x09\x80\x20"), 4096);
-    assert_int_equal(rate_of(MANY, "go2heapsnapshot facts 1\n\x09\x80\x20"), 4096);
+    assert_int_equal(rate_of(40, "go2heapsnapshot facts 1\n\x0b\x80\x20"), 4096);
+    assert_int_equal(rate_of(MANY, "go2heapsnapshot facts 1\n\x0b\x80\x20"), 4096);
 }
 
 int main(void)
