@@ -477,6 +477,14 @@ static void set_own(const struct merged *merged, const struct growth_classes *cl
     growth->more = at_least_0(more < growth->count ? more : growth->count);
 }
 
+/* Returns whether a node is the one that has all groups of roots but the globals. No view of growth
+ * shows it, so its growth bounds none of them: pools that were emptied must not hide goroutines. */
+static bool is_gc_roots(const struct merged *merged, uint32_t node)
+{
+    return merged->nodes.data[node].kind == MERGED_SYNTHETIC &&
+           merged_kind_of(merged, node) == G2H_NODE_GC_ROOTS;
+}
+
 /* Sets how much of each node's growth is growth of its holder. What a node holds has grown by no
  * more than its own bytes and what is below it, without what was in unchanged objects before. A
  * shrinking node says nothing about that: while some memory was freed, something else may have
@@ -506,7 +514,7 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
         one->most = parent == MERGED_NONE ? INT64_MAX : growth->data[parent].most;
         if (one->within > one->most)
             one->within = one->most;
-        if (one->within >= 0)
+        if (one->within >= 0 && !is_gc_roots(merged, i))
             one->most = one->within;
     }
     return NULL;
