@@ -106,7 +106,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
 {
     uint64_t at;
-    assert(graph->children && object <= graph->heap->object_count);
+    assert(object <= graph->heap->object_count);
     BISECT_FROM(at, graph->first_object_child, graph->child_count,
                 graph->children[at].source.index < object);
     return at;

@@ -24,7 +24,6 @@ uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t siz
     const uint64_t largest =
         pointer_size == 8 ? 512 : 128; /* larger slots have a malloc header instead */
     const uint32_t mark_bits = 128;
-    assert(pointer_size == 4 || pointer_size == 8);
     uint32_t reserve = 0;
     if (tail == TAIL_NONE || size == 0 || size > largest)
         return SPAN_PAGE;

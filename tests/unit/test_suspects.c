@@ -7,7 +7,6 @@
 #include <go2heapsnapshot/output.h>
 
 #include "findings/memory_use.h"
-#include "findings/path.h"
 #include "findings/suspects.h"
 
 enum { COUNT = 400, SIZE = 64, NODE_TYPE = 0x400000, POINTER_TYPE = 0x400040 };
@@ -301,7 +300,6 @@ static void expect_held(struct g2h_view *view, uint64_t held)
     struct who_suspects found = {.count = 0};
     assert_no_error(findings_begin(&findings, false));
     assert_no_error(findings_merge(&findings));
-    assert_no_error(paths_create(&findings, &findings.paths));
     assert_no_error(who_find(&findings, &found));
     assert_true(found.count > 0);
     assert_int_equal(found.list[0].path_of, COUNT);
