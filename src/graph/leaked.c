@@ -212,15 +212,15 @@ static uint32_t blocked_owner_of(const struct leaked_finder *finder, uint32_t no
 }
 
 /* Returns whether an edge of the roots keeps its target. One of a frame, a goroutine, a thread or a
- * finalizer does also if it is weak: then something else holds the target in the graph as a whole,
- * which is perhaps a blocked goroutine. */
+ * finalizer, or a cleanup that waits to be run, does also if it is weak: then something else holds
+ * the target in the graph as a whole, which is perhaps a blocked goroutine. */
 static bool leaked_is_kept(const struct leaked_finder *finder, const struct edge *edge)
 {
     if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT)
         return false;
     const uint8_t kind = finder->graph->roots.nodes.data[edge->source.index].kind;
     return edge->type != EDGE_WEAK || kind == G2H_NODE_FRAME || kind == G2H_NODE_GOROUTINE ||
-           kind == G2H_NODE_OS_THREAD || kind == G2H_NODE_FINALIZER;
+           kind == G2H_NODE_OS_THREAD || kind == G2H_NODE_FINALIZER || kind == G2H_NODE_OTHER_ROOTS;
 }
 
 /* ---- what they wait on ---- */

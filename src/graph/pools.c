@@ -95,8 +95,7 @@ static struct g2h_error *pools_find_variables(struct pools_finder *finder)
     for (size_t i = 0; i < count; i++) {
         const struct edge edge = roots->edges.data[i]; /* pools_hold() may move the list */
         if (edge.source.of != OF_SYNTHETIC || edge.target.of != OF_OBJECT ||
-            edge.type == EDGE_WEAK || edge.type == EDGE_TENTATIVE ||
-            !pools_is_left(finder, edge.target.index))
+            !roots_edge_holds(&edge) || !pools_is_left(finder, edge.target.index))
             continue;
         pools_append_root(finder, &edge);
         TRY(pools_hold(finder, edge.target.index));

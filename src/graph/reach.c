@@ -4,8 +4,9 @@
  * WriteHeapDump runs no collection, so a dump contains garbage. Marking, as in the collector, finds
  * the objects that strong edges reach: first what belongs to the program, together with its owners,
  * then the others (tiers.h). Then the tentative edges are decided: words of a frame that may hold a
- * stack object, objects with a finalizer. Then come the objects that cleanups keep. Whatever is
- * left is garbage; as few garbage objects as possible, the heads, become children of
+ * stack object, objects with a finalizer. Then come the objects that cleanups keep, and what
+ * waits to be cleaned up. Whatever is left is garbage; as few garbage objects as possible, the
+ * heads, become children of
  * "(unreachable)". Last, all objects that are not garbage get tiers and owners.
  */
 #include <stdlib.h>
@@ -25,8 +26,7 @@ static struct g2h_error *mark_from(struct marker *marker, const struct g2h_graph
     for (size_t i = 0; i < roots->edges.count; i++) {
         const struct edge *edge = &roots->edges.data[i];
         if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
-            edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
-            (all || roots->nodes.data[edge->source.index].tier == tier))
+            roots_edge_holds(edge) && (all || roots->nodes.data[edge->source.index].tier == tier))
             TRY_MEMORY(marker_push(marker, edge->target.index));
     }
     return marker_drain(marker);
@@ -40,11 +40,13 @@ static struct g2h_error *mark_again(struct marker *marker, const struct g2h_grap
     return mark_from(marker, graph, TIER_REST, true);
 }
 
-/* Decides all tentative edges by the same marks, so that their order does not matter. */
-static void decide_tentative(const struct marker *marker, struct g2h_graph *graph)
+/* Decides all edges of a type, EDGE_TENTATIVE or EDGE_LAST, by the same marks, so that their order
+ * does not matter. */
+static void reach_decide(const struct marker *marker, struct g2h_graph *graph,
+                         enum roots_edge_type type)
 {
     for (size_t i = 0; i < graph->roots.edges.count; i++)
-        if (graph->roots.edges.data[i].type == EDGE_TENTATIVE)
+        if (graph->roots.edges.data[i].type == type)
             graph->roots.edges.data[i].type =
                 marker_has(marker, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
                                                                             : EDGE_INTERNAL;
@@ -231,11 +233,13 @@ static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marke
 {
     TRY(mark_others(marker, graph, stops));
     TRY(graph_add_pools(graph, marker, owners, stops));
-    decide_tentative(marker, graph);
+    reach_decide(marker, graph, EDGE_TENTATIVE);
     TRY(mark_from(marker, graph, TIER_REST, true));
     TRY(mark_through_stops(marker, graph, stops));
     TRY(add_waited(graph, marker, ret_changed));
     TRY(graph_add_cleanups(graph, marker));
+    reach_decide(marker, graph, EDGE_LAST);
+    TRY(mark_from(marker, graph, TIER_REST, true));
     return owners_own_cleanups(owners, graph);
 }
 

@@ -181,8 +181,7 @@ static struct g2h_error *tiers_walk(const struct g2h_graph *graph, struct owners
     for (size_t i = 0; i < roots->edges.count; i++) {
         const struct edge *edge = &roots->edges.data[i];
         if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
-            edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE ||
-            roots->nodes.data[edge->source.index].tier != tier)
+            !roots_edge_holds(edge) || roots->nodes.data[edge->source.index].tier != tier)
             continue;
         marker.owner = owners->of_synthetic[edge->source.index] & ~OWNER_FIXED;
         TRY_MEMORY(marker_push(&marker, edge->target.index));

@@ -60,6 +60,7 @@ enum roots_edge_type {
     EDGE_WEAK,
     EDGE_TENTATIVE, /* graph_reach() makes it internal if nothing else holds its target, otherwise
                        weak */
+    EDGE_LAST,      /* the same, once it is known what cleanups keep */
 };
 
 struct edge {
@@ -67,6 +68,12 @@ struct edge {
     uint32_t name; /* string; for EDGE_ELEMENT the index */
     enum roots_edge_type type;
 };
+
+/* Returns whether an edge holds its target before graph_reach() has decided the others. */
+static inline bool roots_edge_holds(const struct edge *edge)
+{
+    return edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE && edge->type != EDGE_LAST;
+}
 
 /* Counts of the pointers of roots. */
 struct root_account {

@@ -175,7 +175,7 @@ export class Heap {
     const maps = new Set(), others = new Set();
     for (let node = 0; node < this.name.length; node++)
       for (const edge of this.edgesOf(node)) if (!this.isWeak[edge] && this.kind[node] !== 'root') (this.isEntries(this.to[edge]) ? maps : others).add(this.name[node]);
-    return new Set([...maps].filter(name => !others.has(name) && !name.endsWith(ENTRIES)));
+    return new Set([...maps].filter(name => !others.has(name) && !name.endsWith(ENTRIES) && !/^ptr\d+$/.test(name))); // ptr16: not known to be a map
   }
 
   /** Returns what each object is called by the package or frame that alone holds it. */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "check.h"
+#include "findings/findings.h"
 #include "findings/path.h"
 #include "fuzz_target.h"
 #include "pair.h"

@@ -2,7 +2,7 @@
 // kind:
 //
 //   garbage     live objects are called garbage, or objects that nothing holds are not
-//   types       objects have another class than they have
+//   types       objects have another class than they have; untyped: in a stripped program
 //   proof       a goroutine is called leaked that runs again later: never allowed
 //   missed      a goroutine that can never run again is not called leaked
 //   threads     an output depends on the number of threads
@@ -21,6 +21,7 @@ import {containers, elements, holders, waits} from './grammar.mjs';
 
 /** Facts of which the judge may be wrong make no fault: bytes that the allocator and the report count within this share. */
 const SHARE = 0.05;
+const LEAST_OBJECT = 16; // bytes
 const NEAR = 3; // objects of garbage that a word of a stack may still lead to
 
 /** A running program. */
@@ -75,12 +76,13 @@ function heldClasses(plan, counts) {
 }
 
 /** Checks the counts of classes among the reachable objects. */
-function judgeClasses(report, held, garbage, add) {
+function judgeClasses(report, isStripped, held, garbage, add) {
   const rows = new Map();
   for (const {class: name, objects} of report.classes) rows.set(name, objects);
   for (const [name, count] of held) {
-    const found = rows.get(name) ?? 0;
-    if (found !== count) add(report.untyped ? 'types' : 'garbage', `${name}: ${found} reachable, ${count} held`);
+    const found = rows.get(name) ?? 0, isGarbage = found < count && report.heap.garbage >= (count - found) * LEAST_OBJECT;
+    const kind = isGarbage || found > count ? 'garbage' : isStripped ? 'untyped' : 'types';
+    if (found !== count) add(kind, `${name}: ${found} reachable, ${count} held`);
   }
   if (garbage && (rows.get('main.Z') ?? 0) > NEAR) add('garbage', `main.Z: ${rows.get('main.Z')} reachable of ${garbage} dropped`);
 }
@@ -144,7 +146,7 @@ export async function judge(program, plan, directory, app, way, add) {
 
     const one = await report('-j', '2', '--reachable', file('1.dump'));
     const counts = facts => new Map([...facts].map(([number, {count}]) => [number, count]));
-    judgeClasses(one.json, heldClasses(plan, counts(first)), plan.garbage, add);
+    judgeClasses(one.json, way.stripped, heldClasses(plan, counts(first)), plan.garbage, add);
     if (!early && !way.dump) judgeGoroutines(plan, one.json, begun, woken, add);
     if (!early && way.dump) judgeGoroutines(plan, {leaked: {...one.json.leaked, proof: 'of a dump'}}, begun, woken, (kind, text) => kind === 'proof' && add(kind, text));
     judgeSuspect('screen', plan, way, one.json.suspects, first.get(1).added, 'retained', add);
