@@ -41,15 +41,18 @@ static struct g2h_error *mark_again(struct marker *marker, const struct g2h_grap
 }
 
 /* Decides all edges of a type, EDGE_TENTATIVE or EDGE_LAST, by the same marks, so that their order
- * does not matter. */
-static void reach_decide(const struct marker *marker, struct g2h_graph *graph,
+ * does not matter. Returns whether there are edges of EDGE_LAST. */
+static bool reach_decide(const struct marker *marker, struct g2h_graph *graph,
                          enum roots_edge_type type)
 {
-    for (size_t i = 0; i < graph->roots.edges.count; i++)
-        if (graph->roots.edges.data[i].type == type)
-            graph->roots.edges.data[i].type =
-                marker_has(marker, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
-                                                                            : EDGE_INTERNAL;
+    bool has_last = false;
+    for (size_t i = 0; i < graph->roots.edges.count; i++) {
+        struct edge *edge = &graph->roots.edges.data[i];
+        has_last |= edge->type == EDGE_LAST;
+        if (edge->type == type)
+            edge->type = marker_has(marker, edge->target.index) ? EDGE_WEAK : EDGE_INTERNAL;
+    }
+    return has_last;
 }
 
 /* ---- what goroutines wait on ---- */
@@ -233,13 +236,15 @@ static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marke
 {
     TRY(mark_others(marker, graph, stops));
     TRY(graph_add_pools(graph, marker, owners, stops));
-    reach_decide(marker, graph, EDGE_TENTATIVE);
+    const bool has_last = reach_decide(marker, graph, EDGE_TENTATIVE);
     TRY(mark_from(marker, graph, TIER_REST, true));
     TRY(mark_through_stops(marker, graph, stops));
     TRY(add_waited(graph, marker, ret_changed));
     TRY(graph_add_cleanups(graph, marker));
-    reach_decide(marker, graph, EDGE_LAST);
-    TRY(mark_from(marker, graph, TIER_REST, true));
+    if (has_last) {
+        (void)reach_decide(marker, graph, EDGE_LAST);
+        TRY(mark_from(marker, graph, TIER_REST, true));
+    }
     return owners_own_cleanups(owners, graph);
 }
 
