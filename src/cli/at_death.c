@@ -144,7 +144,7 @@ static void say_group(const struct at_death *at)
     if (at->box.reserve.is_shared)
         say("go2heapsnapshot: warning: process %llu: its memory limit, %s, is also "
             "go2heapsnapshot's: when it is reached, there is no memory but these %.0f MB for the "
-            "copy, which may be cut; run go2heapsnapshot in another group",
+            "copy, which may be cut, or come too late; run go2heapsnapshot in another group",
             pid_of(at), at->box.limit, in_mb(at->box.reserve.touched));
 }
 

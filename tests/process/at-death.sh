@@ -111,7 +111,7 @@ out_of_memory() {
 			"$name: the first dump's first suspect is the leak as well" "$name, just after it has begun: status 137, and who killed it" \
 			"$release, a full disk: said once, and a dump once there is room" \
 			"$name, and the box has less memory than the program: its heap, whole or cut" \
-			"$name, and the box has the program's memory: its heap, whole or cut"
+			"$name, and the box has the program's memory: its heap, whole or cut, or why there is none"
 		return
 	fi
 	file=memory.max
@@ -151,7 +151,7 @@ out_of_memory() {
 	group=
 }
 
-# small_boxes: which have less memory than the program, or that of the program.
+# small_boxes: which have less memory than the program, or that of the program: then the kernel may take all of it first.
 small_boxes() {
 	other=$group.box
 	mkdir "$other" || return
@@ -162,14 +162,16 @@ small_boxes() {
 		sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$where" "$g2h" --at-death --pid "$pid" -o "$out/" 2>"$build/log" &
 		box=$!
 		ended
-		[ "$app_status" -eq 137 ] && one_heap && case $status in
-		0) suspects "$out"/app-* ;;
-		3) grep -q 'the copy is cut' "$build/log" && suspects "$out"/app-* 3 ;;
+		[ "$app_status" -eq 137 ] && case $status in
+		0) one_heap && suspects "$out"/app-* ;;
+		3) one_heap && grep -q 'the copy is cut' "$build/log" && suspects "$out"/app-* 3 ;;
+		1) [ "$where" = "$group" ] && [ -z "$(ls -A "$out")" ] && grep -q 'its memory limit, .*, is also go2heapsnapshot' "$build/log" &&
+			grep -q 'the kernel took memory of the process before it could be copied, and too little is left' "$build/log" ;;
 		*) false ;;
 		esac
 		case $where in
 		"$other") result $? "$name, and the box has less memory than the program: its heap, whole or cut ($status)" "$build/log" ;;
-		*) result $? "$name, and the box has the program's memory: its heap, whole or cut ($status)" "$build/log" ;;
+		*) result $? "$name, and the box has the program's memory: its heap, whole or cut, or why there is none ($status)" "$build/log" ;;
 		esac
 	done
 	await rmdir "$other"
@@ -407,7 +409,7 @@ stops() {
 	[ "$(state $box)" != T ]
 	result $? "$release, SIGTSTP of the box: is not stopped, and says why" "$build/log"
 	kills KILL
-	rm -rf "$out"
+	rm -rf "$out" "$build/box"
 	: >"$build/app.log"
 	: >"$build/log"
 	# A group of its own, as shells make it for a terminal: that of an orphan would not be stopped.
@@ -416,11 +418,13 @@ stops() {
 	shell=$!
 	await grep -q 'is written when' "$build/log"
 	pid=$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")
+	await [ -s "$build/box" ] # the shell may write it later than the box starts
 	box=$(cat "$build/box")
 	kill -TSTP "$box"
 	await eval '[ "$(state $box)" = T ]'
-	[ "$(state "$box")" = T ] && untraced
-	result $? "$release, SIGTSTP of the box of a command: is stopped, and holds nothing" "$build/log"
+	state=$(state "$box")
+	[ "$state" = T ] && untraced
+	result $? "$release, SIGTSTP of the box of a command: is stopped (process $box: $state, T is right), and holds nothing" "$build/log"
 	kill -CONT "$box"
 	await traced
 	kill -KILL "$pid"
