@@ -182,7 +182,7 @@ export class Heap {
   variables() {
     const globals = this.find('(globals)'), goroutines = this.find('(goroutines)'), names = new Map(), gcRoots = this.find('(GC roots)');
     const packages = globals < 0 ? [] : this.rootsBelow([globals]);
-    for (const edge of this.edgesOf(gcRoots)) if (!this.isWeak[edge] && !this.name[this.to[edge]].startsWith('(')) packages.push(this.to[edge]); // the runtime's
+    for (const edge of this.edgesOf(gcRoots)) if (!this.isWeak[edge] && /^[^(]|^\(sync\.Pool\)$/.test(this.name[this.to[edge]])) packages.push(this.to[edge]); // the runtime's; pools
     const frames = goroutines < 0 ? [] : this.rootsBelow([goroutines]).filter(node => !/^(\d[\d,]* )?goroutines? |^stack/.test(this.name[node]));
     for (const node of [...packages, ...frames])
       for (const edge of this.edgesOf(node)) {

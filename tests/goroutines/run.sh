@@ -16,6 +16,18 @@ goids() {
 	jq -e '.leaked.proof == "proved"' "$2" >/dev/null && jq -r '.leaked.goroutines[].goid' "$2" | sort >"$at/$1"
 }
 
+# covers TEXT MOST: all that the runtime has proved is found, and no more than MOST goroutines.
+covers() {
+	local missed
+	missed=$(grep -vxFf "$at/live" "$at/proved")
+	if [ -z "$missed" ] && [ "$(wc -l <"$at/live")" -le "$2" ]; then
+		echo "ok - $name: $1"
+	else
+		echo "not ok - $name: $1"
+		diff "$at/proved" "$at/live" | sed 's/^/# /'
+	fi
+}
+
 # same WHAT EXPECTED FOUND: reports whether two lists of goroutines are the same.
 same() {
 	if cmp -s "$at/$2" "$at/$3"; then
@@ -153,7 +165,11 @@ of_go() {
 		name=$release-go-$program at=$directory/$program
 		mkdir -p "$at"
 		ask "$directory/app" "$program" || { failed 'is read' && continue; }
-		same "the runtime's profile" proved live
+		case $program in
+		# All 1,000 are leaked. The runtime misses those whose lock shares 16 bytes with a value that is in use.
+		MutexHeap | MutexStack) covers "the runtime's profile, and no other goroutine" 1000 ;;
+		*) same "the runtime's profile" proved live ;;
+		esac
 	done
 }
 
