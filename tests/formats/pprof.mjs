@@ -60,7 +60,14 @@ test('all bytes are there', () => assert.equal(space.total, snapshot.total));
 test('each class has as many bytes', () => {
   assert.ok(snapshot.classes.size > 20);
   const flat = name => space.rows.get(name)?.flat ?? 0; // something other than the map may hold its entries
-  for (const [name, {bytes}] of snapshot.classes) assert.equal(flat(name) + flat(`${name} entries`), bytes, name);
+  let moved = 0; // entries of maps whose type has a name, as http.Header, count for that type
+  for (const [name, {bytes}] of snapshot.classes) {
+    const more = flat(name) + flat(`${name} entries`) - bytes;
+    if (more < 0) assert.match(name, /^map\[/);
+    if (more > 0) assert.match(name, /^[\w./]+\.\w+$/);
+    moved += more;
+  }
+  assert.equal(moved, 0);
 });
 test('each class has as many objects', () => {
   for (const [name, {count, bytes}] of snapshot.classes)
