@@ -21,7 +21,7 @@ import {containers, elements, holders, waits} from './grammar.mjs';
 
 /** Facts of which the judge may be wrong make no fault: bytes that the allocator and the report count within this share. */
 const SHARE = 0.05;
-const LEAST_OBJECT = 16; // bytes
+const LEAST_OBJECT = 16, LITTER = 48; // bytes: of any object that is counted; of a main.Z
 const NEAR = 3; // objects of garbage that a word of a stack may still lead to
 
 /** A running program. */
@@ -80,7 +80,7 @@ function judgeClasses(report, isStripped, held, garbage, add) {
   const rows = new Map();
   for (const {class: name, objects} of report.classes) rows.set(name, objects);
   for (const [name, count] of held) {
-    const found = rows.get(name) ?? 0, isGarbage = found < count && report.heap.garbage >= (count - found) * LEAST_OBJECT;
+    const found = rows.get(name) ?? 0, isGarbage = found < count && report.heap.garbage - garbage * LITTER >= (count - found) * LEAST_OBJECT;
     const kind = isGarbage || found > count ? 'garbage' : isStripped ? 'untyped' : 'types';
     if (found !== count) add(kind, `${name}: ${found} reachable, ${count} held`);
   }
