@@ -9,6 +9,7 @@
 //   formats     formats disagree about a figure
 //   screen      the first suspect is not what leaks: its holder, its class, its bytes
 //   grew        with a base: what grew is not named, or something else is
+//   early       the machine was too busy to judge goroutines
 //   failed      a conversion failed, or complained
 
 import {execFile, execFileSync, spawn} from 'node:child_process';
@@ -19,7 +20,7 @@ import {promisify} from 'node:util';
 
 import {containers, elements, holders, waits} from './grammar.mjs';
 
-/** Facts of which the judge may be wrong make no fault: bytes that the allocator and the report count within this share. */
+/** The bytes that the report gives may differ from those of the allocator by this share. */
 const SHARE = 0.05;
 const LEAST_OBJECT = 16, LITTER = 48; // bytes: of any object that is counted; of a main.Z
 const NEAR = 3; // objects of garbage that a word of a stack may still lead to
@@ -135,7 +136,8 @@ export async function judge(program, plan, directory, app, way, add) {
   try {
     await running.until(/^READY$/gm, 1);
     await take('1.dump');
-    const early = /^WOKE/m.test(running.output); // a busy machine: nothing can be said of goroutines
+    const early = /^WOKE/m.test(running.output); // a busy machine
+    if (early) add('early', 'goroutines ran again before the heap was read: nothing is judged of them');
     const begun = running.facts().filter(({goid}) => goid !== undefined);
     const first = new Map(running.facts().filter(({plant}) => plant).map(fact => [fact.plant, fact]));
     await running.ask('grow', /^READY$/gm);
