@@ -59,36 +59,30 @@ export function ofProfile(path) {
   return Object.fromEntries(types.map((type, i) => [strings[type], sums[i]]));
 }
 
+/** Reads the varint at cursor.at, and moves the cursor to its end. */
+function varint(data, cursor) {
+  let value = 0n, shift = 0n, byte;
+  do {
+    byte = data[cursor.at++];
+    value |= BigInt(byte & 127) << shift;
+    shift += 7n;
+  } while (byte & 128);
+  return value;
+}
+
 function* varints(data) {
-  for (let at = 0; at < data.length;) {
-    let value = 0n, shift = 0n, byte;
-    do {
-      byte = data[at++];
-      value |= BigInt(byte & 127) << shift;
-      shift += 7n;
-    } while (byte & 128);
-    yield value;
-  }
+  for (const cursor = {at: 0}; cursor.at < data.length;) yield varint(data, cursor);
 }
 
 /** Yields the fields of a message of protocol buffers: their numbers, and their values, as bytes or bigint. */
 function* messages(data) {
-  let at = 0;
-  const varint = () => {
-    let value = 0n, shift = 0n, byte;
-    do {
-      byte = data[at++];
-      value |= BigInt(byte & 127) << shift;
-      shift += 7n;
-    } while (byte & 128);
-    return value;
-  };
-  while (at < data.length) {
-    const tag = Number(varint());
-    if ((tag & 7) === 0) yield [tag >> 3, varint()];
+  const cursor = {at: 0};
+  while (cursor.at < data.length) {
+    const tag = Number(varint(data, cursor));
+    if ((tag & 7) === 0) yield [tag >> 3, varint(data, cursor)];
     else {
-      const size = Number(varint());
-      yield [tag >> 3, data.subarray(at, at += size)];
+      const size = Number(varint(data, cursor));
+      yield [tag >> 3, data.subarray(cursor.at, cursor.at += size)];
     }
   }
 }
