@@ -10,8 +10,9 @@
  * on
  *
  * No test depends on the time it takes. But a test that waits for ever would never be noticed. So a
- * command ends, with status 124, when it has used more processor time than allowed, or when for
- * SILENCE seconds it has written nothing and has hardly used the processor.
+ * command ends, with status 124, when it has used more processor time than allowed, when for
+ * SILENCE seconds it has written nothing and has hardly used the processor, or after LONGEST
+ * seconds: a program that waits and collects garbage now and then is neither idle nor expensive.
  */
 #include <errno.h>
 #include <signal.h>
@@ -30,8 +31,9 @@
 
 enum {
     EXPIRED = 124,
-    SILENCE = 600, /* seconds by the clock */
-    IDLE = 300,    /* hundredths of a second of processors in that time: less is idle */
+    SILENCE = 600,  /* seconds by the clock */
+    LONGEST = 1500, /* seconds by the clock: twice what the longest part takes on a busy machine */
+    IDLE = 300,     /* hundredths of a second of processors in that time: less is idle */
     REFERENCE =
         92, /* hundredths of a second that timed_calibrate() takes on the reference machine */
     PAGES = 4096,
@@ -43,6 +45,7 @@ struct progress {
     long used;  /* processors' time, in hundredths of a second */
     off_t said; /* bytes on stdout and stderr, if these are files */
     time_t since;
+    time_t begin;
 };
 
 /* Calls a function for each child of this process; returns false if there is none. */
@@ -124,10 +127,14 @@ static off_t timed_said(void)
 /* Succeeds if the command is to be ended, and says why. */
 static bool timed_expired(struct progress *progress, long allowed)
 {
-    const struct progress now = {timed_used(), timed_said(), time(NULL)};
+    const struct progress now = {timed_used(), timed_said(), time(NULL), progress->begin};
     if (allowed && now.used > allowed * 100) {
         fprintf(stderr, "timed: ended after %ld s of processors, where %ld are allowed\n",
                 now.used / 100, allowed);
+        return true;
+    }
+    if (now.since - now.begin > LONGEST) {
+        fprintf(stderr, "timed: ended after %d s by the clock\n", LONGEST);
         return true;
     }
     if (now.said != progress->said || now.used >= progress->used + IDLE)
@@ -147,7 +154,7 @@ static void timed_on_signal(int signal)
 static int timed_wait(pid_t child, long allowed)
 {
     const struct sigaction action = {.sa_handler = timed_on_signal};
-    struct progress progress = {0, 0, time(NULL)};
+    struct progress progress = {0, 0, time(NULL), time(NULL)};
     int status = 0;
     sigaction(SIGALRM, &action, NULL);
     for (;;) {

@@ -25,7 +25,8 @@ func stacks() string {
 
 // settle waits until no goroutine of the program has anything left to do, but those that are busy on purpose.
 func settle() {
-	for before := ""; ; {
+	before := ""
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
 		now, is_settled := stacks(), true
 		for _, stack := range strings.Split(now, "\n\n") {
 			if match := goroutine.FindStringSubmatch(stack); match != nil && match[2] == "runnable" && !strings.Contains(stack, "main.okBusy") {
@@ -38,6 +39,8 @@ func settle() {
 		before = now
 		time.Sleep(5 * time.Millisecond)
 	}
+	fmt.Fprintln(os.Stderr, "does not come to rest:\n"+before)
+	os.Exit(1)
 }
 
 // prove dumps the heap, if the program got a second argument, and then waits until it has been read from outside. Then it prints the

@@ -522,7 +522,7 @@ func main() {
 	}
 	done := make(chan int)
 	go func() { woken.Wait(); close(done) }()
-	for {
+	for tries := 0; tries < 600; tries++ {
 		runtime.GC()
 		select {
 		case <-done:
@@ -531,4 +531,6 @@ func main() {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+	fmt.Fprintln(os.Stderr, stacks())
+	os.Exit(1)
 }
