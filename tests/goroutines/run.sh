@@ -53,14 +53,15 @@ ask() {
 	return "$status"
 }
 
-# dumped WHAT OPTION...: checks the dump of a program that knows its goroutines. Since Go 1.24 one may be missed, because what looks
-# like garbage may be kept for a cleanup; and without an executable those that wait on small locks.
+# dumped WHAT OPTION...: checks the dump of a program that knows its goroutines. Since Go 1.24 some may be missed, because what looks
+# like garbage may be kept for a cleanup, and on a busy machine there is garbage that points to what two of them wait on; and without
+# an executable those that wait on small locks.
 dumped() {
 	local what=$1
 	shift
 	if "$converter" --format report --json "$@" "$at/dump" >"$at/dump.json" 2>"$at/log" && goids dumped "$at/dump.json"; then
 		[ $# -gt 0 ] || comm -23 "$at/named" "$at/small" | cat - <(comm -12 "$at/dumped" "$at/small") | sort -o "$at/named"
-		[ "$minor" -lt 24 ] || [ "$(comm -23 "$at/named" "$at/dumped" | tee "$at/missed" | wc -l)" -ne 1 ] || sort -o "$at/dumped" "$at/dumped" "$at/missed"
+		[ "$minor" -lt 24 ] || [ "$(comm -23 "$at/named" "$at/dumped" | tee "$at/missed" | wc -l)" -gt 3 ] || sort -o "$at/dumped" "$at/dumped" "$at/missed"
 		same "$what" named dumped
 	else
 		failed "$what"
