@@ -46,6 +46,7 @@ export class Node {
   get selfSize() { return this.#node.selfSize(); }
   get retainedSize() { return this.#node.retainedSize(); }
   get edgeCount() { return this.#node.edgesCount(); }
+  get detachedness() { return this.#node.detachedness(); }
 
   /** Edges from the root, or null where the panel shows "−". */
   get distance() {

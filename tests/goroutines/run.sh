@@ -68,6 +68,12 @@ dumped() {
 	fi
 }
 
+# detached: compares DevTools' detached nodes in a snapshot of the dump with its report.
+detached() {
+	"$converter" --exe "$at/app" -o "$at/app.heapsnapshot" "$at/dump" 2>"$at/log" || { failed 'a snapshot of its dump' && return; }
+	node "$top/tests/devtools/detached.test.mjs" "$at/app.heapsnapshot" "$at/dump.json" | sed -E "s/^((not )?ok) - /\\1 - $name: /"
+}
+
 # waits WAY GO_BUILD_FLAG...: builds our own program in a way, and compares what is found.
 waits() {
 	local way=$1
@@ -82,6 +88,7 @@ waits() {
 	same 'a live process' named live
 	grep -q end "$at/answers" && same "the runtime's profile" named proved
 	dumped 'its dump' --exe "$at/app"
+	detached
 	[ "$way" = stripped ] || {
 		dumped 'its dump, without an executable' # without types it is not known what is beside small locks
 		incomplete

@@ -26,6 +26,7 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "output/detached.h"
 #include "output/heapsnapshot/contexts.h"
 #include "output/heapsnapshot/lines.h"
 #include "output/heapsnapshot/numbers.h"
@@ -74,6 +75,7 @@ struct heapsnapshot_snapshot {
     struct g2h_identity *series; /* NULL: none */
     struct node_ids ids;
     struct strings strings;
+    struct detached detached;
     VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
     struct contexts contexts;               /* the nodes of contexts are written after the parts, */
@@ -182,6 +184,7 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     OPTIONS_COPY(&wanted, options->heapsnapshot);
     TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view));
+    TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
@@ -209,6 +212,7 @@ static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned thr
     free(snapshot->readers);
     free(snapshot->digits.digits);
     free(snapshot->parts.data);
+    detached_deinit(&snapshot->detached);
     contexts_deinit(&snapshot->contexts);
     numbers_deinit(&snapshot->numbers);
     strings_deinit(&snapshot->strings);
@@ -352,7 +356,8 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
         edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
     return lines_write_node(at, &snapshot->digits, label.type, label.name,
                             node_ids_of(&snapshot->ids, number, node),
-                            node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
+                            node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges,
+                            detached_of(&snapshot->detached, number));
 }
 
 static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapshot, size_t block,
@@ -393,13 +398,13 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
     for (size_t i = 0; i < snapshot->parts.count; i++)
         at = lines_write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
                               snapshot->parts.data[i].name, snapshot->parts.data[i].id,
-                              snapshot->parts.data[i].size, 0);
+                              snapshot->parts.data[i].size, 0, 0);
     for (size_t i = 0; i < contexts->list.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
-                              contexts->list.data[i].id, 0, CONTEXT_EDGES);
+                              contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
     for (size_t i = 0; i < numbers->nodes.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
-                              numbers->nodes.data[i].id, 0, 0);
+                              numbers->nodes.data[i].id, 0, 0, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }

@@ -36,7 +36,8 @@ static inline char *write_type(char *at, unsigned type)
 }
 
 static inline char *lines_write_node(char *at, const struct name_digits *names, enum node_type type,
-                                     uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count)
+                                     uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count,
+                                     uint32_t detachedness)
 {
     at = lines_write_name(write_type(at, type), names, name);
     *at++ = ',';
@@ -45,8 +46,9 @@ static inline char *lines_write_node(char *at, const struct name_digits *names, 
     at = json_u32(at, size);
     *at++ = ',';
     at = json_u32(at, edge_count);
-    memcpy(at, ",0,0\n", 5);
-    return at + 5;
+    const char end[] = {',', '0', ',', (char)('0' + detachedness), '\n'};
+    memcpy(at, end, sizeof(end));
+    return at + sizeof(end);
 }
 
 /* Writes the end of an edge's line: its target, which is written as number node. */

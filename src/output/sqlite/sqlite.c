@@ -19,6 +19,7 @@
 #include "base/option_size.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "output/detached.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
 #include "output/sink.h"
@@ -62,6 +63,7 @@ struct sqlite_writer {
     struct tables tables;
     struct node_ids ids;
     struct strings strings;
+    struct detached detached;
     struct g2h_edges **readers; /* by thread */
     uint64_t edges, strings_added;
     size_t tasks_done, tasks;
@@ -76,6 +78,7 @@ static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
     for (unsigned i = 0; i < writer->threads; i++)
         TRY(g2h_edges_create(writer->view, &writer->readers[i]));
     TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
+    TRY(detached_init(writer->view, &writer->detached));
     TRY(strings_init(&writer->strings, writer->view));
     return strings_number_texts(&writer->strings, writer->threads);
 }
@@ -87,6 +90,7 @@ static void writer_deinit(struct sqlite_writer *writer)
     free(writer->readers);
     strings_deinit(&writer->strings);
     node_ids_deinit(&writer->ids);
+    detached_deinit(&writer->detached);
     tables_deinit(&writer->tables);
     database_close(writer->database);
 }
@@ -114,6 +118,7 @@ static void make_node(const struct sqlite_writer *writer, uint32_t number,
         .retained_size = (int64_t)g2h_dominators_retained_size(writer->dominators, number),
         .dominator = number == 0 ? ROWS_NULL : g2h_dominators_of(writer->dominators, number),
         .address = node->object == UINT32_MAX ? ROWS_NULL : (int64_t)node->address,
+        .detachedness = detached_of(&writer->detached, number),
     };
 }
 
