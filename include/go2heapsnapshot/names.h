@@ -107,6 +107,8 @@ enum g2h_node_kind {
     G2H_NODE_TEXT, /* an object that holds the contents of strings */
 
     G2H_NODE_POOLS, /* not an object: "(sync.Pool)", what pools cache until the next collections */
+    G2H_NODE_VARIABLE, /* not an object: a variable of a package, whose words point to several
+                          objects; its name has the package: main.cache */
 };
 
 G2H_END

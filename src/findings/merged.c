@@ -231,8 +231,8 @@ static uint32_t merged_name_of(const struct merging *merging, const struct g2h_n
 /* Returns whether the objects that a node alone holds are called by the edges that lead to them. */
 static bool names_what_it_holds(enum g2h_node_kind kind)
 {
-    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_DATA ||
-           kind == G2H_NODE_BSS || kind == G2H_NODE_POOLS;
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_VARIABLE || kind == G2H_NODE_FRAME ||
+           kind == G2H_NODE_DATA || kind == G2H_NODE_BSS || kind == G2H_NODE_POOLS;
 }
 
 /* Reads a task's nodes of the view into by_number, which is in the order of dominators. Prefetches,
@@ -260,20 +260,52 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
+/* Sets *ret to the name of a word of a variable, without the package: "cache.items" of items in
+ * main.cache; "table[]". */
+static struct g2h_error *name_in_variable(struct merging *merging, const struct g2h_node *variable,
+                                          uint32_t word, uint32_t *ret)
+{
+    struct text *text = &merging->text;
+    size_t size, begin = 0;
+    const char *name = g2h_view_name(merging->view, variable->name, &size);
+    const bool has_symbol = memmem(name, size, " (0x", strlen(" (0x")) == NULL;
+    for (size_t i = 0; i < size && has_symbol; i++)
+        if (name[i] == '/')
+            begin = 0;
+        else if (name[i] == '.' && begin == 0)
+            begin = i + 1;
+    text->size = 0;
+    append_numberless(text, name + begin, size - begin);
+    name = g2h_view_name(merging->view, word, &size);
+    text_append_string(text, size > 0 && name[0] == '[' ? "" : ".");
+    append_numberless(text, name, size);
+    TRY_MEMORY(!text->failed);
+    return own_name(merging->merged, text->data, text->size, ret);
+}
+
 /* Records, for each node that only the given node holds, the name of the edge that leads there. Of
  * several edges the last one counts: in frames the last ones are those of variables that have
- * names. */
+ * names. A variable names what only its package holds, too. */
 static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
 {
     struct map *variables = &merging->merged->variables;
     struct g2h_edge edge;
+    struct g2h_node read;
+    g2h_view_brief(merging->view, node, &read);
+    const uint32_t package =
+        read.kind == G2H_NODE_VARIABLE ? g2h_dominators_of(merging->dominators, node) : node;
+    const uint64_t synthetic = g2h_view_account(merging->view)->synthetic_nodes;
     g2h_edges_begin(edges, node, node + 1);
     while (g2h_edges_next(edges, &edge)) {
         uint32_t name, known;
+        const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
         if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
-            g2h_dominators_of(merging->dominators, edge.target) != node)
+            edge.target < synthetic || (above != node && above != package))
             continue;
-        TRY(numberless_name(merging, edge.name, &name));
+        if (above == node)
+            TRY(numberless_name(merging, edge.name, &name));
+        else
+            TRY(name_in_variable(merging, &read, edge.name, &name));
         TRY_MEMORY(map_put(variables, edge.target, name, &known));
         if (known != name)
             map_set(variables, edge.target, name);

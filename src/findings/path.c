@@ -48,7 +48,8 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
            (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE ||
             (uses_of(view, edge->target) & G2H_NAME_OF_RUNTIME) == 0) &&
            ((scope != PATH_PROGRAM && scope != PATH_GLOBALS) || kind == G2H_NODE_GLOBALS ||
-            kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS);
+            kind == G2H_NODE_PACKAGE || kind == G2H_NODE_VARIABLE || kind == G2H_NODE_DATA ||
+            kind == G2H_NODE_BSS);
 }
 
 /* Records that a node was reached from the node with index from, unless it has been reached before,
@@ -230,9 +231,43 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
     }
 }
 
-/* Appends what a path begins with: "main." for a package. For a frame, a goroutine, and other roots
- * that have names, appends to whose instead: "local of" and the frame's name, or the root's name.
- * For all other nodes, appends nothing. */
+size_t expression_without_line(const char *name, size_t size)
+{
+    const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
+    return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
+                                                                      : size;
+}
+
+/*
+ * Names a global without a symbol by the code that uses it: "global set by main.add cache.go:31
+ * (0x574f20)" becomes "the global set by main.add (0x574f20)", without the package. Returns
+ * false, and appends nothing, for all other words.
+ */
+static bool append_unnamed(const char *name, size_t size, struct text *text)
+{
+    static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
+                                                       "global used by "};
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        const size_t begin = strlen(uses[i]);
+        if (size <= begin || memcmp(name, uses[i], begin) != 0)
+            continue;
+        const char *function = name + begin, *address = memrchr(name, '(', size);
+        if (!address || address <= function)
+            return false;
+        text->size = 0;
+        text_append(text, the, sizeof(the) - 1);
+        text_append(text, name,
+                    begin + expression_without_line(function, (size_t)(address - 1 - function)));
+        text_append_string(text, " ");
+        text_append(text, address, (size_t)(name + size - address));
+        return true;
+    }
+    return false;
+}
+
+/* Appends what a path begins with: "main." for a package, "main.cache" for a variable. For a frame,
+ * a goroutine, and other roots that have names, appends to whose instead: "local of" and the
+ * frame's name, or the root's name. For all other nodes, appends nothing. */
 static void append_root(const struct g2h_view *view, uint32_t node, struct text *text,
                         struct text *whose)
 {
@@ -242,6 +277,9 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
     if (kind == G2H_NODE_PACKAGE) {
         text_append(text, name, size);
         text_append_string(text, ".");
+    } else if (kind == G2H_NODE_VARIABLE) {
+        if (!append_unnamed(name, size, text))
+            text_append(text, name, size);
     } else if (kind == G2H_NODE_FRAME) {
         text_printf(whose, "local of ");
         text_append(whose, name, size);
@@ -285,43 +323,6 @@ static void split_argument(struct text *text, struct text *whose)
     text->size = begin;
 }
 
-size_t expression_without_line(const char *name, size_t size)
-{
-    const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
-    return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
-                                                                      : size;
-}
-
-/*
- * Names a global without a symbol by the code that uses it: "global set by main.add cache.go:31
- * (0x574f20)" becomes "the global set by main.add (0x574f20)", without the package. Returns
- * false, and appends nothing, for all other words.
- */
-static bool append_unnamed(const struct g2h_view *view, const struct g2h_edge *edge,
-                           struct text *text)
-{
-    static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
-                                                       "global used by "};
-    size_t size;
-    const char *name = g2h_view_name(view, edge->name, &size);
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-        const size_t begin = strlen(uses[i]);
-        if (size <= begin || memcmp(name, uses[i], begin) != 0)
-            continue;
-        const char *function = name + begin, *address = memrchr(name, '(', size);
-        if (!address || address <= function)
-            return false;
-        text->size = 0;
-        text_append(text, the, sizeof(the) - 1);
-        text_append(text, name,
-                    begin + expression_without_line(function, (size_t)(address - 1 - function)));
-        text_append_string(text, " ");
-        text_append(text, address, (size_t)(name + size - address));
-        return true;
-    }
-    return false;
-}
-
 /*
  * Appends the beginning of an expression, up to the first object: the names of a root and of an
  * edge that begins there; and to whose the owner, if the root is not a package.
@@ -337,8 +338,10 @@ static void expression_append_first(const struct g2h_view *view, struct g2h_edge
         return;
     }
     const bool is_frame = findings_kind_of(view, edge->source) == G2H_NODE_FRAME;
+    size_t size;
+    const char *name = g2h_view_name(view, edge->name, &size);
     append_root(view, edge->source, text, whose);
-    if ((is_frame || !expression_hides(view, edge->target)) && !append_unnamed(view, edge, text))
+    if ((is_frame || !expression_hides(view, edge->target)) && !append_unnamed(name, size, text))
         expression_append_edge(view, edges, edge, text); /* a frame may have a map's header */
     if (is_frame)
         split_argument(text, whose);
@@ -982,8 +985,8 @@ bool path_shows(const struct g2h_view *view, uint32_t node)
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text)
 {
     const enum g2h_node_kind kind = findings_kind_of(paths->view, from);
-    if (merged_is_object(kind) || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME ||
-        kind == G2H_NODE_POOLS)
+    if (merged_is_object(kind) || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_VARIABLE ||
+        kind == G2H_NODE_FRAME || kind == G2H_NODE_POOLS)
         expression_append_step(paths->view, paths->edges, from, to, text);
 }
 

@@ -295,8 +295,8 @@ static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
                 continue;
             g2h_view_brief(view, read[i].source, &source);
             g2h_view_brief(view, read[i].target, &target);
-            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_SEVERAL &&
-                target.object != UINT32_MAX)
+            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_VARIABLE &&
+                source.kind != G2H_NODE_SEVERAL && target.object != UINT32_MAX)
                 waste_set_bit(used, target.object);
         }
     g2h_edges_destroy(edges);

@@ -571,7 +571,8 @@ static bool push_targets(struct leaked_finder *finder, struct marker *marker, ui
 static bool has_words(const struct synthetic *node)
 {
     return node->kind == G2H_NODE_FRAME || node->kind == G2H_NODE_PACKAGE ||
-           node->kind == G2H_NODE_DATA || node->kind == G2H_NODE_BSS;
+           node->kind == G2H_NODE_VARIABLE || node->kind == G2H_NODE_DATA ||
+           node->kind == G2H_NODE_BSS;
 }
 
 /* Pushes the target of an edge, or keeps it for the blocked goroutine that it belongs to. A

@@ -80,6 +80,9 @@ static void pools_append_root(struct pools_finder *finder, const struct edge *ed
         (length < strlen("global ") || memcmp(name, "global ", strlen("global ")) != 0)) {
         text_append(text, package, size);
         text_append_string(text, ".");
+    } else if (source->kind == G2H_NODE_VARIABLE) {
+        text_append(text, package, size);
+        text_append_string(text, name && length > 0 && name[0] == '[' ? "" : ".");
     }
     if (name)
         text_append(text, name, length);

@@ -270,12 +270,16 @@ static void answers_put_variables(const struct answers *answers, const char *ask
     page_open_list(page, "variables");
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++, name.size = 0) {
         const struct merged_node *node = findings_node(findings, i);
-        if (node->kind != MERGED_VARIABLE ||
-            !findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE))
+        const bool is_whole = findings_is_kind(findings, i, G2H_NODE_VARIABLE);
+        if (!is_whole && (node->kind != MERGED_VARIABLE ||
+                          (!findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE) &&
+                           !findings_is_kind(findings, node->parent, G2H_NODE_VARIABLE))))
             continue;
         const struct g2h_bytes of = report_name(report, node->parent), own = report_name(report, i);
-        text_append(&name, (const char *)of.data, (size_t)of.size);
-        text_append_string(&name, ".");
+        if (!is_whole) {
+            text_append(&name, (const char *)of.data, (size_t)of.size);
+            text_append_string(&name, own.size > 0 && own.data[0] == '[' ? "" : ".");
+        }
         text_append(&name, (const char *)own.data, (size_t)own.size);
         if (name.failed || !answers_contain(name.data, name.size, asked))
             continue;

@@ -30,6 +30,8 @@ void builder_deinit(struct builder *builder)
     free(builder->static_pointers.data);
     map_deinit(&builder->function_by_entry);
     map_deinit(&builder->packages);
+    free(builder->variables.data);
+    map_deinit(&builder->variable_at);
     map_deinit(&builder->mapping_nodes);
     map_deinit(&builder->goroutine_by_g);
     map_deinit(&builder->creation_sites);

@@ -50,6 +50,13 @@ struct static_pointer {
     uint64_t value, address;
 };
 
+/* A variable of a package. One with several objects gets a node: globals.c. */
+struct variable {
+    uint32_t object; /* that its first pointer leads to */
+    uint32_t node;   /* UINT32_MAX: not added */
+    bool has_several;
+};
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;
@@ -62,12 +69,18 @@ struct builder {
     struct first_thread first_thread;
     /* Ascending by value; if the executable has no symbols. */
     VECTOR(struct static_pointer) static_pointers;
-    const struct g2h_memory *memory;  /* of the process; may be NULL */
-    bool no_stacks;                   /* makes no nodes for goroutines' stacks */
-    struct text text;                 /* the name under construction */
-    uint32_t root, globals, mappings; /* the last two: UINT32_MAX if not added yet */
-    struct map mapping_nodes;         /* number of a mapping → node */
-    struct map packages;              /* string of the name → node */
+    const struct g2h_memory *memory;   /* of the process; may be NULL */
+    bool no_stacks;                    /* makes no nodes for goroutines' stacks */
+    struct text text;                  /* the name under construction */
+    uint32_t root, globals, mappings;  /* the last two: UINT32_MAX if not added yet */
+    struct map mapping_nodes;          /* number of a mapping → node */
+    struct map packages;               /* string of the name → node */
+    VECTOR(struct variable) variables; /* of data and bss, with pointers to objects */
+    struct map variable_at;            /* where one begins → its index in variables */
+    /* The variable that the text names, if it does: where it begins, and its size in the text; the
+     * rest is the path to a word. */
+    uint64_t named_at;
+    size_t named_size;
 
     uint8_t *frame_pointed;            /* by frame: whether something points into its contents */
     VECTOR(struct function) functions; /* ascending by entry, after all frames have been read */

@@ -2,10 +2,12 @@
  * globals: the pointers of the data and bss segments.
  *
  * The name of each word is its address, below its segment. If an executable with symbols is given,
- * it is the name of its variable, below the variable's package. If the executable is stripped, it
- * is the function that sets the word, below that function's package; but the words of the first
- * thread's record, which is a variable, are the runtime's: m0.allpSnapshot leads to everything that
- * the runtime knows.
+ * it is the name of its variable, below the variable's package. A variable whose words point to
+ * several objects, a struct or an array, has a node of its own, and so has one that leads to such a
+ * value in data: what these words hold together, the variable holds. If the executable is stripped,
+ * a word is called after the function that sets it, below that function's package; but the words of
+ * the first thread's record, which is a variable, are the runtime's: m0.allpSnapshot leads to
+ * everything that the runtime knows.
  */
 #include "roots/builder.h"
 
@@ -98,6 +100,13 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     return *ret != MAP_NONE || add_package(builder, package, name, ret);
 }
 
+/* Notes that the text ends with the name of a variable, and where that variable begins. */
+static void name_ends(struct builder *builder, uint64_t address)
+{
+    builder->named_at = address;
+    builder->named_size = builder->text.size;
+}
+
 /* Splits a symbol into the variable's package and its name in the package, which is returned. */
 static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_package)
 {
@@ -118,6 +127,7 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
     const struct g2h_bytes variable =
         split_name(types_text(typing->types, global->name), ret_package);
     builder_append(builder, &variable);
+    name_ends(builder, address - offset);
     builder_append_path(builder, global->type, offset);
     return true;
 }
@@ -141,6 +151,7 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     if (globals_is_made(&variable) != made)
         return false;
     builder_append(builder, &variable);
+    name_ends(builder, address - offset);
     if (offset > 0)
         text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
     return true;
@@ -172,6 +183,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     builder_append(builder, &name);
     builder_append_line(builder, entry + user->at);
     text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
+    name_ends(builder, start);
     if (value)
         builder_append_path(builder, value->type, offset);
     else if (user->distance == word && offset % word == 0)
@@ -207,6 +219,7 @@ static bool append_first_thread(struct builder *builder, uint64_t address,
         return false;
     *ret_package = bytes_of("runtime");
     text_printf(&builder->text, "m0");
+    name_ends(builder, thread->address);
     builder_append_path(builder, thread->type, offset);
     return true;
 }
@@ -264,6 +277,7 @@ static bool append_static_pointer(struct builder *builder, uint64_t address,
     for (; offset < MOST_OF_VALUE && i > 0 && list[i - 1].value == address - offset; i--) {
         if (!append_using_function(builder, list[i - 1].address, true, ret_package))
             continue;
+        name_ends(builder, address - offset);
         text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
         return true;
     }
@@ -274,9 +288,12 @@ static bool append_static_pointer(struct builder *builder, uint64_t address,
 static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
-    const size_t size = builder->text.size;
+    const size_t size = builder->text.size, named_size = builder->named_size;
+    const uint64_t named_at = builder->named_at;
     builder_append_global(builder, address, &package);
     builder->text.size = size;
+    builder->named_size = named_size;
+    builder->named_at = named_at;
     return package;
 }
 
@@ -292,6 +309,7 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
     const struct outside_words_holder *holder;
     builder->text.size = 0;
     *ret_parent = segment;
+    name_ends(builder, address);
     if (!builder_append_global(builder, address, &package)) {
         if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, holder->offset);
@@ -303,8 +321,147 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
     return package.size == 0 || package_node(builder, &package, ret_parent);
 }
 
-/* Adds an edge for each pointer of data or bss: from its variable's package, if that is known, or
- * else from the segment. */
+/* ---- variables of several words ---- */
+
+/* Returns where the value begins that a word is in, in an executable without symbols: where code
+ * shows that one begins, or where the nearest pointer leads that is before the word, as to the
+ * Cache of var cache = &Cache{}. Returns 0 if neither is near. */
+static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address)
+{
+    enum { MOST_OF_VALUE = 256 };
+    const struct static_pointer *list = builder->static_pointers.data;
+    const struct static_value *known =
+        builder->typing ? typing_static_value(builder->typing, address) : NULL;
+    size_t i;
+    BISECT(i, builder->static_pointers.count, list[i].value <= address);
+    const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
+    if (known && (!is_near || known->address >= list[i - 1].value + MOST_OF_VALUE))
+        return known->address;
+    return is_near ? list[i - 1].value : 0;
+}
+
+/* Returns where the variable begins that has a word of data or bss, or leads to the value that the
+ * word is in: a field of the Cache of var cache = &Cache{} belongs to cache. Returns 0 if it is not
+ * known. */
+static uint64_t variable_of_word(const struct builder *builder, uint64_t address)
+{
+    const struct typing *typing = builder->typing;
+    struct g2h_bytes name, package;
+    uint64_t offset;
+    if (typing && typing_global(typing, address, &offset))
+        return address - offset;
+    if (builder->exe && g2h_exe_variable(builder->exe, address, &name, &offset)) {
+        const struct g2h_bytes variable = split_name(name, &package);
+        if (!globals_is_made(&variable))
+            return address - offset;
+    }
+    if (builder->static_pointers.count > 0 && unnamed_value_at(builder, address) != 0)
+        return unnamed_value_at(builder, address);
+    if (!typing)
+        return 0;
+    const struct outside *outside = &typing->outside;
+    const struct outside_value *value = outside_value_at(outside, builder->heap, address, &offset);
+    if (!value)
+        return 0;
+    const struct outside_words_holder *first = &outside->values.data[value->first].holder;
+    return first->kind == HOLDER_WORD && first->offset != address
+               ? variable_of_word(builder, first->offset)
+               : 0;
+}
+
+/* Notes the variables of a segment, and which of them point to several objects. Returns false if
+ * memory runs out. */
+static bool find_variables(struct builder *builder, const struct g2h_segment *segment)
+{
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint32_t object = heap_find(builder->heap, value);
+        const uint64_t start =
+            object != UINT32_MAX ? variable_of_word(builder, segment->address + offset) : 0;
+        uint32_t index = (uint32_t)builder->variables.count;
+        if (start == 0)
+            continue;
+        if (!map_put(&builder->variable_at, start, index, &index) ||
+            (index == builder->variables.count &&
+             !vector_push(&builder->variables, ((struct variable){object, UINT32_MAX, false}))))
+            return false;
+        struct variable *variable = &builder->variables.data[index];
+        variable->has_several = variable->has_several || variable->object != object;
+    }
+    return true;
+}
+
+/* Adds the node of a variable, which the text names, below its package. */
+static bool add_variable(struct builder *builder, uint32_t package, struct variable *variable)
+{
+    static const char of_code[] = "global ";
+    const struct text *text = &builder->text;
+    const bool has_symbol =
+        text->size < strlen(of_code) || memcmp(text->data, of_code, strlen(of_code)) != 0;
+    struct roots *roots = builder->roots;
+    struct text full = {0};
+    uint32_t label, name;
+    size_t size;
+    const char *of =
+        string_pool_text(&builder->names->strings, roots->nodes.data[package].name, &size);
+    if (has_symbol) {
+        text_append(&full, of, size);
+        text_append_string(&full, ".");
+    }
+    text_append(&full, text->data, text->size);
+    const bool good =
+        !full.failed && builder_label(builder, &label) &&
+        names_add_node(builder->names, (const uint8_t *)full.data, full.size, &name) &&
+        roots_add_node(roots, G2H_NODE_VARIABLE, id_hash_text(full.data, full.size), name,
+                       &variable->node) &&
+        builder_add_edge(builder, node_synthetic(package), EDGE_PROPERTY, label,
+                         node_synthetic(variable->node));
+    text_deinit(&full);
+    return good;
+}
+
+/* If a word is one of several of its variable, which all point to objects, makes the variable's
+ * node its parent, and leaves of its name the path in the variable: ".items" of cache.items. The
+ * name may be that of another variable, or of this very word, if only code that uses it is known;
+ * then the word is named by its offset. */
+static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t *ret_parent)
+{
+    const struct synthetic *package = &builder->roots->nodes.data[*ret_parent];
+    if (package->kind != G2H_NODE_PACKAGE || package->tier == TIER_REST)
+        return true;
+    const uint64_t start = variable_of_word(builder, address);
+    const uint32_t index = start != 0 ? map_get(&builder->variable_at, start) : MAP_NONE;
+    if (index == MAP_NONE || !builder->variables.data[index].has_several)
+        return true;
+    struct text path = {0}, *text = &builder->text;
+    const size_t dot = text->size > builder->named_size && text->data[builder->named_size] == '.';
+    if (builder->named_at == start)
+        text_append(&path, text->data + builder->named_size + dot,
+                    text->size - builder->named_size - dot);
+    if (path.size == 0)
+        text_printf(&path, "f%llu", (unsigned long long)(address - start));
+    text->size = builder->named_size;
+    const char *bracket =
+        builder->named_at != start && text->size > 0 ? memrchr(text->data, '(', text->size) : NULL;
+    if (bracket) {
+        text->size = (size_t)(bracket - text->data);
+        text_printf(text, "(0x%llx)", (unsigned long long)start);
+    }
+    struct variable *variable = &builder->variables.data[index];
+    const bool good = !path.failed && (variable->node != UINT32_MAX ||
+                                       add_variable(builder, *ret_parent, variable));
+    *ret_parent = variable->node;
+    text->size = 0;
+    text_append(text, path.data, path.size);
+    text_deinit(&path);
+    return good && !text->failed;
+}
+
+/* Adds an edge for each pointer of data or bss: from its variable, if several of the variable's
+ * words lead to objects; or from the variable's package, if that is known; or else from the
+ * segment. */
 static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
                                      const struct g2h_segment *segment)
 {
@@ -315,7 +472,8 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
         uint32_t parent = node, mapping;
         if (heap_find(builder->heap, value) != UINT32_MAX ||
             builder_find_mapping(builder, value, &mapping)) /* others do not need a package node */
-            TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent));
+            TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent) &&
+                       name_in_variable(builder, segment->address + offset, &parent));
         if (!builder->typing)
             builder_append_dynamic_type(builder, &segment->contents, offset);
         TRY_MEMORY(builder_add_pointer(builder, parent, EDGE_PROPERTY, value));
@@ -351,6 +509,12 @@ struct g2h_error *builder_add_globals(struct builder *builder)
     TRY_MEMORY(find_static_pointers(builder, G2H_RECORD_DATA) &&
                find_static_pointers(builder, G2H_RECORD_BSS));
     vector_sort(&builder->static_pointers, compare_static_pointers);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < heap->records[segments[i].kind].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, segments[i].kind, j, &record);
+            TRY_MEMORY(find_variables(builder, &record.segment));
+        }
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)

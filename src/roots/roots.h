@@ -173,6 +173,7 @@ static inline enum tier tier_of_kind(enum g2h_node_kind kind)
     case G2H_NODE_DATA:
     case G2H_NODE_BSS:
     case G2H_NODE_PACKAGE:
+    case G2H_NODE_VARIABLE:
         return TIER_PROGRAM;
     case G2H_NODE_GC_ROOTS: /* words of stacks whose frame is not known */
     case G2H_NODE_GOROUTINES:
