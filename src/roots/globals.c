@@ -340,10 +340,8 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     return is_near ? list[i - 1].value : 0;
 }
 
-/* Returns where the variable begins that has a word of data or bss, or leads to the value that the
- * word is in: a field of the Cache of var cache = &Cache{} belongs to cache. Returns 0 if it is not
- * known. */
-static uint64_t variable_of_word(const struct builder *builder, uint64_t address)
+/* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. */
+static uint64_t variable_with_word(const struct builder *builder, uint64_t address)
 {
     const struct typing *typing = builder->typing;
     struct g2h_bytes name, package;
@@ -355,18 +353,23 @@ static uint64_t variable_of_word(const struct builder *builder, uint64_t address
         if (!globals_is_made(&variable))
             return address - offset;
     }
-    if (builder->static_pointers.count > 0 && unnamed_value_at(builder, address) != 0)
-        return unnamed_value_at(builder, address);
-    if (!typing)
-        return 0;
+    return builder->static_pointers.count > 0 ? unnamed_value_at(builder, address) : 0;
+}
+
+/* Returns the same, or where the variable begins that leads to the value that the word is in: a
+ * field of the Cache of var cache = &Cache{} belongs to cache. */
+static uint64_t variable_of_word(const struct builder *builder, uint64_t address)
+{
+    const struct typing *typing = builder->typing;
+    uint64_t start = variable_with_word(builder, address), offset;
+    if (start != 0 || !typing)
+        return start;
     const struct outside *outside = &typing->outside;
     const struct outside_value *value = outside_value_at(outside, builder->heap, address, &offset);
     if (!value)
         return 0;
     const struct outside_words_holder *first = &outside->values.data[value->first].holder;
-    return first->kind == HOLDER_WORD && first->offset != address
-               ? variable_of_word(builder, first->offset)
-               : 0;
+    return first->kind == HOLDER_WORD ? variable_with_word(builder, first->offset) : 0;
 }
 
 /* Notes the variables of a segment, and which of them point to several objects. Returns false if
