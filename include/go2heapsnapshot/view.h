@@ -359,6 +359,11 @@ struct g2h_view_goroutine {
     uint32_t node;    /* the node that represents it, alone or with others; UINT32_MAX: none */
     uint32_t minutes; /* how long it has waited, in minutes, at least */
     uint32_t first_frame, frame_count; /* its frames, topmost first */
+    struct g2h_bytes function;         /* what it runs: not the wrapper that the compiler made of a
+                                          go statement with arguments */
+    uint32_t at; /* number of the g2h_view_call that it is at: of the innermost function that
+                    belongs neither to the runtime nor to the packages just above it, such as sync;
+                    UINT32_MAX: none */
 };
 
 struct g2h_view_frame {
@@ -368,6 +373,16 @@ struct g2h_view_frame {
     struct g2h_bytes contents;
 };
 
+/* A function that a frame is in, and the line it is at. An inlined function has no frame of its
+ * own, so a frame may be in several. */
+struct g2h_view_call {
+    struct g2h_bytes function, file; /* the linker's names */
+    uint32_t line;                   /* 0: not known */
+    bool is_inlined;
+    bool is_wrapper; /* the compiler has made the function: tracebacks leave it out */
+    uint32_t number; /* the same of all frames that are at the same program counter */
+};
+
 /* Goroutines are numbered from 0 in the order of the dump. Frames are numbered from 0 too, across
  * all goroutines. */
 G2H_PUBLIC size_t g2h_view_goroutine_count(const struct g2h_view *view);
@@ -375,6 +390,16 @@ G2H_PUBLIC void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine
                                    struct g2h_view_goroutine *ret);
 G2H_PUBLIC void g2h_view_frame(const struct g2h_view *view, size_t frame,
                                struct g2h_view_frame *ret);
+
+/* Gets a function that a frame is in; the innermost one has index 0, the frame's own is the last.
+ * Returns false if the frame has no index-th function. */
+G2H_PUBLIC bool g2h_view_call(const struct g2h_view *view, size_t frame, uint32_t index,
+                              struct g2h_view_call *ret);
+
+/* Appends a function, as names of frames have it, and its line if that is known: "main.step
+ * main.go:31". */
+G2H_PUBLIC void g2h_view_call_text(const struct g2h_view *view, const struct g2h_view_call *call,
+                                   struct g2h_text *text);
 
 /* Formats the goroutine's state, as a traceback shows it: "select", "chan receive". It replaces the
  * contents of text. */

@@ -35,6 +35,7 @@ struct g2h_exe {
     struct built_by built_by;
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
+    uint8_t wrapper;                   /* see exe_wrapper_id() */
     /* These fields depend on the process; see exe_bind(). */
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process, if has_text */
@@ -139,6 +140,7 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
                                   &exe->debug_image));
     TRY(collect_variables(exe));
     moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
+    exe->wrapper = pclntab_wrapper_id(&exe->pclntab);
     built_by_find(&exe->image, symbol_image(exe), &exe->pclntab, &exe->moduledata, &exe->built_by);
     return NULL;
 }
@@ -358,6 +360,17 @@ bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struc
         !pclntab_line(&exe->pclntab, index, address - exe->text, left, &ret->file, &ret->line))
         ret->line = 0;
     return ret->function.size > 0;
+}
+
+bool exe_text_offset(const struct g2h_exe *exe, uint64_t address, uint64_t *ret)
+{
+    *ret = address - exe->text;
+    return exe->has_text;
+}
+
+uint8_t exe_wrapper_id(const struct g2h_exe *exe)
+{
+    return exe->wrapper;
 }
 
 bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *ret)

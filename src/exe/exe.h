@@ -8,6 +8,7 @@
  *
  *   exe                 the whole executable; exe/image/, exe/dwarf/ and exe/go/ read its parts
  *   inlining            from its code, which function is inlined where
+ *   calls               the functions at an address, inlined ones first; what wrappers call
  */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
@@ -121,5 +122,35 @@ bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_byt
  */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
 uint64_t exe_lines_most(const struct g2h_exe *exe);
+
+/* Gets the distance of an address of the process from the first function. Returns false if it is
+ * not known where the process has the code. */
+bool exe_text_offset(const struct g2h_exe *exe, uint64_t address, uint64_t *ret);
+
+/* ---- calls: calls.c ---- */
+
+/* A function at an address, and the line that it is at. */
+struct exe_call {
+    struct g2h_bytes function, file;
+    uint32_t line;   /* 0: not known */
+    bool is_wrapper; /* the compiler has made it, as of a go statement: tracebacks leave it out */
+};
+
+enum { EXE_MOST_CALLS = 64 };
+
+/* Gets the functions at an address of the process, the innermost first: all but the last one are
+ * inlined. Returns how many; 0: none is known. Go 1.17 and older ones do not have what is inlined
+ * where. *left is as in exe_line(). */
+size_t exe_calls(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
+                 struct exe_call ret[EXE_MOST_CALLS]);
+
+/* Finds the function that the wrapper at an address of the process calls. *ret is empty if there is
+ * no wrapper, or it calls through a register. *left is as in exe_line(). Error:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *exe_wrapped(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
+                              struct g2h_bytes *ret);
+
+/* Returns pclntab_wrapper_id() of the executable. */
+uint8_t exe_wrapper_id(const struct g2h_exe *exe);
 
 #endif

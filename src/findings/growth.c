@@ -38,9 +38,26 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
+/* Returns whether a word is a line: "main.go:31", or what may follow it, "(go" and "main.go:17)".
+ */
+static bool growth_is_line(const char *word, size_t size)
+{
+    static const char statement[] = "(go";
+    const char *colon = memrchr(word, ':', size);
+    size_t at = colon ? (size_t)(colon - word) + 1 : size;
+    if (size == sizeof(statement) - 1 && memcmp(word, statement, size) == 0)
+        return true;
+    if (!colon || at == size)
+        return false;
+    while (at < size && word[at] >= '0' && word[at] <= '9')
+        at++;
+    return at == size || (at + 1 == size && word[at] == ')');
+}
+
 /* Returns the hash of the name of what is no class without the words that are numbers: "main and 20
- * goroutines" may become "main and 80 goroutines". */
-static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind)
+ * goroutines" may become "main and 80 goroutines"; and, of goroutines, without the lines. */
+static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind,
+                               bool is_goroutine)
 {
     char named[1024];
     const char *word;
@@ -48,6 +65,8 @@ static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind k
     if (size > sizeof(named))
         return map_hash_text(name, size) + kind;
     while (merged_next_word(name, size, &at, &word, &length)) {
+        if (is_goroutine && growth_is_line(word, length))
+            continue;
         memcpy(named + count, word, length);
         count += length;
     }
@@ -73,14 +92,14 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
 {
     static const char goroutine[] = "goroutine";
     if (kind != MERGED_SYNTHETIC)
-        return growth_hash_of(name, size, kind);
+        return growth_hash_of(name, size, kind, false);
     const bool is_goroutine =
         size >= sizeof(goroutine) && memcmp(name, goroutine, sizeof(goroutine) - 1) == 0;
     const char *close = is_goroutine ? memchr(name, ']', size) : NULL;
     const size_t without_line = close ? size : expression_without_line(name, size);
     if (!close)
-        return growth_hash_of(name, without_line, kind);
-    return map_hash_pair(growth_hash_of(close, (size_t)(name + size - close), kind),
+        return growth_hash_of(name, without_line, kind, false);
+    return map_hash_pair(growth_hash_of(close, (size_t)(name + size - close), kind, true),
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
 

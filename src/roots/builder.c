@@ -35,8 +35,10 @@ void builder_deinit(struct builder *builder)
     map_deinit(&builder->mapping_nodes);
     map_deinit(&builder->goroutine_by_g);
     map_deinit(&builder->creation_sites);
+    map_deinit(&builder->statements);
     map_deinit(&builder->threads);
-    map_deinit(&builder->frame_names);
+    map_deinit(&builder->site_by_pc);
+    free(builder->site_of);
     map_deinit(&builder->frame_by_sp);
 }
 

@@ -87,8 +87,10 @@ struct builder {
     struct map function_by_entry;
     struct map goroutine_by_g; /* address of a g → index in heap->goroutines */
     struct map creation_sites; /* pc → node */
+    struct map statements;     /* pc of a go statement → string: its name */
     struct map threads;        /* address of an m → node */
-    struct map frame_names;    /* hash of function and pc → string */
+    struct map site_by_pc;     /* hash of entry and pc → index in roots->sites */
+    uint32_t *site_of;         /* by frame: index in roots->sites plus 1; 0: not known yet */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
     uint64_t newest_wait;      /* the newest wait_since of all goroutines: the dump is not older */
     uint64_t lines_left;       /* the remaining work budget of exe_line() */
@@ -196,6 +198,31 @@ bool builder_append_global(struct builder *builder, uint64_t address,
  * points into, which must be known before the frames' edges are made. */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
 struct g2h_error *builder_add_goroutines(struct builder *builder);
+
+/* ---- stack_calls.c ---- */
+
+/* Finds the functions that a frame of the heap is in; callee is the number of the frame above it,
+ * UINT32_MAX: none. Returns false if memory runs out. */
+bool builder_find_site(struct builder *builder, uint32_t frame, uint32_t callee);
+
+/* Returns these functions. */
+static inline const struct root_site *builder_site(const struct builder *builder, uint32_t frame)
+{
+    return &builder->roots->sites.data[builder->site_of[frame] - 1];
+}
+
+/* Returns the outermost function of a site that the compiler has not made, or the outermost one. */
+const struct root_call *builder_site_call(const struct builder *builder,
+                                          const struct root_site *site);
+
+/* Gets the name of a site's frames, main.walk walk.go:17. Returns false if memory runs out. */
+bool builder_site_name(struct builder *builder, uint32_t frame, uint32_t *ret);
+
+/* Returns the outermost function on the goroutine's stack, without runtime.goexit, without
+ * runtime.main if that calls a function outside the runtime, and without the wrapper that the
+ * compiler made of the go statement. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *builder_find_entry(struct builder *builder, const uint32_t *frames,
+                                     uint32_t count, struct g2h_bytes *ret);
 
 /* Adds the channels that the goroutine at address g waits on: waiting.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);

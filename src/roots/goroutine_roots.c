@@ -199,33 +199,6 @@ struct frame_position {
     uint32_t depth, height;
 };
 
-uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee)
-{
-    static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
-                                           "runtime.debugCallV1", "runtime.debugCallV2"};
-    for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
-        if (bytes_are(*callee, injected[i]))
-            return pc;
-    return pc > entry ? pc - 1 : pc;
-}
-
-/* Gets the name of a frame at pc. Names are cached, because thousands of goroutines are in the same
- * places. */
-static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
-                       uint32_t *ret)
-{
-    const uint64_t key = map_hash_pair(map_hash_text(function->data, (size_t)function->size), pc);
-    *ret = map_get(&builder->frame_names, key);
-    if (*ret != MAP_NONE)
-        return true;
-    builder->text.size = 0;
-    builder_append(builder, function);
-    builder_append_line(builder, pc);
-    return builder_node_name(builder, ret) &&
-           name_uses_add(&builder->names->uses, *ret, form_of_function(*function)) &&
-           map_put(&builder->frame_names, key, *ret, ret);
-}
-
 /* Adds a frame and its pointers. In a dump that may lack stack objects, words that are in no field
  * list count as pointers too, if something points into the frame. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
@@ -237,13 +210,11 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     uint64_t offset, value;
     uint32_t node, first, name;
 
-    TRY_MEMORY(
-        frame_name(builder, &frame->function,
-                   roots_position_pc(frame->pc, frame->entry, callee ? &callee->function : NULL),
-                   &name) &&
-        builder_add_named_member(builder, position->goroutine, position->depth, G2H_NODE_FRAME,
-                                 position->goid << 24 | position->height, name, &node));
-    const struct root_frame root = {node, number};
+    TRY_MEMORY(builder_site_name(builder, number, &name) &&
+               builder_add_named_member(builder, position->goroutine, position->depth,
+                                        G2H_NODE_FRAME, position->goid << 24 | position->height,
+                                        name, &node));
+    const struct root_frame root = {node, number, builder->site_of[number] - 1};
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
@@ -277,23 +248,6 @@ static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uin
 }
 
 /* ---- goroutines ---- */
-
-/* Returns the outermost function on the goroutine's stack, without runtime.goexit, and without
- * runtime.main if that calls a function outside the runtime. */
-static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
-                                       uint32_t count)
-{
-    struct g2h_bytes name = {(const uint8_t *)"", 0};
-    while (count > 0) {
-        name = heap_frame(builder->heap, frames[--count]).function;
-        if (!bytes_are(name, "runtime.goexit"))
-            break;
-    }
-    if (count == 0 || !bytes_are(name, "runtime.main"))
-        return name;
-    const struct g2h_bytes called = heap_frame(builder->heap, frames[count - 1]).function;
-    return bytes_begin(called, "runtime.") ? name : called;
-}
 
 /* Returns whether a goroutine is the one that writes the heap dump, by the innermost functions on
  * its stack. */
@@ -345,8 +299,8 @@ static uint32_t minutes_of(const struct builder *builder, const struct g2h_gorou
 /* Makes the name that a traceback shows, goroutine 17 [select, 5 minutes], followed by the function
  * that the goroutine runs. If it is alone in its place, the innermost function of the program comes
  * before that; otherwise the node above has both. */
-static void goroutine_name(struct builder *builder, const struct goroutine *goroutine,
-                           bool is_alone)
+static void goroutine_name(const struct places *places, struct builder *builder,
+                           const struct goroutine *goroutine, bool is_alone)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct text *text = &builder->text;
@@ -361,47 +315,71 @@ static void goroutine_name(struct builder *builder, const struct goroutine *goro
         text_printf(text, record->is_system ? ", system" : ", background");
     text_append_string(text, "]");
     if (is_alone) {
-        places_append_functions(builder, goroutine);
+        places_append_functions(places, builder, goroutine);
         return;
     }
     text_append_string(text, " ");
-    builder_append(builder, &goroutine->function);
+    builder_append(builder, &goroutine->root.function);
+}
+
+/* Finds the name of the go statement that has created a goroutine, which is UINT32_MAX if it is not
+ * known. The runtime creates the main goroutine. */
+static bool find_statement(struct builder *builder, const struct g2h_goroutine *record,
+                           uint32_t *ret)
+{
+    enum { MAIN = 1 };
+    *ret =
+        record->creation_pc == 0 ? UINT32_MAX : map_get(&builder->statements, record->creation_pc);
+    if (record->creation_pc == 0 || *ret != MAP_NONE)
+        return true;
+    if (record->goid == MAIN) {
+        if (!builder_text(builder, "main.main"))
+            return false;
+    } else {
+        if (!builder_text(builder, "go statement in "))
+            return false;
+        builder_append_function(builder, record->creation_pc, true);
+    }
+    return builder_node_name(builder, ret) &&
+           map_put(&builder->statements, record->creation_pc, *ret, ret);
 }
 
 /* Adds an edge to the go statement that has created a goroutine; those of one statement share its
  * node. */
-static struct g2h_error *add_creation_site(struct builder *builder, uint32_t goroutine, uint64_t pc)
+static struct g2h_error *add_creation_site(struct builder *builder,
+                                           const struct goroutine *goroutine)
 {
+    const uint64_t pc = goroutine_record(builder, goroutine)->creation_pc;
     uint32_t node = map_get(&builder->creation_sites, pc), name;
-    if (pc == 0)
+    if (goroutine->statement == UINT32_MAX)
         return NULL;
-    if (node == MAP_NONE) {
-        TRY_MEMORY(builder_text(builder, "go statement in "));
-        builder_append_function(builder, pc, true);
-        TRY_MEMORY(builder_add_node(builder, G2H_NODE_CREATION_SITE, pc, &node) &&
+    if (node == MAP_NONE)
+        TRY_MEMORY(roots_add_node(builder->roots, G2H_NODE_CREATION_SITE, pc, goroutine->statement,
+                                  &node) &&
                    map_put(&builder->creation_sites, pc, node, &node));
-    }
     TRY_MEMORY(builder_label_of(builder, "created by", &name) &&
-               builder_add_edge(builder, node_synthetic(goroutine), EDGE_INTERNAL, name,
+               builder_add_edge(builder, node_synthetic(goroutine->root.node), EDGE_INTERNAL, name,
                                 node_synthetic(node)));
     return NULL;
 }
 
 /* Adds a goroutine to the group of all goroutines, or of those in its place. */
-static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, bool is_alone,
-                                       struct goroutine *goroutine, const uint32_t *frames)
+static struct g2h_error *add_goroutine(struct places *places, struct builder *builder,
+                                       uint32_t group, struct goroutine *goroutine,
+                                       const uint32_t *frames)
 {
+    const bool is_alone = places->list.data[goroutine->place].goroutines == 1;
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct root_goroutine *root = &goroutine->root;
     uint32_t name, thread;
-    goroutine_name(builder, goroutine, is_alone);
+    goroutine_name(places, builder, goroutine, is_alone);
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
                                   record->goid, &root->node) &&
                places_note_runtime(builder, goroutine, is_alone, root->node));
     root->first_frame = (uint32_t)builder->roots->frames.count;
     TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
     TRY(goroutine_roots_add_frames(builder, root->node, record->goid, frames, root->frame_count));
-    TRY(add_creation_site(builder, root->node, record->creation_pc));
+    TRY(add_creation_site(builder, goroutine));
     TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "ctxt", record->ctxt));
     TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "g", record->address));
     TRY(builder_add_waiting(builder, root->node, record->address));
@@ -460,14 +438,18 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
             .frame_count = (uint32_t)(ret_frames->count - goroutine.first_frame)};
         goroutine.root.minutes = minutes_of(builder, &listed->record);
         goroutine.root.dumps_heap = dumps_heap(builder, frames, goroutine.root.frame_count);
+        for (uint32_t j = 0; j < goroutine.root.frame_count; j++)
+            TRY_MEMORY(builder_find_site(builder, frames[j], j > 0 ? frames[j - 1] : UINT32_MAX));
         if (!builder_coroutine_function(builder, listed->record.address, frames,
-                                        goroutine.root.frame_count, &goroutine.function))
-            goroutine.function = entry_function(builder, frames, goroutine.root.frame_count);
-        goroutine.innermost = places_innermost(builder, frames, goroutine.root.frame_count);
-        TRY_MEMORY(vector_push(ret, goroutine));
+                                        goroutine.root.frame_count, &goroutine.root.function))
+            TRY(builder_find_entry(builder, frames, goroutine.root.frame_count,
+                                   &goroutine.root.function));
+        goroutine.root.at = places_innermost(builder, frames, goroutine.root.frame_count);
+        TRY_MEMORY(find_statement(builder, &listed->record, &goroutine.statement) &&
+                   vector_push(ret, goroutine));
     }
     for (size_t i = 0; i < ret->count; i++)
-        TRY_MEMORY(places_find(places, builder, ret, ret_frames, i));
+        TRY_MEMORY(places_find(places, builder, ret, i));
     return NULL;
 }
 
@@ -507,12 +489,14 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
             builder->newest_wait = heap->goroutines.data[i].record.wait_since;
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
                                  G2H_NODE_GOROUTINES, &group));
+    builder->site_of = calloc(heap->frames.count + 1, sizeof(*builder->site_of));
+    TRY_MEMORY(builder->site_of);
     TRY(goroutine_roots_list(builder, &places, &goroutines, &frames));
     for (size_t i = 0; i < goroutines.count; i++) {
         struct goroutine *goroutine = &goroutines.data[i];
         const uint32_t *own = frames_of(&frames, goroutine);
-        TRY_MEMORY(places_add_group(&places, builder, group, goroutine, own, &parent));
-        TRY(add_goroutine(builder, parent, parent == group, goroutine, own));
+        TRY_MEMORY(places_add_group(&places, builder, group, goroutine, &parent));
+        TRY(add_goroutine(&places, builder, parent, goroutine, own));
         TRY_MEMORY(places_add_stack(&places, builder, goroutine));
     }
     return add_stackroots(builder);

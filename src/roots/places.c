@@ -2,13 +2,16 @@
 #include "roots/places.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "naming/forms.h"
 
 void places_deinit(struct places *places)
 {
     free(places->list.data);
+    free(places->alike.data);
     map_deinit(&places->by_hash);
+    map_deinit(&places->by_name);
 }
 
 /* ---- finding the place ---- */
@@ -33,39 +36,58 @@ static bool is_below_program(struct g2h_bytes function)
 
 /* The runtime's functions on top of a stack are the same wherever a goroutine waits, so the first
  * one below them says more. */
-struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
-                                  uint32_t count)
+uint32_t places_innermost(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct heap_stack_frame frame = heap_frame(builder->heap, frames[i]);
-        struct g2h_bytes inlined;
-        if (is_below_program(frame.function))
-            continue;
-        return builder->typing && typing_inlined_at(builder->typing, &frame, &inlined) &&
-                       !is_below_program(inlined)
-                   ? inlined
-                   : frame.function;
+        const struct root_site *site = builder_site(builder, frames[i]);
+        for (uint32_t j = site->first; j < site->first + site->count; j++) {
+            const struct root_call *call = &builder->roots->calls.data[j];
+            if (!call->is_wrapper && !is_below_program(call->function))
+                return j;
+        }
     }
-    return (struct g2h_bytes){(const uint8_t *)"", 0};
+    return UINT32_MAX;
 }
 
-/* The strings that identify a place, cut for comparison, because any number of goroutines may be in
+/* Returns the innermost function of a goroutine; it is empty if there is none. */
+static struct root_call innermost_of(const struct builder *builder,
+                                     const struct goroutine *goroutine)
+{
+    return goroutine->root.at == UINT32_MAX ? (struct root_call){.function = bytes_none}
+                                            : builder->roots->calls.data[goroutine->root.at];
+}
+
+/* What identifies a place. Names are cut for comparison, because any number of goroutines may be in
  * a function of the executable with a long name. A goroutine that is not waiting has a stale wait
  * reason, which does not count. */
+enum { PLACE_STATE, PLACE_RUNS, PLACE_FUNCTION, PLACE_FILE, PLACE_STATEMENT, PLACE_TEXTS };
+
 struct place_texts {
-    struct g2h_bytes of[3];
+    struct g2h_bytes of[PLACE_TEXTS];
+    uint32_t line;
 };
 
-/* Returns the strings by which places are compared: the state, the function that the goroutine
- * runs, and the innermost one. */
-static struct place_texts place_texts(const struct g2h_goroutine *record,
+/* Returns what places are compared by: the state, the function that the goroutine runs, the
+ * innermost one with its line, and the go statement. */
+static struct place_texts place_texts(const struct builder *builder,
                                       const struct goroutine *goroutine)
 {
     enum { LONGEST = 4096 };
-    struct place_texts texts = {{record->wait_reason, goroutine->function, goroutine->innermost}};
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    const struct root_call innermost = innermost_of(builder, goroutine);
+    struct place_texts texts = {{record->wait_reason, goroutine->root.function, innermost.function,
+                                 innermost.line > 0 ? bytes_base_name(innermost.file) : bytes_none,
+                                 bytes_none},
+                                innermost.line};
+    size_t size;
     if (record->status != GOROUTINE_WAITING || goroutine->root.dumps_heap)
-        texts.of[0].size = 0;
-    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+        texts.of[PLACE_STATE].size = 0;
+    if (goroutine->statement != UINT32_MAX) {
+        const char *statement =
+            string_pool_text(&builder->names->strings, goroutine->statement, &size);
+        texts.of[PLACE_STATEMENT] = (struct g2h_bytes){(const uint8_t *)statement, size};
+    }
+    for (size_t i = 0; i < PLACE_TEXTS; i++)
         if (texts.of[i].size > LONGEST)
             texts.of[i].size = LONGEST;
     return texts;
@@ -76,18 +98,15 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
 typedef uint64_t pair_hash(uint64_t one, uint64_t other);
 typedef uint64_t text_hash(const void *data, size_t size);
 
-/* Returns a hash of all that identifies a place: state, functions, and the entries of all frames'
- * functions. */
+/* Returns a hash of all that identifies a place, or of the first count strings of it. */
 static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
-                           const uint32_t *frames, pair_hash *of_pair, text_hash *of_text)
+                           size_t count, pair_hash *of_pair, text_hash *of_text)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
-    const struct place_texts texts = place_texts(record, goroutine);
-    uint64_t hash = record->status;
-    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+    const struct place_texts texts = place_texts(builder, goroutine);
+    uint64_t hash = of_pair(record->status << 1 | goroutine->root.dumps_heap, texts.line);
+    for (size_t i = 0; i < count; i++)
         hash = of_pair(hash, of_text(texts.of[i].data, (size_t)texts.of[i].size));
-    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
-        hash = of_pair(hash, builder->heap->frames.data[frames[i]].entry);
     return hash;
 }
 
@@ -99,82 +118,111 @@ static uint64_t id_pair(uint64_t one, uint64_t other)
 /* Returns whether two goroutines are in one place, for hashes may collide: compares all that
  * hash_place() reads. */
 static bool is_same_place(const struct builder *builder, const struct goroutine *one,
-                          const struct goroutine *other, const frame_vector *frames)
+                          const struct goroutine *other)
 {
-    const uint32_t *own = frames_of(frames, one), *others = frames_of(frames, other);
-    const struct g2h_goroutine *record = goroutine_record(builder, one),
-                               *other_record = goroutine_record(builder, other);
-    const struct heap_frame *all = builder->heap->frames.data;
-    const struct place_texts texts = place_texts(record, one),
-                             other_texts = place_texts(other_record, other);
-    if (one->root.dumps_heap != other->root.dumps_heap || record->status != other_record->status ||
-        one->root.frame_count != other->root.frame_count)
+    const struct place_texts texts = place_texts(builder, one),
+                             others = place_texts(builder, other);
+    if (one->root.dumps_heap != other->root.dumps_heap ||
+        goroutine_record(builder, one)->status != goroutine_record(builder, other)->status ||
+        texts.line != others.line)
         return false;
-    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
-        if (!bytes_same(texts.of[i], other_texts.of[i]))
-            return false;
-    for (uint32_t i = 0; i < one->root.frame_count; i++)
-        if (all[own[i]].entry != all[others[i]].entry)
+    for (size_t i = 0; i < PLACE_TEXTS; i++)
+        if (!bytes_same(texts.of[i], others.of[i]))
             return false;
     return true;
 }
 
+/* Adds a place for the first goroutine there, and counts those that have the same name. */
+static bool add_place(struct places *places, const struct builder *builder,
+                      const struct goroutine *goroutine, size_t number)
+{
+    struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX, (uint32_t)places->alike.count};
+    const uint64_t hash =
+        hash_place(builder, goroutine, PLACE_STATEMENT, map_hash_pair, map_hash_text);
+    if (!map_put(&places->by_name, hash, fresh.alike, &fresh.alike) ||
+        (fresh.alike == places->alike.count && !vector_push(&places->alike, 0)))
+        return false;
+    places->alike.data[fresh.alike]++;
+    return vector_push(&places->list, fresh);
+}
+
 /* Each goroutine is looked up by its hash, and compared with the first one there. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
-                 const frame_vector *frames, size_t number)
+                 size_t number)
 {
     struct goroutine *goroutine = &goroutines->data[number];
-    const struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX};
     const uint32_t count = (uint32_t)places->list.count;
-    const uint64_t hash =
-        hash_place(builder, goroutine, frames_of(frames, goroutine), map_hash_pair, map_hash_text);
+    const uint64_t hash = hash_place(builder, goroutine, PLACE_TEXTS, map_hash_pair, map_hash_text);
     if (!map_put(&places->by_hash, hash, count, &goroutine->place))
         return false;
     if (goroutine->place < count) {
         struct place *place = &places->list.data[goroutine->place];
-        if (is_same_place(builder, &goroutines->data[place->first], goroutine, frames)) {
+        if (is_same_place(builder, &goroutines->data[place->first], goroutine)) {
             place->goroutines++;
             return true;
         }
         /* Two places have the same hash: this goroutine gets a place of its own. */
         goroutine->place = count;
     }
-    return vector_push(&places->list, fresh);
+    return add_place(places, builder, goroutine, number);
 }
 
 /* ---- the name of a place ---- */
 
-/* If both functions are the same, it is shown once. */
-void places_append_functions(struct builder *builder, const struct goroutine *goroutine)
+/* Appends the line of a go statement, the last word of its name: " (go main.go:17)"; or all of it
+ * if the line is not known. */
+static void append_statement(struct builder *builder, uint32_t statement)
 {
-    const struct g2h_bytes *function = &goroutine->function, *innermost = &goroutine->innermost;
+    size_t size, at;
+    const char *name = string_pool_text(&builder->names->strings, statement, &size);
+    for (at = size; at > 0 && name[at - 1] != ' ';)
+        at--;
+    const bool has_line = memchr(name + at, ':', size - at) != NULL;
+    at = has_line ? at : 0;
+    text_append_string(&builder->text, has_line ? " (go " : " (");
+    text_append(&builder->text, name + at, size - at);
+    text_append_string(&builder->text, ")");
+}
+
+/* If both functions are the same, it is shown once. */
+void places_append_functions(const struct places *places, struct builder *builder,
+                             const struct goroutine *goroutine)
+{
+    const struct root_call innermost = innermost_of(builder, goroutine);
+    const struct g2h_bytes *function = &goroutine->root.function;
     struct text *text = &builder->text;
-    if (innermost->size > 0) {
+    if (innermost.function.size > 0) {
         text_printf(text, " ");
-        builder_append(builder, innermost);
+        root_call_append(builder->names, &innermost, text);
     }
-    if (function->size > 0 && !bytes_same(*function, *innermost)) {
-        text_printf(text, innermost->size > 0 ? " ← " : " ");
+    if (function->size > 0 && !bytes_same(*function, innermost.function)) {
+        text_printf(text, innermost.function.size > 0 ? " ← " : " ");
         builder_append(builder, function);
     }
+    if (goroutine->statement != UINT32_MAX &&
+        places->alike.data[places->list.data[goroutine->place].alike] > 1)
+        append_statement(builder, goroutine->statement);
 }
 
 bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
                          bool has_innermost, uint32_t node)
 {
-    const struct g2h_bytes function =
-        has_innermost && goroutine->innermost.size > 0 ? goroutine->innermost : goroutine->function;
+    const struct g2h_bytes innermost = innermost_of(builder, goroutine).function,
+                           function = has_innermost && innermost.size > 0
+                                          ? innermost
+                                          : goroutine->root.function;
     return name_uses_add(&builder->names->uses, builder->roots->nodes.data[node].name,
                          form_of_function(function) & G2H_NAME_OF_RUNTIME);
 }
 
-/* Appends the state and the functions: [chan send] main.fetch ← main.handle. */
-static void append_place(struct builder *builder, const struct goroutine *goroutine)
+/* Appends the state and the functions: [chan send] main.fetch fetch.go:12 ← main.handle. */
+static void append_place(const struct places *places, struct builder *builder,
+                         const struct goroutine *goroutine)
 {
     text_printf(&builder->text, "[");
     root_goroutine_append_state(builder->heap, &goroutine->root, &builder->text);
     text_printf(&builder->text, "]");
-    places_append_functions(builder, goroutine);
+    places_append_functions(places, builder, goroutine);
 }
 
 /* ---- nodes ---- */
@@ -182,7 +230,7 @@ static void append_place(struct builder *builder, const struct goroutine *gorout
 /* The node is added with the first goroutine of a place that has several, so that groups are in the
  * order of goroutines. */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
-                      const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret)
+                      const struct goroutine *goroutine, uint32_t *ret)
 {
     struct place *place = &places->list.data[goroutine->place];
     *ret = group;
@@ -192,8 +240,8 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
         builder->text.size = 0;
         text_append_grouped(&builder->text, place->goroutines);
         text_printf(&builder->text, " goroutines ");
-        append_place(builder, goroutine);
-        const uint64_t key = hash_place(builder, goroutine, frames, id_pair, id_hash_text);
+        append_place(places, builder, goroutine);
+        const uint64_t key = hash_place(builder, goroutine, PLACE_TEXTS, id_pair, id_hash_text);
         if (!builder_add_member(builder, group,
                                 (uint32_t)goroutine_record(builder, goroutine)->goid,
                                 G2H_NODE_GOROUTINES_IN_PLACE, key, &place->node) ||
@@ -240,7 +288,7 @@ bool places_add_stack(struct places *places, struct builder *builder,
     if (place->stack == UINT32_MAX) {
         builder->text.size = 0;
         text_printf(&builder->text, "goroutine stack ");
-        append_place(builder, goroutine);
+        append_place(places, builder, goroutine);
         if (!builder_node_name(builder, &place->stack))
             return false;
     }

@@ -1,6 +1,6 @@
 /*
- * places: goroutines in one place, that is, with the same state and the same functions on their
- * stacks.
+ * places: goroutines in one place, that is, in the same state, of the same function, at the same
+ * line of the program, and of the same go statement.
  *
  * A goroutine leak is thousands of them in one place. They share a node, and their stacks share a
  * class that names the place.
@@ -14,8 +14,7 @@
 struct goroutine {
     struct root_goroutine root; /* node and first_frame are set when it has nodes */
     size_t first_frame; /* index of its first frame in a frame_vector; the topmost frame is first */
-    struct g2h_bytes function;  /* the function that it runs */
-    struct g2h_bytes innermost; /* see places_innermost() */
+    uint32_t statement; /* string: its go statement; UINT32_MAX: none */
     uint32_t place;
 };
 
@@ -27,11 +26,14 @@ struct place {
     uint32_t goroutines; /* the number of goroutines in this place */
     uint32_t node;       /* the node for all of them; UINT32_MAX: none, or none yet */
     uint32_t stack;      /* string: the class of their stacks; UINT32_MAX: none yet */
+    uint32_t alike;      /* index in alike */
 };
 
 struct places {
     VECTOR(struct place) list;
-    struct map by_hash; /* hash of state and functions */
+    struct map by_hash;     /* hash of state, functions, line and go statement */
+    struct map by_name;     /* the same without go statement → index in alike */
+    VECTOR(uint32_t) alike; /* how many places differ only by their go statements */
 };
 
 void places_deinit(struct places *places);
@@ -50,14 +52,15 @@ static inline const uint32_t *frames_of(const frame_vector *frames,
 }
 
 /* Returns the innermost function of a goroutine, inlined or not, that belongs neither to the
- * runtime nor to the functions of packages sync and internal/… that call it; an empty name if there
- * is none. */
-struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
-                                  uint32_t count);
+ * runtime nor to the functions of packages sync and internal/… that call it, and is no wrapper: an
+ * index in roots->calls; UINT32_MAX: there is none. */
+uint32_t places_innermost(const struct builder *builder, const uint32_t *frames, uint32_t count);
 
-/* Appends a blank, the innermost function of the program, and the function that the goroutine runs:
- * main.fetch ← main.handle. */
-void places_append_functions(struct builder *builder, const struct goroutine *goroutine);
+/* Appends a blank, the innermost function of the program with its line, and the function that the
+ * goroutine runs: main.fetch fetch.go:12 ← main.handle; and, if other goroutines differ only by
+ * that, the go statement: (go main.go:17). */
+void places_append_functions(const struct places *places, struct builder *builder,
+                             const struct goroutine *goroutine);
 
 /* Notes whether goroutines are the runtime's, by the function that comes first in the name of their
  * node: the innermost one, if the name has it. Returns false if memory runs out. */
@@ -67,13 +70,13 @@ bool places_note_runtime(struct builder *builder, const struct goroutine *gorout
 /* Finds the place of a goroutine of the list among the places of all goroutines before it, or adds
  * a new one. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
-                 const frame_vector *frames, size_t number);
+                 size_t number);
 
 /* Gets the node below which a goroutine is added: the node of its place, which is added for the
- * first goroutine there, or group if no other goroutine is there. frames are the goroutine's own.
- * Returns false if memory runs out. */
+ * first goroutine there, or group if no other goroutine is there. Returns false if memory runs out.
+ */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
-                      const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret);
+                      const struct goroutine *goroutine, uint32_t *ret);
 
 /* Adds the stack of a goroutine that has a node, if the dump has the stack's size. Returns false if
  * memory runs out. */

@@ -154,6 +154,8 @@ void roots_deinit(struct roots *roots)
     free(roots->edges.data);
     free(roots->goroutines.data);
     free(roots->frames.data);
+    free(roots->sites.data);
+    free(roots->calls.data);
     free(roots->mapped.data);
     *roots = (struct roots){0};
 }

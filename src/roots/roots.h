@@ -18,8 +18,9 @@
  *
  *   roots, builder      the tree, and how nodes and edges are added
  *   globals, mappings   packages and their variables; memory outside of the heap
- *   goroutine_roots, places, waiting, coroutines, sites
- *                       goroutines, in one place, what they wait on, their go statements
+ *   goroutine_roots, places, waiting, coroutines, sites, stack_calls
+ *                       goroutines, in one place, what they wait on, their go statements; the
+ *                       functions that their frames are in
  *   deferred_calls, functions, remarks
  *                       deferred calls and panics; functions; weak edges that say more of an object
  */
@@ -83,9 +84,24 @@ struct root_account {
     uint64_t stacks, stack_bytes;
 };
 
+/* A function that a frame is in, and where: one that is inlined there, or the frame's own. */
+struct root_call {
+    struct g2h_bytes function, file;
+    uint32_t line;   /* 0: not known */
+    bool is_wrapper; /* the compiler has made it, as of a go statement */
+};
+
+/* All functions at a program counter of frames: count of them from first on, the innermost first.
+ */
+struct root_site {
+    uint32_t first, count;
+    uint32_t name; /* string: of the frames; UINT32_MAX: none yet */
+};
+
 /* A frame of a goroutine, and its node. */
 struct root_frame {
     uint32_t node, frame; /* frame: number in the heap */
+    uint32_t site;
 };
 
 struct root_goroutine {
@@ -94,6 +110,8 @@ struct root_goroutine {
     uint32_t first_frame, frame_count; /* among all frames; the topmost frame is first */
     uint32_t minutes;                  /* how long it has waited, in minutes, at least */
     bool dumps_heap;
+    uint32_t at;               /* index in calls: see places_innermost() */
+    struct g2h_bytes function; /* that it runs */
 };
 
 /* A word of an object that points into a mapping outside the heap. */
@@ -108,6 +126,8 @@ struct roots {
     uint32_t gc_roots; /* node */
     VECTOR(struct root_goroutine) goroutines;
     VECTOR(struct root_frame) frames;
+    VECTOR(struct root_site) sites;
+    VECTOR(struct root_call) calls;
     VECTOR(struct mapped_word) mapped; /* in the order of objects, until they are edges */
     struct root_account account;
 };
@@ -126,6 +146,9 @@ struct root_sources {
 /* Appends the goroutine's state, as a traceback shows it: "select". */
 void root_goroutine_append_state(const struct g2h_heap *heap,
                                  const struct root_goroutine *goroutine, struct text *text);
+
+/* Appends a function and, if it is known, the line: main.walk walk.go:17. */
+void root_call_append(const struct names *names, const struct root_call *call, struct text *text);
 
 /* Makes all root nodes and their edges. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);

@@ -23,7 +23,9 @@ void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
         .node = stacks_node_of(view, root->node),
         .minutes = root->minutes,
         .first_frame = root->first_frame,
-        .frame_count = root->frame_count};
+        .frame_count = root->frame_count,
+        .function = root->function,
+        .at = root->at};
 }
 
 void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_frame *ret)
@@ -36,6 +38,33 @@ void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_
                                    .entry = frame.entry,
                                    .pc = frame.pc,
                                    .contents = frame.contents};
+}
+
+/* The innermost function of a site has its number in front, the frame's own is the last. */
+bool g2h_view_call(const struct g2h_view *view, size_t frame, uint32_t index,
+                   struct g2h_view_call *ret)
+{
+    const struct roots *roots = &view->graph->roots;
+    const struct root_site *site = &roots->sites.data[roots->frames.data[frame].site];
+    if (index >= site->count)
+        return false;
+    const struct root_call *call = &roots->calls.data[site->first + index];
+    *ret = (struct g2h_view_call){.function = call->function,
+                                  .file = call->file,
+                                  .line = call->line,
+                                  .is_inlined = index + 1 < site->count,
+                                  .is_wrapper = call->is_wrapper,
+                                  .number = site->first + index};
+    return true;
+}
+
+void g2h_view_call_text(const struct g2h_view *view, const struct g2h_view_call *call,
+                        struct g2h_text *text)
+{
+    const struct root_call of = {call->function, call->file, call->line, false};
+    struct text made = view_borrow(text);
+    root_call_append(&view->graph->names, &of, &made);
+    view_give_back(text, &made);
 }
 
 void g2h_view_state(const struct g2h_view *view, size_t goroutine, struct g2h_text *text)

@@ -95,6 +95,19 @@ static struct g2h_error *sort_by_line(struct code *code)
     return NULL;
 }
 
+void code_find_tree(struct code *code, const struct pclntab_function *function,
+                    const struct moduledata *moduledata, uint32_t *ret_nodes)
+{
+    const uint32_t tree = code_table_of(code->pclntab, function->funcdata, function->funcdata_count,
+                                        FUNCDATA_INL_TREE),
+                   nodes = code_table_of(code->pclntab, function->pcdata, function->pcdata_count,
+                                         PCDATA_INL_TREE_INDEX);
+    const bool has_tree =
+        tree != UINT32_MAX && nodes != UINT32_MAX && nodes != 0 && moduledata->gofunc != 0;
+    code->tree = has_tree ? moduledata->gofunc + tree : 0;
+    *ret_nodes = has_tree ? nodes : 0;
+}
+
 /* Go's tables of a function have the file, the line and the inlined call (a node of the inline
  * tree) by program counter; a function without inlined calls has no tree. *left is lowered by the
  * bytes read. */
@@ -108,18 +121,15 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
         return NULL;
     code->start_line = function.start_line;
     code->id = function.id;
-    const uint32_t tree = code_table_of(pclntab, function.funcdata, function.funcdata_count,
-                                        FUNCDATA_INL_TREE),
-                   nodes = code_table_of(pclntab, function.pcdata, function.pcdata_count,
-                                         PCDATA_INL_TREE_INDEX);
-    const bool has_tree =
-        tree != UINT32_MAX && nodes != UINT32_MAX && nodes != 0 && moduledata->gofunc != 0;
+    uint32_t nodes;
+    code_find_tree(code, &function, moduledata, &nodes);
     if (!pclntab_parts_begin(pclntab, function.pcfile, index, *left, &tables[FILES]) ||
         !pclntab_parts_begin(pclntab, function.pcln, index, *left, &tables[LINES]))
         return NULL;
     tables[NODES] = (struct pclntab_parts){.value = -1};
-    const bool all = has_tree && pclntab_parts_begin(pclntab, nodes, index, *left, &tables[NODES]);
-    code->tree = all ? moduledata->gofunc + tree : 0;
+    const bool all =
+        nodes != 0 && pclntab_parts_begin(pclntab, nodes, index, *left, &tables[NODES]);
+    code->tree = all ? code->tree : 0;
     TRY(code_read_parts(code, tables, all ? TABLES : NODES));
     for (unsigned i = 0; i < (all ? TABLES : NODES); i++) {
         const uint64_t read = (uint64_t)(tables[i].cursor.at - tables[i].start);

@@ -49,6 +49,11 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
                             const struct moduledata *moduledata, uint64_t index, uint64_t *left);
 void code_deinit(struct code *code);
 
+/* Finds a function's inline tree, and its table of nodes for pclntab_value(): 0 if it has none.
+ * Sets nothing else of code. */
+void code_find_tree(struct code *code, const struct pclntab_function *function,
+                    const struct moduledata *moduledata, uint32_t *ret_nodes);
+
 /* Returns the part of the code that contains an offset, or NULL if there is none. */
 const struct code_part *code_at(const struct code *code, uint32_t offset);
 

@@ -501,6 +501,18 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
     return ret->pcdata != NULL;
 }
 
+/* Every executable has such functions: methods of embedded types. */
+uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
+{
+    const uint64_t size = pclntab->record_size;
+    uint8_t most = 0;
+    for (uint64_t i = 0; size > 0 && i < pclntab->count; i++) {
+        const uint8_t *record = pclntab_at(pclntab, record_at(pclntab, i), size);
+        most = record && record[size - 4] > most ? record[size - 4] : most;
+    }
+    return most;
+}
+
 /* ---- functions by name ---- */
 
 /* pclntab_name() cuts long names, so a name that is looked up is cut as well. */

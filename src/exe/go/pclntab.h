@@ -95,6 +95,10 @@ struct pclntab_function {
  * count. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret);
 
+/* Returns the id of functions that the compiler has made, abi.FuncIDWrapper, the greatest of all
+ * ids; 0 before Go 1.18. Reads the records of all functions. */
+uint8_t pclntab_wrapper_id(const struct pclntab *pclntab);
+
 /* Returns whether records have the line where the function starts, as from Go 1.20 on. */
 static inline bool pclntab_has_start_lines(const struct pclntab *pclntab)
 {
