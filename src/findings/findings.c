@@ -39,6 +39,61 @@ struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
     return stale_find(findings->view, findings->dominators, findings->windows, &findings->stale);
 }
 
+/* ---- goroutines by place ---- */
+
+uint32_t findings_place_of(const struct findings *findings, uint32_t node)
+{
+    uint32_t alone = MERGED_NONE;
+    for (uint32_t i = node; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE))
+            return i;
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
+            alone = i;
+    }
+    return alone;
+}
+
+/* Returns the place of a goroutine of the view, or MERGED_NONE. */
+static uint32_t place_of_goroutine(const struct findings *findings, size_t number)
+{
+    struct g2h_view_goroutine goroutine;
+    g2h_view_goroutine(findings->view, number, &goroutine);
+    if (goroutine.node == UINT32_MAX)
+        return MERGED_NONE;
+    return findings_place_of(
+        findings, findings->merged.of[g2h_dominators_number(findings->dominators, goroutine.node)]);
+}
+
+/* Counts the goroutines of each place, and then puts each in its place. */
+static struct g2h_error *stack_index_make(const struct findings *findings, struct stack_index *ret)
+{
+    const size_t count = g2h_view_goroutine_count(findings->view),
+                 nodes = findings->merged.nodes.count;
+    _cleanup_free_ uint32_t *places = calloc(count + 1, sizeof(*places));
+    ret->first = calloc(nodes + 2, sizeof(*ret->first));
+    ret->list = calloc(count + 1, sizeof(*ret->list));
+    TRY_MEMORY(places && ret->first && ret->list);
+    for (size_t i = 0; i < count; i++) {
+        places[i] = place_of_goroutine(findings, i);
+        if (places[i] != MERGED_NONE)
+            ret->first[places[i] + 2]++;
+    }
+    for (size_t i = 2; i < nodes + 2; i++)
+        ret->first[i] += ret->first[i - 1];
+    for (size_t i = 0; i < count; i++)
+        if (places[i] != MERGED_NONE)
+            ret->list[ret->first[places[i] + 1]++] = (uint32_t)i;
+    return NULL;
+}
+
+static void stack_index_deinit(struct stack_index *index)
+{
+    free(index->first);
+    free(index->list);
+}
+
+/* ---- all of it ---- */
+
 /* Garbage is one subtree of the merged tree, so the sums of reachable memory are those of the root
  * without it. */
 struct g2h_error *findings_merge(struct findings *findings)
@@ -53,6 +108,7 @@ struct g2h_error *findings_merge(struct findings *findings)
     findings->reachable = root->retained - dead->retained;
     findings->untouched = root->untouched - dead->untouched;
     TRY(paths_create(findings, &findings->paths));
+    TRY(stack_index_make(findings, &findings->stacks));
     return findings->base ? growth_find(findings->base, &findings->merged, &findings->growth)
                           : NULL;
 }
@@ -66,6 +122,7 @@ void findings_deinit(struct findings *findings)
     g2h_windows_destroy(findings->windows);
     free(findings->growth.data);
     waste_deinit(&findings->waste);
+    stack_index_deinit(&findings->stacks);
     g2h_dominators_destroy(findings->own);
 }
 

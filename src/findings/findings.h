@@ -16,6 +16,7 @@
  * by class, the objects that retain most, structs and their layouts; indexes of a heap that is
  * queried repeatedly goroutines    goroutines by place, their stacks; those that can never run
  * again; what deferred calls hold; finalizers and cleanups that never run, or wait for others
+ *   stack_places  where goroutines of a place are
  *   memory_use    what the process has from the system; what points to memory outside of the heap
  *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding
  * and padding path          the object or class that a user asks for, the path there, as a Go
@@ -40,6 +41,13 @@
 #include "findings/pinned.h"
 #include "findings/waste.h"
 
+/* The goroutines by their places: stack_places.h. */
+struct stack_index {
+    uint32_t
+        *first;     /* by node of merged: where its goroutines begin in list; one more at the end */
+    uint32_t *list; /* numbers of goroutines in the view */
+};
+
 /* The basis of all other findings, which is found first. */
 struct findings {
     const struct g2h_view *view;             /* set these before findings_begin(); */
@@ -52,10 +60,11 @@ struct findings {
     struct merged merged;
     uint64_t total, garbage, reachable; /* bytes */
     uint64_t untouched;                 /* of the reachable ones: they take no memory */
-    growth_vector growth;               /* since the base; by node of merged */
-    struct allocated allocated;         /* empty until allocated_find() */
-    struct g2h_windows *windows;        /* NULL, unless waste is wanted */
-    struct stale stale;                 /* nothing, unless there are windows */
+    struct stack_index stacks;
+    growth_vector growth;        /* since the base; by node of merged */
+    struct allocated allocated;  /* empty until allocated_find() */
+    struct g2h_windows *windows; /* NULL, unless waste is wanted */
+    struct stale stale;          /* nothing, unless there are windows */
     struct waste waste;
     struct paths *paths;     /* for one thread at a time */
     const struct held *held; /* NULL, unless the heap is queried repeatedly: held_make() */
@@ -96,6 +105,10 @@ uint64_t findings_weight(const struct findings *findings, uint32_t node);
 uint64_t findings_members(const struct findings *findings, uint32_t node);
 
 int64_t findings_members_grown(const struct findings *findings, uint32_t node);
+
+/* Returns the place that a node of merged is, or is below of: a group of goroutines, or one that is
+ * alone; or MERGED_NONE. */
+uint32_t findings_place_of(const struct findings *findings, uint32_t node);
 
 /* Returns the goroutine, a node of the view, that is the example of a place. */
 uint32_t findings_example_goroutine(const struct findings *findings, uint32_t place);

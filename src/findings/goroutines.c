@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/scope.h"
 #include "findings/path.h"
+#include "findings/stack_places.h"
 
 /* ==== goroutines ==== */
 
@@ -16,20 +17,6 @@ static bool is_place(const struct findings *findings, uint32_t node)
 {
     return findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
            findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
-}
-
-/* Returns the place that a node of merged is, or is below of: a group, or a goroutine that is
- * alone; or MERGED_NONE. */
-static uint32_t goroutines_place_of(const struct findings *findings, uint32_t node)
-{
-    uint32_t alone = MERGED_NONE;
-    for (uint32_t i = node; i != MERGED_NONE; i = findings_node(findings, i)->parent) {
-        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE))
-            return i;
-        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
-            alone = i;
-    }
-    return alone;
 }
 
 static int goroutines_compare_places(const void *a, const void *b)
@@ -193,6 +180,37 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 
 /* ---- what they wait on ---- */
 
+/* Returns the state of a goroutine in its name: "chan receive" of "goroutine 7 [chan receive, 5
+ * minutes] main.run". */
+static struct g2h_bytes state_of(const struct findings *findings, uint32_t goroutine)
+{
+    size_t size;
+    const char *name = findings_name_of(findings->view, goroutine, &size);
+    const char *begin = memchr(name, '[', size);
+    size_t end = 0;
+    if (!begin)
+        return (struct g2h_bytes){(const uint8_t *)"", 0};
+    size -= (size_t)(++begin - name);
+    while (end < size && begin[end] != ',' && begin[end] != ']')
+        end++;
+    return (struct g2h_bytes){(const uint8_t *)begin, end};
+}
+
+/* What goroutines wait on, by their state. */
+static const struct {
+    const char *state, *what;
+} waits[] = {
+    {"chan receive", "the channel"},
+    {"chan send", "the channel"},
+    {"select", "the channels"},
+    {"sync.Mutex.Lock", "the sync.Mutex"},
+    {"sync.RWMutex.Lock", "the sync.RWMutex"},
+    {"sync.RWMutex.RLock", "the sync.RWMutex"},
+    {"sync.WaitGroup.Wait", "the sync.WaitGroup"},
+    {"sync.Cond.Wait", "the sync.Cond"},
+    {"semacquire", "the lock or sync.WaitGroup"},
+};
+
 /* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
  * global variable, which is the only one then. */
 #define OF_VARIABLE ((uint64_t)1 << 32)
@@ -260,16 +278,12 @@ static struct g2h_error *find_most_waited(const struct findings *findings, struc
                                           uint32_t place, struct waited_all *all,
                                           struct goroutines_waited *ret, uint64_t *ret_most)
 {
-    const size_t count = g2h_view_goroutine_count(findings->view);
-    for (size_t i = 0; i < count; i++) {
+    uint32_t count;
+    const uint32_t *list = stack_index_of(findings, place, &count);
+    ret->of = count;
+    for (uint32_t i = 0; i < count; i++) {
         struct g2h_view_goroutine goroutine;
-        g2h_view_goroutine(findings->view, i, &goroutine);
-        if (goroutine.node == UINT32_MAX)
-            continue;
-        const uint32_t number = g2h_dominators_number(findings->dominators, goroutine.node);
-        if (goroutines_place_of(findings, findings->merged.of[number]) != place)
-            continue;
-        ret->of++;
+        g2h_view_goroutine(findings->view, list[i], &goroutine);
         TRY(count_waiter(findings, edges, goroutine.node, all));
     }
     for (size_t i = 0; i < all->list.count; i++)
@@ -290,12 +304,16 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     _cleanup_(text_deinit) struct text path = {0};
     const bool is_variable = on >= OF_VARIABLE;
     const uint32_t node = (uint32_t)on;
-    uint32_t end;
+    uint32_t end = node;
     size_t size;
     if (!is_variable)
         TRY(path_append(findings->paths, node, &path, &end));
-    const bool is_path =
-        path.size > 0 && end == node && !memmem(path.data, path.size, owner, sizeof(owner) - 1);
+    if (!is_variable && path.size > 0 &&
+        (end != node || memmem(path.data, path.size, owner, sizeof(owner) - 1))) {
+        path.size = 0;
+        TRY(path_append_global(findings->paths, node, &path));
+    }
+    const bool is_path = path.size > 0;
     const char *name = is_variable ? g2h_view_waits_on(findings->view, goroutine, &size)
                                    : findings_name_of(findings->view, node, &size);
     text_append_string(text, text->size > 0 ? ", " : "");
@@ -316,8 +334,10 @@ struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32
     *ret = (struct goroutines_waited){.goroutine = UINT32_MAX};
     TRY(g2h_edges_create(findings->view, &edges));
     TRY(find_most_waited(findings, edges, place, &all, ret, &most));
-    if (ret->count == 0)
+    if (2 * ret->count <= ret->of) {
+        ret->goroutine = UINT32_MAX; /* what a few wait on says nothing of the others */
         return NULL;
+    }
     TRY(append_waited(findings, ret->goroutine, most, &ret->paths, &has_path));
     TRY(find_waited(findings, edges, ret->goroutine, &all.one));
     for (size_t i = 0, named = 1; i < all.one.count && named < MOST_NAMED; i++)
@@ -330,6 +350,48 @@ struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32
     TRY_MEMORY(!ret->paths.failed);
     ret->paths.size = has_path ? ret->paths.size : 0;
     return NULL;
+}
+
+/* Appends the class of something that is waited on. That of a lock in a block of 16 bytes, which
+ * small values share, says nothing; nor does the runtime's list of those that wait for a sync.Cond.
+ */
+static void append_waited_class(struct g2h_bytes class, struct g2h_bytes state, struct text *text)
+{
+    static const char the[] = "the sync.";
+    const bool is_known = !bytes_are(class, "(tiny block)") && !bytes_are(class, "runtime.sudog") &&
+                          !bytes_begin(class, "noptr");
+    for (size_t i = 0; i < sizeof(waits) / sizeof(*waits) && !is_known; i++)
+        if (bytes_are(state, waits[i].state) && strncmp(waits[i].what, the, strlen(the)) == 0) {
+            text_append_string(text, waits[i].what + strlen("the "));
+            return;
+        }
+    text_append(text, (const char *)class.data, (size_t) class.size);
+}
+
+void goroutines_append_classes(const struct findings *findings, uint32_t goroutine,
+                               struct text *text)
+{
+    static const char between[] = ", ";
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_(text_deinit) struct text classes = {0};
+    struct g2h_error *error = g2h_edges_create(findings->view, &edges);
+    text->failed |= error != NULL;
+    g2h_error_destroy(error);
+    if (!edges)
+        return;
+    findings_append_targets(findings, edges, goroutine, "waiting on", G2H_NODE_ROOT, &classes);
+    const struct g2h_bytes state = state_of(findings, goroutine);
+    struct g2h_bytes rest = {(const uint8_t *)classes.data, classes.size};
+    while (rest.size > 0) {
+        const uint8_t *end = bytes_find(rest, between);
+        const struct g2h_bytes class = {rest.data, end ? (uint64_t)(end - rest.data) : rest.size};
+        const uint64_t step = class.size + (end ? strlen(between) : 0);
+        text_append_string(text, text->size > 0 ? between : "");
+        append_waited_class(class, state, text);
+        rest.data += step;
+        rest.size -= step;
+    }
+    text->failed |= classes.failed;
 }
 
 /* ---- goroutines that have ended ---- */
@@ -431,7 +493,7 @@ static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *
                                     uint32_t goroutine)
 {
     const uint32_t number = g2h_dominators_number(findings->dominators, goroutine),
-                   place = goroutines_place_of(findings, findings->merged.of[number]);
+                   place = findings_place_of(findings, findings->merged.of[number]);
     uint32_t at = (uint32_t)leaks->places.count;
     if (place == MERGED_NONE)
         return NULL;
@@ -473,46 +535,17 @@ const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findi
                                    uint32_t node)
 {
     const uint32_t place =
-        leaks->places.count == 0 ? MERGED_NONE : goroutines_place_of(findings, node);
+        leaks->places.count == 0 ? MERGED_NONE : findings_place_of(findings, node);
     const uint32_t at = place == MERGED_NONE ? MAP_NONE : map_get(&leaks->by_node, place);
     return at == MAP_NONE ? NULL : &leaks->places.data[at];
 }
 
 /* ---- why ---- */
 
-/* Returns the state of a goroutine in its name: "chan receive" of "goroutine 7 [chan receive, 5
- * minutes] main.run". */
-static struct g2h_bytes state_of(const struct findings *findings, uint32_t goroutine)
-{
-    size_t size;
-    const char *name = findings_name_of(findings->view, goroutine, &size);
-    const char *begin = memchr(name, '[', size);
-    size_t end = 0;
-    if (!begin)
-        return (struct g2h_bytes){(const uint8_t *)"", 0};
-    size -= (size_t)(++begin - name);
-    while (end < size && begin[end] != ',' && begin[end] != ']')
-        end++;
-    return (struct g2h_bytes){(const uint8_t *)begin, end};
-}
-
 /* Derives the reason from the wait state in the goroutine's name. */
 void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bool are_many,
                          struct text *text)
 {
-    static const struct {
-        const char *state, *what;
-    } waits[] = {
-        {"chan receive", "the channel"},
-        {"chan send", "the channel"},
-        {"select", "the channels"},
-        {"sync.Mutex.Lock", "the sync.Mutex"},
-        {"sync.RWMutex.Lock", "the sync.RWMutex"},
-        {"sync.RWMutex.RLock", "the sync.RWMutex"},
-        {"sync.WaitGroup.Wait", "the sync.WaitGroup"},
-        {"sync.Cond.Wait", "the sync.Cond"},
-        {"semacquire", "the lock or sync.WaitGroup"},
-    };
     const struct g2h_bytes state = state_of(findings, goroutine);
     const char *what = "what";
     if (bytes_are(state, "chan receive (nil chan)") || bytes_are(state, "chan send (nil chan)")) {

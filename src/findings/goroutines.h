@@ -52,7 +52,7 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
 /* What the goroutines in one place wait on. */
 struct goroutines_waited {
     uint32_t goroutine; /* a node of the view: one of those that wait on what most do, or UINT32_MAX
-                           if none has an edge "waiting on" */
+                           if there is nothing that more than half of them wait on */
     struct text paths;  /* to what this one waits on, first to what most do, as path_append() has
                            them; classes take the place of what no variable of a package leads to:
                            "main.stop, chan int"; empty if these are all */
@@ -63,6 +63,10 @@ struct goroutines_waited {
  * case. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
                                          struct goroutines_waited *ret);
+
+/* Appends the classes of what a goroutine, a node of the view, waits on: "chan int, chan bool". */
+void goroutines_append_classes(const struct findings *findings, uint32_t goroutine,
+                               struct text *text);
 
 /* The objects of class runtime.g that no goroutine has any more: the runtime keeps them for reuse.
  */

@@ -896,6 +896,22 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
                              text);
 }
 
+/* Names that are certain come first. */
+struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct text *text)
+{
+    static const enum path_scope scopes[] = {PATH_PROGRAM, PATH_GLOBALS};
+    bool found = false;
+    paths->nodes.count = 0;
+    for (size_t i = 0; i < 2 && !found; i++) {
+        _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
+        TRY(path_search_begin(&search, paths->view, paths->edges, 0, scopes[i], MOST_VISITED));
+        TRY(path_find(paths, &search, node, EXACT, &found));
+    }
+    return found ? expression_append(paths->view, paths->edges, paths->nodes.data,
+                                     paths->nodes.count, text)
+                 : NULL;
+}
+
 struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,
                                  struct text *text, uint32_t *ret_end)
 {

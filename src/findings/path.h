@@ -164,6 +164,11 @@ struct g2h_edges *paths_edges(struct paths *paths);
 struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
                               uint32_t *ret_end);
 
+/* Appends the shortest path to a node from a variable of the program, by which also objects that
+ * other roots hold, too, have a name. Appends nothing if there is none among the nearest objects.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct text *text);
+
 /* Does the same for a path that goes by a certain holder of one of the node's dominators, or of the
  * node itself: held. */
 struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,

@@ -69,9 +69,10 @@ struct builder {
     struct first_thread first_thread;
     /* Ascending by value; if the executable has no symbols. */
     VECTOR(struct static_pointer) static_pointers;
-    const struct g2h_memory *memory;   /* of the process; may be NULL */
-    bool no_stacks;                    /* makes no nodes for goroutines' stacks */
-    struct text text;                  /* the name under construction */
+    const struct g2h_memory *memory; /* of the process; may be NULL */
+    bool no_stacks;                  /* makes no nodes for goroutines' stacks */
+    struct g2h_bytes named; /* the function that the frame is named after whose words are named */
+    struct text text;       /* the name under construction */
     uint32_t root, globals, mappings;  /* the last two: UINT32_MAX if not added yet */
     struct map mapping_nodes;          /* number of a mapping → node */
     struct map packages;               /* string of the name → node */

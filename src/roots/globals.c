@@ -575,8 +575,10 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
     builder_append_path(builder, local->type, offset);
     if (local->function == UINT32_MAX)
         return;
-    text_printf(&builder->text, " (inlined ");
     const struct g2h_bytes function = types_text(types, local->function);
+    if (builder->named.size > 0 && bytes_same(function, builder->named))
+        return;
+    text_printf(&builder->text, " (inlined ");
     text_append_name(&builder->text, builder->names, function.data, function.size, NAME_LIMIT / 4);
     text_printf(&builder->text, ")");
 }

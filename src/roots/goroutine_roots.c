@@ -216,6 +216,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
                                         name, &node));
     const struct root_frame root = {node, number, builder->site_of[number] - 1};
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
+    builder->named = builder_site_call(builder, builder_site(builder, number))->function;
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         if (!goroutine_roots_name_word(builder, frame, callee, offset) && builder->typing &&
@@ -244,6 +245,7 @@ static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uin
         TRY(add_frame(builder, &position, frames[i], &frame, i > 0 ? &callee : NULL));
         callee = frame;
     }
+    builder->named = bytes_none;
     return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/path.h"
-#include "output/report/sections.h"
+#include "output/report/show.h"
 #include "output/report/table.h"
 
 struct path_to_path {
@@ -178,6 +178,8 @@ struct g2h_error *report_put_path(const struct report *report, const char *asked
     _cleanup_(path_deinit) struct path_to_path path = {
         .report = report, .edges = paths_edges(report->findings->paths)};
     struct lookup lookup;
+    if (show_is_of_goroutine(asked))
+        return report_put_goroutine(report, asked);
     TRY(lookup_find(report->findings, asked, &lookup));
     return lookup.is_class ? path_to_put_class(&path, &lookup)
                            : path_to_put_object(&path, lookup.node, lookup.offset);

@@ -5,6 +5,7 @@
 
 #include "base/scope.h"
 #include "findings/goroutines.h"
+#include "findings/stack_places.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
@@ -30,6 +31,41 @@ static struct g2h_bytes site_of(struct g2h_bytes site)
     return at > 0 && word.size > 0 && bytes_contain(word, ":") ? word : text_without(site, words);
 }
 
+void report_put_minutes(const struct report *report, const struct stack_place *place,
+                        const char *before, const char *behind)
+{
+    if (place->oldest == 0)
+        return;
+    PUT(report->page, "%s", before);
+    if (place->median < place->oldest)
+        PUT(report->page, "%n{minutes} to ", place->median);
+    else
+        PUT(report->page, "|%n{minutes}", place->median);
+    PUT(report->page, "%n{most_minutes} %s%s", place->oldest,
+        place->oldest == 1 ? "minute" : "minutes", behind);
+}
+
+/* Adds what JSON says of the goroutines of a row: where they are, how long, and one of them. */
+static struct g2h_error *put_details(const struct report *report, uint32_t place)
+{
+    _cleanup_(text_deinit) struct text frames = {0}, function = {0};
+    struct g2h_view_goroutine goroutine;
+    struct stack_place found;
+    if (!report->page->is_json)
+        return NULL;
+    TRY(stack_place_find(report->findings, place, &found));
+    if (found.example == UINT32_MAX)
+        return NULL;
+    g2h_view_goroutine(report->findings->view, found.example, &goroutine);
+    const bool has_frames = stack_append_frames(report->findings, found.example, &frames);
+    stack_append_function(report->findings, &goroutine, &function);
+    TRY_MEMORY(!frames.failed && !function.failed);
+    PUT(report->page, "|%s{runs}%?s{waits_at}%?n{goroutine}", &function, has_frames, &frames,
+        !g2h_view_is_redacted(report->findings->view), found.goid);
+    PUT(report->page, "|%n{minutes}%n{most_minutes}", found.median, found.oldest);
+    return NULL;
+}
+
 /* Adds a row; its columns depend on whether there is a base, and on whether goroutines are
  * leaked. */
 static struct g2h_error *put_place(const struct report *report, struct table *table,
@@ -44,12 +80,14 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
                             findings_example_goroutine(report->findings, place->node), NULL,
                             G2H_NODE_CREATION_SITE, &site);
     TRY_MEMORY(!site.failed);
-    TABLE_PUT(
+    TABLE_OPEN(
         table,
         "%s{place}%?c{grown}%n{count}%?n{leaked}%b{retained}%s{started_at}|%?b{leaked_retained}",
         text_without(report_name(report, place->node), words), report->findings->base != NULL,
         place->grown, place->count, has_leaks, leaked ? leaked->count : 0, place->retained,
         site_of(report_bytes(site.data, site.size)), has_leaks, leaked ? leaked->retained : 0);
+    TRY(put_details(report, place->node));
+    page_close(report->page);
     return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "findings/keys.h"
 #include "findings/pinned.h"
 #include "findings/path.h"
+#include "findings/stack_places.h"
 #include "output/report/sections.h"
 
 enum { MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
@@ -329,17 +330,53 @@ static struct g2h_error *put_coroutine(const struct report *report, uint32_t gor
     return NULL;
 }
 
+/* Reports where goroutines wait, how long, and one of those with the most frequent stack, a node of
+ * the view: UINT32_MAX if there is none. */
+static struct g2h_error *put_waits_at(const struct report *report, uint32_t place,
+                                      uint32_t *ret_example)
+{
+    _cleanup_(text_deinit) struct text frames = {0}, number = {0};
+    struct g2h_view_goroutine goroutine;
+    struct stack_place found;
+    struct page *page = report->page;
+    TRY(stack_place_find(report->findings, place, &found));
+    *ret_example = UINT32_MAX;
+    if (found.example == UINT32_MAX)
+        return NULL;
+    g2h_view_goroutine(report->findings->view, found.example, &goroutine);
+    *ret_example = goroutine.node;
+    if (stack_append_frames(report->findings, found.example, &frames)) {
+        PUT(page, "      waits at    %.*s{waits_at}", 2 * page->columns, &frames);
+        PUT_IF(found.alike < found.of, page, ", as %n{waits_at_count} of %n do", found.alike,
+               found.of);
+        PUT(page, "\n");
+    }
+    TRY_MEMORY(!frames.failed);
+    report_put_minutes(report, &found, "      for         ", "\n");
+    if (g2h_view_is_redacted(report->findings->view))
+        return NULL;
+    text_append_number(&number, found.goid);
+    TRY_MEMORY(!number.failed);
+    PUT_IF(found.of > 1, page, "      e.g.        goroutine %s\n", &number);
+    PUT(page, "|%n{goroutine}", found.goid);
+    return NULL;
+}
+
 /* Reports what goroutines wait on: the paths to it, or else its classes. */
-static struct g2h_error *put_waited(const struct report *report, uint32_t place)
+static struct g2h_error *put_waited(const struct report *report, uint32_t place, uint32_t example)
 {
     struct goroutines_waited waited;
     struct page *page = report->page;
     struct g2h_error *error = goroutines_find_waited(report->findings, place, &waited);
     _cleanup_(text_deinit) struct text paths = waited.paths;
     TRY(error);
-    if (waited.goroutine != UINT32_MAX)
-        TRY(put_target(report, paths.size == 0, "      wait on     %s{wait_on}\n", waited.goroutine,
-                       "waiting on", G2H_NODE_ROOT));
+    if (example != UINT32_MAX) {
+        _cleanup_(text_deinit) struct text classes = {0};
+        goroutines_append_classes(report->findings, example, &classes);
+        TRY_MEMORY(!classes.failed);
+        if (classes.size > 0)
+            PUT_IF(paths.size == 0, page, "      wait on     %s{wait_on}\n", &classes);
+    }
     if (paths.size == 0)
         return NULL;
     PUT(page, "<waited>      wait on     %.*s{paths}", 2 * page->columns, &paths);
@@ -352,12 +389,14 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, con
 {
     const struct suspect *suspect = &who->suspect;
     const uint32_t place = suspect->item, goroutine = who->example.node;
+    uint32_t example;
     TRY(put_most(report, suspect, &who->example));
     if (suspect->inside != 0) /* what they hold many of */
         PUT(report->page, "<inside>      of which    %n{count} %#s{class}, %b{retained}\n</>",
             suspect->inside_count, name_of_class(report, suspect->inside),
             report_node(report, suspect->inside)->retained);
-    TRY(put_waited(report, place));
+    TRY(put_waits_at(report, place, &example));
+    TRY(put_waited(report, place, example));
     TRY(put_started_by(report, goroutine));
     TRY(put_coroutine(report, goroutine));
     TRY(put_locals(report, place, who->example.most != UINT32_MAX));

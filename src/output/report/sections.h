@@ -77,6 +77,10 @@ struct g2h_error *report_put_path(const struct report *report, const char *asked
  * dump has. */
 struct g2h_error *report_put_shown(const struct report *report, const char *asked);
 
+/* Writes the stack of a goroutine with its variables, goroutine 17, or one of these, goroutine 17 ·
+ * v: show.h. Errors: G2H_ERROR_NOT_FOUND. */
+struct g2h_error *report_put_goroutine(const struct report *report, const char *asked);
+
 /* ---- parts of sections ---- */
 
 /* Most rows of a table about the queried object or class. */
@@ -105,6 +109,12 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
  * G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_allocator(const struct report *report,
                                        const struct allocator *allocator, bool is_line);
+
+/* Adds how long the goroutines of a place have waited, if that is a minute or more: "4 to 41
+ * minutes", between two words. JSON has the median and the longest time. */
+struct stack_place;
+void report_put_minutes(const struct report *report, const struct stack_place *place,
+                        const char *before, const char *behind);
 
 /* ---- thresholds ---- */
 

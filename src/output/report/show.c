@@ -261,17 +261,24 @@ static void show_deinit(struct show *show)
     g2h_text_deinit(&show->type);
 }
 
+struct g2h_error *report_put_goroutine(const struct report *report, const char *asked)
+{
+    _cleanup_(show_deinit) struct show show = {.report = report, .view = report->findings->view};
+    TRY(g2h_values_create(show.view, &show.values));
+    return show_put_goroutine(&show, asked);
+}
+
 struct g2h_error *report_put_shown(const struct report *report, const char *asked)
 {
     _cleanup_(show_deinit) struct show show = {.report = report, .view = report->findings->view};
     struct g2h_location location;
     struct lookup lookup;
+    if (show_is_of_goroutine(asked))
+        return report_put_goroutine(report, asked);
     if (!g2h_view_is_typed(show.view))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "without types there are no values to show: --exe gives them");
     TRY(g2h_values_create(show.view, &show.values));
-    if (show_is_of_goroutine(asked))
-        return show_put_goroutine(&show, asked);
     const enum g2h_variable found = g2h_location_of_variable(show.view, asked, &location);
     if (found == G2H_VARIABLE_NOT_IN_DUMP)
         return error_create(G2H_ERROR_NOT_FOUND,

@@ -67,6 +67,13 @@ struct shown_frame {
     size_t size;
 };
 
+/* A function of a frame: an inlined one, or the frame's own. */
+struct shown_call {
+    const struct shown_frame *frame;
+    struct g2h_view_call call;
+    bool is_last; /* it has the variables of functions that are not among the frame's, too */
+};
+
 static struct shown_frame frame_at(const struct show *show,
                                    const struct g2h_view_goroutine *goroutine, size_t index)
 {
@@ -113,12 +120,14 @@ static bool show_locals_find(const struct show *show, const struct asked_gorouti
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);
         const size_t function = expression_without_line(frame.name, frame.size);
-        if (asked->function_size > 0 &&
-            !show_locals_is_text(frame.name, frame.size, asked->function, asked->function_size) &&
-            !show_locals_is_text(frame.name, function, asked->function, asked->function_size))
-            continue;
+        const bool is_asked =
+            asked->function_size == 0 ||
+            show_locals_is_text(frame.name, frame.size, asked->function, asked->function_size) ||
+            show_locals_is_text(frame.name, function, asked->function, asked->function_size);
         for (uint32_t j = 0; g2h_view_local(show->view, frame.number, frame.caller, j, ret); j++)
-            if (ret->is_there && show_locals_is_called(ret, asked)) {
+            if (ret->is_there && show_locals_is_called(ret, asked) &&
+                (is_asked || show_locals_is_text(ret->function, ret->function_size, asked->function,
+                                                 asked->function_size))) {
                 *ret_frame = frame;
                 return true;
             }
@@ -153,14 +162,38 @@ static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
     return NULL;
 }
 
+/* Returns whether a variable belongs to a function that is inlined in a frame. */
+static bool show_locals_is_of(const struct g2h_local *local, const struct g2h_view_call *call)
+{
+    return show_locals_is_text(local->function, local->function_size,
+                               (const char *)call->function.data, (size_t)call->function.size);
+}
+
+/* Returns whether a variable is shown below a function of a frame. */
+static bool show_locals_is_below(const struct show *show, const struct shown_call *shown,
+                                 const struct g2h_local *local)
+{
+    struct g2h_view_call call;
+    if (local->is_made)
+        return false;
+    if (local->function_size == 0 || show_locals_is_of(local, &shown->call))
+        return local->function_size > 0 || !shown->call.is_inlined || shown->is_last;
+    for (uint32_t i = 0;
+         shown->is_last && g2h_view_call(show->view, shown->frame->number, i, &call); i++)
+        if (!call.is_wrapper && show_locals_is_of(local, &call))
+            return false;
+    return shown->is_last;
+}
+
 /* Adds the values of a variable as rows of its frame's table. */
 static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
+                                          const struct shown_call *shown,
                                           const struct g2h_local *local, uint64_t *left)
 {
     _cleanup_(text_deinit) struct text name = {0};
     struct g2h_value value;
     text_append(&name, local->name, local->name_size);
-    if (local->function_size > 0) {
+    if (local->function_size > 0 && !show_locals_is_of(local, &shown->call)) {
         text_printf(&name, " (inlined ");
         text_append(&name, local->function, local->function_size);
         text_append_string(&name, ")");
@@ -184,21 +217,61 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     return error;
 }
 
-static struct g2h_error *show_locals_put_frame(struct show *show, const struct shown_frame *frame)
+/* Reports a function of a frame, and its variables. */
+static struct g2h_error *show_locals_put_call(struct show *show, const struct shown_call *shown)
 {
     struct page *page = show->report->page;
+    const struct shown_frame *frame = shown->frame;
     _cleanup_(table_deinit) struct table table;
     struct g2h_local local;
     uint64_t left = SHOW_VALUES;
+    show->text.size = 0;
+    g2h_view_call_text(show->view, &shown->call, &show->text);
+    TRY_MEMORY(!show->text.failed);
     page_open(page, NULL);
-    PUT(page, "\n%#s{function}\n", report_bytes(frame->name, frame->size));
+    PUT(page, "\n%#s{function}", report_made(&show->text));
+    PUT_IF(shown->call.is_inlined && !shown->is_last, page, " (inlined)|%f{is_inlined}",
+           shown->call.is_inlined);
+    PUT(page, "\n");
+    if (shown->call.line > 0)
+        PUT(page, "|%s{file}%n{line}", shown->call.file, shown->call.line);
     table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
     for (uint32_t i = 0;
          left > 0 && g2h_view_local(show->view, frame->number, frame->caller, i, &local); i++)
-        if (!local.is_made)
-            TRY(put_row_of_local(show, &table, &local, &left));
+        if (show_locals_is_below(show, shown, &local))
+            TRY(put_row_of_local(show, &table, shown, &local, &left));
     TRY(table_end(&table));
     page_close(page);
+    return NULL;
+}
+
+/* Reports the functions of a frame, the innermost first, but those that the compiler has made. */
+static struct g2h_error *show_locals_put_frame(struct show *show, const struct shown_frame *frame)
+{
+    struct shown_call shown = {.frame = frame};
+    uint32_t last = UINT32_MAX, count = 0;
+    for (; g2h_view_call(show->view, frame->number, count, &shown.call); count++)
+        last = shown.call.is_wrapper ? last : count;
+    for (uint32_t i = 0; i < count; i++) {
+        g2h_view_call(show->view, frame->number, i, &shown.call);
+        shown.is_last = last == UINT32_MAX ? i + 1 == count : i == last;
+        if (!shown.call.is_wrapper || shown.is_last)
+            TRY(show_locals_put_call(show, &shown));
+    }
+    return NULL;
+}
+
+/* Reports the go statement that has started a goroutine. */
+static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t node)
+{
+    _cleanup_(text_deinit) struct text site = {0};
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    TRY(g2h_edges_create(show->view, &edges));
+    findings_append_targets(show->report->findings, edges, node, NULL, G2H_NODE_CREATION_SITE,
+                            &site);
+    TRY_MEMORY(!site.failed);
+    if (site.size > 0)
+        PUT(show->report->page, "  started by  %s{started_by}\n", &site);
     return NULL;
 }
 
@@ -211,6 +284,7 @@ static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t n
     page_open(page, "goroutine");
     page_head(page, "GOROUTINE");
     PUT(page, "   %#s{name}\n|%n{number}", report_bytes(name, size), number);
+    TRY(show_locals_put_start(show, goroutine->node));
     page_open_list(page, "frames");
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);
