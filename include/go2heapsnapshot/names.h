@@ -27,6 +27,8 @@ enum g2h_name_use {
                                  package */
     G2H_NAME_OF_LIBRARY = 32, /* of a frame of a function of the runtime, or of a package of the
                                  standard library that waits, or calls back, for its callers */
+    G2H_NAME_OF_LINKS = 64,   /* of the parts of a sync.Map whose pointers a Go programmer does not
+                                 see, and which paths leave out */
 };
 
 /* The form of the Go type that a class of objects is named after. */

@@ -191,6 +191,43 @@ bool expression_hides(const struct g2h_view *view, uint32_t node)
     return findings_is_entries(view, read.name);
 }
 
+/* Returns whether paths leave out the pointers of a node, a part of a sync.Map; or, of the class
+ * with this name, which sync.Map has until Go 1.23, also those of the values that it points to. */
+static bool is_link(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.name != G2H_NAME_NONE &&
+           (g2h_view_name_uses(view, read.name) & G2H_NAME_OF_LINKS) != 0;
+}
+
+/* Returns whether a node is an entry of a sync.Map until Go 1.23, which points to the interface
+ * with the value. */
+static bool is_boxing(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return is_link(view, node) && g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_ENTRY;
+}
+
+/* Returns whether a node is an interface by itself. */
+static bool is_box(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.kind == G2H_NODE_OBJECT && read.name != G2H_NAME_NONE &&
+           g2h_view_class_form(view, read.name) == G2H_FORM_INTERFACE;
+}
+
+/* Returns whether a pointer leads from an entry of a sync.Map to the next one. */
+static bool is_chain(const struct g2h_view *view, const struct g2h_edge *edge)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, edge->source, &read);
+    return (edge->flags & G2H_EDGE_INTERNAL) != 0 && read.name != G2H_NAME_NONE &&
+           g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_ENTRY;
+}
+
 /* Sets *ret to the first strong edge from one node to another. Of a frame it takes the last one,
  * since edges for named variables come after those for unnamed stack words. Returns false if there
  * is none. */
@@ -370,9 +407,12 @@ static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
             append_ellipsis(text);
             i = count - MOST_STEPS / 2;
         }
-        if (expression_hides(view, nodes[i + 1]))
+        if (expression_hides(view, nodes[i + 1]) || is_link(view, nodes[i]) ||
+            (i > 0 && is_boxing(view, nodes[i - 1]) && is_box(view, nodes[i])))
             continue;
         const bool is_found = find_edge(view, edges, nodes[i], nodes[i + 1], &edge);
+        if (is_found && is_chain(view, &edge))
+            continue;
         if (!is_found || (is_long && edge.name == last && (edge.flags & G2H_EDGE_BY_INDEX) == 0))
             append_ellipsis(text);
         else
@@ -497,7 +537,7 @@ static void split_owner(struct reading *reading, const char *expression)
 static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
 {
     uint32_t index = (uint32_t)reading->reached.count;
-    if (at == reading->size) {
+    if (at == reading->size && !is_boxing(reading->view, node)) {
         reading->found = node;
         return NULL;
     }
@@ -600,13 +640,18 @@ static struct g2h_error *expression_go_on(struct reading *reading, struct reache
     struct text *name = &reading->name;
     const size_t before = from.at > 0;
     const uint64_t index = index_at(reading->text + from.at);
+    const bool is_silent = is_link(reading->view, from.node);
     g2h_edges_begin(reading->edges, from.node, from.node + 1);
+    if (is_boxing(reading->view, from.node) && next_edge(reading, &edge))
+        g2h_edges_begin(reading->edges, edge.target, edge.target + 1);
     while (next_edge(reading, &edge)) {
-        if (is_other_index(reading, &edge, index))
+        const bool is_hidden = is_silent || expression_hides(reading->view, edge.target) ||
+                               is_chain(reading->view, &edge);
+        if (!is_hidden && is_other_index(reading, &edge, index))
             continue;
         name->size = 0;
         text_append(name, reading->text + from.at - before, before); /* a dot depends on it */
-        if (!expression_hides(reading->view, edge.target))
+        if (!is_hidden)
             expression_append_edge(reading->view, reading->edges, &edge, name);
         TRY_MEMORY(!name->failed);
         const size_t size = name->size - before;

@@ -141,7 +141,9 @@ static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
     TRY_MEMORY(after->entries);
     for (size_t i = 0; graph->typing && i < objects; i++) {
         const uint32_t claim = graph->typing->claims[i] & CLAIM_TYPE;
-        if (claim != 0 && graph->names.of_type[claim - 1].entries)
+        const struct map_entries *entries =
+            claim != 0 ? graph->names.of_type[claim - 1].entries : NULL;
+        if (entries && !entries->is_single)
             bits_add(after->entries, i);
     }
     return NULL;

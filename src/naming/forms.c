@@ -46,6 +46,28 @@ static const struct {
     {"unique.entry[", G2H_RUNTIME_ENTRY},
 };
 
+/* The structures of sync.Map and HashTrieMap, up to what has a key: G2H_NAME_OF_LINKS. A name that
+ * ends with [ is a generic type's. */
+static const char *const links[] = {
+    "sync.Map",
+    "sync.readOnly", /* until Go 1.23, as is sync.entry */
+    "sync.entry",
+    "internal/sync.HashTrieMap[",
+    "internal/sync.indirect[",
+    "internal/concurrent.HashTrieMap[",
+    "internal/concurrent.indirect[",
+    "unique.indirect[",
+};
+
+static bool is_link(struct g2h_bytes type)
+{
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+        if (links[i][strlen(links[i]) - 1] == '[' ? bytes_begin(type, links[i])
+                                                  : bytes_are(type, links[i]))
+            return true;
+    return false;
+}
+
 /* Packages whose functions wait, call back or copy for those that call them. */
 static const char *const libraries[] = {
     "runtime", "sync", "syscall", "net",        "os",        "io",
@@ -100,7 +122,8 @@ unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of)
     const enum g2h_class_form form = of != G2H_FORM_OTHER ? of : form_of(type);
     return (unsigned)form << NAME_FORM_SHIFT |
            (unsigned)runtime_class_of(type, of) << NAME_RUNTIME_SHIFT |
-           (of == G2H_FORM_OTHER && bytes_begin(type, "runtime.") ? G2H_NAME_OF_RUNTIME : 0u);
+           (of == G2H_FORM_OTHER && bytes_begin(type, "runtime.") ? G2H_NAME_OF_RUNTIME : 0u) |
+           (of == G2H_FORM_OTHER && is_link(type) ? G2H_NAME_OF_LINKS : 0u);
 }
 
 unsigned form_of_function(struct g2h_bytes function)

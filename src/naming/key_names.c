@@ -50,12 +50,68 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
     return true;
 }
 
-/* Returns whether keys of a type can be shown, or may be, depending on what an interface holds. */
-static enum key_kind key_names_kind_of(const struct type *key)
+enum { KEY_DEPTH = 4, KEY_FIELDS = 16 /* of structs and arrays in keys */ };
+
+/* Returns whether all values in keys of a type, a struct or an array, can be shown. */
+static bool key_names_are_textual(const struct types *types, uint32_t number, unsigned depth)
 {
-    if (key->kind == TYPE_STRING || (key->kind >= TYPE_BOOL && key->kind <= TYPE_UINTPTR))
-        return KEYS_TEXTUAL;
-    return key->kind == TYPE_INTERFACE ? KEYS_INTERFACE : KEYS_WITHOUT_TEXT;
+    if (number >= types->list.count || depth == KEY_DEPTH)
+        return false;
+    const struct type *type = &types->list.data[number];
+    if (type->kind == TYPE_ARRAY)
+        return type->length <= KEY_FIELDS && type->elem < types->list.count &&
+               types->list.data[type->elem].size ==
+                   (type->length ? type->size / type->length : 0) &&
+               key_names_are_textual(types, type->elem, depth + 1);
+    if (type->kind != TYPE_STRUCT)
+        return type->kind == TYPE_STRING ||
+               (type->kind >= TYPE_BOOL && type->kind <= TYPE_UINTPTR && type->size <= 8);
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + i];
+        if (!key_names_are_textual(types, field->type, depth + 1) || field->offset > type->size ||
+            types->list.data[field->type].size > type->size - field->offset)
+            return false;
+    }
+    return type->field_count > 0 && type->field_count <= KEY_FIELDS;
+}
+
+/* Returns whether keys of a type can be shown, or may be, depending on what an interface holds. */
+static enum key_kind key_names_kind_of(const struct types *types, uint32_t number)
+{
+    return types->list.data[number].kind == TYPE_INTERFACE ? KEYS_INTERFACE
+           : key_names_are_textual(types, number, 0)       ? KEYS_TEXTUAL
+                                                           : KEYS_WITHOUT_TEXT;
+}
+
+/* Maps the words of a slot to it. */
+static void map_entries_mark(struct map_entries *entries, const struct types *types, unsigned slot)
+{
+    const uint64_t word = types->pointer_size, key = entries->keys + slot * entries->key_stride,
+                   elem = entries->elems + slot * entries->elem_stride;
+    for (uint64_t at = key; at < key + types->list.data[entries->key].size; at += word)
+        entries->slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
+    for (uint64_t at = elem; at < elem + types->list.data[entries->elem].size; at += word)
+        entries->slot_of_word[at / word] = (uint8_t)slot;
+}
+
+/* Copies entries without their arrays, whose words are all of no slot yet. */
+static bool map_entries_copy(const struct map_entries *found, const struct types *types,
+                             struct map_entries **ret)
+{
+    const size_t words = (size_t)(found->size / types->pointer_size) + 1;
+    struct map_entries *copy = *ret = malloc(sizeof(*copy));
+    if (!copy)
+        return false;
+    *copy = *found;
+    copy->kind = key_names_kind_of(types, found->key);
+    copy->slot_of_word = malloc(words);
+    if (!copy->slot_of_word) {
+        free(copy);
+        *ret = NULL;
+        return false;
+    }
+    memset(copy->slot_of_word, SLOT_NONE, words);
+    return true;
 }
 
 /* Finds the fields of keys and elems, checks that all eight slots are inside the type, and maps
@@ -64,7 +120,6 @@ static enum key_kind key_names_kind_of(const struct type *key)
 bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = &types->list.data[number];
-    const uint64_t word = types->pointer_size;
     struct map_entries found = {.size = type->size, .is_swiss = type->role == ROLE_MAP_GROUP};
     *ret = NULL;
     if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) ||
@@ -76,25 +131,33 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
         found.keys + (SLOTS - 1) * found.key_stride > type->size - key_size ||
         found.elems + (SLOTS - 1) * found.elem_stride > type->size - elem_size)
         return true;
-    found.kind = key_names_kind_of(&types->list.data[found.key]);
-    found.slot_of_word = malloc((size_t)(type->size / word) + 1);
-    *ret = malloc(sizeof(**ret));
-    if (!found.slot_of_word || !*ret) {
-        free(found.slot_of_word);
-        free(*ret);
-        *ret = NULL;
+    if (!map_entries_copy(&found, types, ret))
         return false;
-    }
-    memset(found.slot_of_word, SLOT_NONE, (size_t)(type->size / word) + 1);
-    for (unsigned slot = 0; slot < SLOTS; slot++) {
-        const uint64_t key = found.keys + slot * found.key_stride,
-                       elem = found.elems + slot * found.elem_stride;
-        for (uint64_t at = key; at < key + key_size; at += word)
-            found.slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
-        for (uint64_t at = elem; at < elem + elem_size; at += word)
-            found.slot_of_word[at / word] = (uint8_t)slot;
-    }
-    **ret = found;
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        map_entries_mark(*ret, types, slot);
+    return true;
+}
+
+bool map_entries_create_single(const struct types *types, uint32_t number, struct map_entries **ret)
+{
+    const struct type *type = &types->list.data[number];
+    const struct type_field *key = types_field(types, number, "key"),
+                            *value = types_field(types, number, "value");
+    *ret = NULL;
+    if (!key || !value || type->size > UINT16_MAX || key->type >= types->list.count ||
+        value->type >= types->list.count || key->offset > type->size ||
+        types->list.data[key->type].size > type->size - key->offset || value->offset > type->size ||
+        types->list.data[value->type].size > type->size - value->offset)
+        return true;
+    const struct map_entries found = {.key = key->type,
+                                      .elem = value->type,
+                                      .keys = key->offset,
+                                      .elems = value->offset,
+                                      .size = type->size,
+                                      .is_single = true};
+    if (!map_entries_copy(&found, types, ret))
+        return false;
+    map_entries_mark(*ret, types, 0);
     return true;
 }
 
@@ -114,6 +177,8 @@ unsigned map_entries_used(const struct names *names, const struct map_entries *e
                           const uint8_t *value)
 {
     unsigned used = 0;
+    if (entries->is_single)
+        return 1;
     if (entries->is_swiss) { /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit 7
                                 set; ctrl is a number whose lowest byte belongs to slot 0 */
         const uint64_t control = names->word_shift == 3 ? heap_word(names->heap, value)
@@ -352,24 +417,105 @@ static enum key_form read_integer(const struct key_reader *reader, const struct 
     return KEY_TEXT;
 }
 
-/* The key in an interface must first be found by its dynamic type; only strings, integers and bools
- * are shown. */
+/* A struct or array of which a value is appended. */
+struct key_parts {
+    const struct key_reader *reader;
+    struct text *text;
+    size_t begin; /* of the key in the text: what follows KEY_LIMIT bytes is left out */
+    bool is_cut, is_bad;
+};
+
+static void key_names_append_value(struct key_parts *parts, uint32_t number, const uint8_t *at);
+
+/* Appends a field or an element that is not the first one after a comma, or an ellipsis. */
+static void key_names_append_part(struct key_parts *parts, bool is_first, uint32_t type,
+                                  const uint8_t *at)
+{
+    struct text *text = parts->text;
+    if (parts->is_cut)
+        return;
+    text_append_string(text, is_first ? "" : ", ");
+    parts->is_cut = text->size > parts->begin + KEY_LIMIT;
+    if (parts->is_cut)
+        text_append_string(text, "…");
+    else
+        key_names_append_value(parts, type, at);
+}
+
+/* Appends a value of a type that key_names_are_textual(): a struct as in a literal, {17, "a"}; an
+ * array of bytes, as UUIDs are, as hexadecimal digits. */
+static void key_names_append_value(struct key_parts *parts, uint32_t number, const uint8_t *at)
+{
+    const struct types *types = parts->reader->names->typing->types;
+    const struct type *type = &types->list.data[number],
+                      *elem = type->kind == TYPE_ARRAY ? &types->list.data[type->elem] : NULL;
+    struct text *text = parts->text;
+    struct slot_key key;
+    const size_t begin = text->size;
+    if (elem && elem->kind == TYPE_UINT8) {
+        for (uint64_t i = 0; i < type->length; i++)
+            text_printf(text, "%02x", at[i]);
+        return;
+    }
+    if (elem || type->kind == TYPE_STRUCT) {
+        text_append_string(text, "{");
+        for (uint64_t i = 0; elem && i < type->length; i++)
+            key_names_append_part(parts, i == 0, type->elem, at + i * elem->size);
+        for (uint32_t i = 0; !elem && i < type->field_count; i++) {
+            const struct type_field *field = &types->fields.data[type->first_field + i];
+            key_names_append_part(parts, i == 0, field->type, at + field->offset);
+        }
+        text_append_string(text, "}");
+        return;
+    }
+    const enum key_form form = type->kind == TYPE_STRING
+                                   ? read_string(parts->reader, at, text, &key)
+                                   : read_integer(parts->reader, type, at, text, &key);
+    parts->is_bad |= form == KEY_NONE;
+    if (form == KEY_NONE || text->failed || text->size < begin + 2)
+        return;
+    /* without the brackets around the value */
+    memmove(text->data + begin, text->data + begin + 1, text->size - begin - 2);
+    text->size -= 2;
+}
+
+/* Reads a struct or array and appends it: [{17, "a"}]. */
+static enum key_form read_composite(const struct key_reader *reader, uint32_t number,
+                                    const uint8_t *at, struct text *text)
+{
+    const size_t begin = text->size;
+    struct key_parts parts = {.reader = reader, .text = text, .begin = begin};
+    if (reader->names->redaction) /* it may have integers, which a hash would reveal */
+        return KEY_NONE;
+    text_append_string(text, "[");
+    key_names_append_value(&parts, number, at);
+    text_append_string(text, "]");
+    if (parts.is_bad)
+        text->size = begin;
+    return parts.is_bad ? KEY_NONE : KEY_TEXT;
+}
+
+/* The key in an interface must first be found by its dynamic type; pointers, floats and what
+ * contains these are not shown. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {
     const struct names *names = reader->names;
     const struct g2h_heap *heap = names->heap;
-    const struct type *type = &names->typing->types->list.data[entries->key];
+    const struct types *types = names->typing->types;
+    uint32_t number = entries->key;
+    const struct type *type = &types->list.data[number];
     const uint8_t *at = value + entries->keys + slot * entries->key_stride;
     ret->form = KEY_NONE;
     ret->object = UINT32_MAX;
+    if (entries->kind == KEYS_WITHOUT_TEXT)
+        return;
     if (type->kind == TYPE_INTERFACE) {
-        const uint32_t number =
-            typing_interface_type(names->typing, heap_word(heap, at), type->empty_interface);
+        number = typing_interface_type(names->typing, heap_word(heap, at), type->empty_interface);
         if (number == TYPE_NONE)
             return;
-        type = &names->typing->types->list.data[number];
-        if (key_names_kind_of(type) != KEYS_TEXTUAL || type->direct_interface)
+        type = &types->list.data[number];
+        if (key_names_kind_of(types, number) != KEYS_TEXTUAL || type->direct_interface)
             return;
         at = key_names_memory_at(reader, heap_word(heap, at + heap->params.pointer_size),
                                  type->size, ret);
@@ -379,6 +525,8 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
         return;
     if (type->kind == TYPE_STRING)
         ret->form = read_string(reader, at, text, ret);
+    else if (type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY)
+        ret->form = read_composite(reader, number, at, text);
     else if (type->size > 0 && type->size <= 8)
         ret->form = read_integer(reader, type, at, text, ret);
 }

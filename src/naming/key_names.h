@@ -28,6 +28,7 @@ struct map_entries {
     uint64_t size;
     enum key_kind kind;
     bool is_swiss;
+    bool is_single;        /* one entry, as in a HashTrieMap: it has only slot 0, always in use */
     uint8_t *slot_of_word; /* by word of a value: its slot, with SLOT_IN_KEY if it is in the key; or
                                SLOT_NONE */
     uint32_t *path_of_word; /* by word: the suffix that follows the key, in names->paths */
@@ -39,6 +40,10 @@ enum { SLOT_IN_KEY = 0x80, SLOT_NONE = 0xff };
 /* Creates the entries of a type; *ret is NULL if the type is neither a bucket nor a group. Returns
  * false if memory runs out. */
 bool map_entries_create(const struct types *types, uint32_t type, struct map_entries **ret);
+
+/* Does the same for the struct of one entry with its key and value: an entry of a HashTrieMap, of
+ * sync.Map. */
+bool map_entries_create_single(const struct types *types, uint32_t type, struct map_entries **ret);
 void map_entries_destroy(struct map_entries *entries);
 
 /* Adds the suffixes that follow the keys: ".Name", " (key)". Returns false if memory runs out. */

@@ -345,6 +345,18 @@ static bool is_internal_word(const struct types *types, uint32_t type,
            types->list.data[map->fields[at].type].kind == TYPE_INTERFACE;
 }
 
+/* Appends the name of the word of a value of which paths name no part: "value" of a pointer; the
+ * field of a sync.Map (types_path()). */
+static void append_whole_field(const struct types *types, uint32_t type, uint64_t offset,
+                               struct text *text)
+{
+    const struct type *of = &types->list.data[type];
+    const struct type_field *field =
+        of->kind == TYPE_STRUCT ? types_field_at(types, of, offset) : NULL;
+    const struct g2h_bytes name = field ? types_text(types, field->name) : bytes_of("value");
+    text_append_path(text, (const char *)name.data, name.size);
+}
+
 /* Adds the name of a word of a type, "Config.TLS", and its names in all elements of arrays,
  * "[3].Config.TLS". */
 static bool intern_word(struct names *names, uint32_t type, const struct pointer_map *map,
@@ -359,7 +371,10 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
     struct text text = {0};
     bool good = true;
     if (first < of_type->value_words) {
-        text_append_path(&text, size > 0 ? path : "value", size > 0 ? size : 5);
+        if (size == 0)
+            append_whole_field(types, type, offset, &text);
+        else
+            text_append_path(&text, path, size);
         good = intern_path(names, &text, &of_type->value_paths[first]);
         of_type->value_paths[first] |= internal;
     }
@@ -403,6 +418,15 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
     return good;
 }
 
+/* Returns whether a type is that of the entries of a HashTrieMap, which are objects with one key
+ * and value. */
+static bool is_trie_entry(const struct types *types, uint32_t type)
+{
+    const struct g2h_bytes name = types_name(types, type);
+    return form_of_type(name, G2H_FORM_OTHER) >> NAME_RUNTIME_SHIFT == G2H_RUNTIME_ENTRY &&
+           memchr(name.data, '[', (size_t)name.size);
+}
+
 /* Makes the names of all words of a type, for single values and elements of arrays. */
 static bool intern_paths(struct names *names, uint32_t type)
 {
@@ -414,7 +438,9 @@ static bool intern_paths(struct names *names, uint32_t type)
         return false;
     if (map->size < word || map->size % word != 0 || map->word_count == 0)
         of_type->value_words = of_type->array_words = 0;
-    else if (!map_entries_create(typing->types, type, &of_type->entries))
+    else if (!(is_trie_entry(typing->types, type)
+                   ? map_entries_create_single(typing->types, type, &of_type->entries)
+                   : map_entries_create(typing->types, type, &of_type->entries)))
         return false;
     if (of_type->entries &&
         (!map_entries_add_paths(typing->types, of_type->entries, &names->paths) ||
@@ -429,8 +455,8 @@ static bool intern_paths(struct names *names, uint32_t type)
     of_type->has_gaps = typing->types->list.data[type].role == ROLE_CLOSURE;
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
-        const bool is_entry =
-            of_type->entries && of_type->entries->slot_of_word[offset / word] != SLOT_NONE;
+        const bool is_entry = of_type->entries && !of_type->entries->is_single &&
+                              of_type->entries->slot_of_word[offset / word] != SLOT_NONE;
         if (!(is_entry ? intern_entry_word(names, of_type, offset)
                        : intern_word(names, type, map, offset)))
             return false;

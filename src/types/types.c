@@ -174,6 +174,25 @@ uint32_t types_map_inside(const struct types *types, uint32_t number)
     return TYPE_NONE;
 }
 
+/* What a path leaves out: STEP_SKIPPED is one step, and STEP_LAST all from there on. */
+enum path_step { STEP_SHOWN, STEP_SKIPPED, STEP_LAST };
+
+/* Users of a sync.Map and of a HashTrieMap do not know the fields that lead to the entries: a path
+ * ends at the map, which the key follows. */
+static enum path_step step_into_field(const struct types *types, uint32_t type,
+                                      const struct type_field *field)
+{
+    const struct g2h_bytes of = types_name(types, type), name = types_text(types, field->name);
+    if (bytes_are(of, "sync.Map"))
+        return bytes_are(name, "m")                                  ? STEP_SKIPPED
+               : bytes_are(name, "read") || bytes_are(name, "dirty") ? STEP_LAST
+                                                                     : STEP_SHOWN;
+    return bytes_are(name, "root") && (bytes_begin(of, "internal/sync.HashTrieMap[") ||
+                                       bytes_begin(of, "internal/concurrent.HashTrieMap["))
+               ? STEP_LAST
+               : STEP_SHOWN;
+}
+
 /* Appends a field's name or an index for each level that contains the offset; a path that does not
  * fit is cut. */
 size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,
@@ -196,8 +215,13 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
             if (!field)
                 break;
             const struct g2h_bytes name = types_text(types, field->name);
-            added = snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",
-                             name.size < left ? (int)name.size : (int)left, name.data);
+            const enum path_step step = step_into_field(types, number, field);
+            if (step == STEP_LAST)
+                break;
+            added = step == STEP_SKIPPED
+                        ? 0
+                        : snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",
+                                   name.size < left ? (int)name.size : (int)left, name.data);
             number = field->type;
             offset -= field->offset;
         } else {

@@ -260,6 +260,38 @@ static void ways_into_elems_and_keys(void **state)
     end(entries);
 }
 
+/* Keys that are structs and arrays of what can be shown, as in a literal. */
+static void composite_keys(void **state)
+{
+    static const struct g2h_redaction redaction;
+    (void)state;
+    uint32_t integer;
+    begin("go1.27", 8, false);
+    const uint32_t byte = type_add(&types, "uint8", TYPE_UINT8, 1, TYPE_NONE),
+                   bytes = type_array(&types, "[4]uint8", byte, 4),
+                   key = type_struct(&types, "main.id", 40);
+    type_field(&types, "n", word, 0);
+    type_field(&types, "name", string, 8);
+    type_field(&types, "bytes", bytes, 24);
+    type_field(&types, "last", word, 32);
+    struct map_entries *entries = entries_of("go1.27", key, leaf);
+    assert_int_equal(entries->kind, KEYS_TEXTUAL);
+    dump_store(&dump, value + key_offset(entries, 1), (uint64_t)-42);
+    dump_store(&dump, value + key_offset(entries, 1) + 8, BASE);
+    dump_store(&dump, value + key_offset(entries, 1) + 16, 5);
+    memcpy(value + key_offset(entries, 1) + 24, "\x01\xfe\x00\x10", 4);
+    EXPECT(elem_offset(entries, 1), "[{-42, \"alice\", 01fe0010, 0}]");
+    dump_store(&dump, value + key_offset(entries, 1) + 16, 75);
+    EXPECT(elem_offset(entries, 1),
+           "[{-42, \"alice01234567890123456789012345678901234567890123456789012345678…\", …}]");
+    dump_store(&dump, value + key_offset(entries, 1) + 8, 1); /* no string is there */
+    EXPECT_NONE(elem_offset(entries, 1));
+    names.redaction = &redaction;
+    EXPECT_NONE(elem_offset(entries, 1));
+    assert_int_equal(form_at(entries, elem_offset(entries, 1), true, &integer), KEY_NONE);
+    end(entries);
+}
+
 static void redacted_strings(void **state)
 {
     (void)state;
@@ -393,13 +425,10 @@ static void types_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest keys_tests[] = {
-        cmocka_unit_test(keys_that_are_strings),
-        cmocka_unit_test(integers),
-        cmocka_unit_test(ways_into_elems_and_keys),
-        cmocka_unit_test(redacted_strings),
-        cmocka_unit_test(slots_in_use),
-        cmocka_unit_test(slots_of_shortened_groups),
-        cmocka_unit_test(shortened_string),
+        cmocka_unit_test(keys_that_are_strings),     cmocka_unit_test(integers),
+        cmocka_unit_test(ways_into_elems_and_keys),  cmocka_unit_test(composite_keys),
+        cmocka_unit_test(redacted_strings),          cmocka_unit_test(slots_in_use),
+        cmocka_unit_test(slots_of_shortened_groups), cmocka_unit_test(shortened_string),
         cmocka_unit_test(types_that_are_none),
     };
     return cmocka_run_group_tests(keys_tests, NULL, NULL);
