@@ -56,8 +56,9 @@ enum g2h_runtime_class {
     G2H_RUNTIME_TIMERS,     /* an array of timers */
     G2H_RUNTIME_P,          /* a processor's */
     G2H_RUNTIME_SUDOG,      /* a goroutine's wait on a channel or a lock */
-    G2H_RUNTIME_TRIE,       /* a node of the tree in which sync.Map and unique have their entries */
-    G2H_RUNTIME_ENTRY,      /* a container's node for one value: of sync.Map, list, ring */
+    G2H_RUNTIME_TRIE,       /* of sync.Map: what leads to the entries; also of unique */
+    G2H_RUNTIME_ENTRY,      /* a container's node for one value: of list, ring */
+    G2H_RUNTIME_TRIE_ENTRY, /* an entry of a sync.Map, with its key or its value */
 };
 
 /* The kind of a node. There is at most one node of each kind up to G2H_NODE_MAPPINGS. */

@@ -461,6 +461,69 @@ static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint3
            g2h_view_is_map_of(merging->view, node->name, name);
 }
 
+/* Returns whether an object is a part of a sync.Map: an inner node or an entry; until Go 1.23 the
+ * entries of a Go map, and an interface with the value, too. */
+static bool is_of_trie(const struct merging *merging, uint32_t name, uint32_t parent)
+{
+    const enum g2h_runtime_class class = g2h_view_runtime_class(merging->view, name);
+    return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_TRIE_ENTRY ||
+           (merging->merged->nodes.data[parent].is_trie &&
+            (findings_is_entries(merging->view, name) ||
+             g2h_view_class_form(merging->view, name) == G2H_FORM_INTERFACE));
+}
+
+/* Sets *ret to the name of the map that an inner node is of: sync.Map, or the type with the same
+ * arguments, internal/sync.HashTrieMap[K,V]. */
+static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, uint32_t *ret)
+{
+    static const char inner[] = "indirect[",
+                      any[] = "internal/sync.indirect[interface {},interface {}]",
+                      map[] = "sync.Map";
+    struct text *text = &merging->text;
+    size_t size;
+    const char *of = g2h_view_name(merging->view, name, &size);
+    const char *found = memmem(of, size, inner, sizeof(inner) - 1);
+    if (!found || (size == sizeof(any) - 1 && memcmp(of, any, size) == 0))
+        return own_name(merging->merged, map, sizeof(map) - 1, ret);
+    const size_t begin = (size_t)(found - of), end = begin + sizeof(inner) - 2;
+    text->size = 0;
+    text_append(text, of, begin);
+    text_append_string(text, "HashTrieMap");
+    text_append(text, of + end, size - end);
+    TRY_MEMORY(!text->failed);
+    return own_name(merging->merged, text->data, text->size, ret);
+}
+
+/* Merges an object of a sync.Map: all of one map are one of its class. */
+static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint32_t number,
+                                    uint32_t parent)
+{
+    struct merged *merged = merging->merged;
+    struct merging_node *one = &merging->by_number[number];
+    const bool is_inside = merged->nodes.data[parent].is_trie;
+    uint32_t name, into = parent;
+    if (!is_inside) {
+        TRY(name_of_trie(merging, one->name, &name));
+        if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+            TRY(variable_of(merging, node, &parent));
+        into = parent;
+        if (merged->nodes.data[parent].kind != MERGED_CLASS ||
+            merged->nodes.data[parent].name != name) {
+            TRY(node_below(merging, parent, name, MERGED_CLASS, &into));
+            /* not for dirty, which is there besides read */
+            merged->nodes.data[into].count +=
+                g2h_view_runtime_class(merging->view, one->name) == G2H_RUNTIME_TRIE &&
+                g2h_view_class_form(merging->view, one->name) != G2H_FORM_MAP;
+            if (merged->nodes.data[into].parent == parent)
+                note_example(merged, into, node);
+        }
+    }
+    merged->nodes.data[into].is_trie = true;
+    merged->nodes.data[into].bytes += one->size;
+    one->merged = into;
+    return NULL;
+}
+
 /* Merges a node, whose number and whose dominator's number are given, into a node below that of its
  * dominator. */
 static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, uint32_t number,
@@ -476,6 +539,8 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
         one->merged = parent;
         return NULL;
     }
+    if (object && is_of_trie(merging, name, parent))
+        return merge_trie(merging, node, number, parent);
     if (!object)
         TRY(numberless_name(merging, name, &name));
     else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
@@ -711,6 +776,8 @@ enum g2h_class_form merged_form(const struct merged *merged, uint32_t node)
 
 enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node)
 {
+    if (merged->nodes.data[node].is_trie)
+        return G2H_RUNTIME_TRIE;
     return g2h_view_runtime_class(merged->view, class_name(merged, node));
 }
 

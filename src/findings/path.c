@@ -207,7 +207,7 @@ static bool is_boxing(const struct g2h_view *view, uint32_t node)
 {
     struct g2h_node read;
     g2h_view_brief(view, node, &read);
-    return is_link(view, node) && g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_ENTRY;
+    return is_link(view, node) && g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_TRIE_ENTRY;
 }
 
 /* Returns whether a node is an interface by itself. */
@@ -225,7 +225,7 @@ static bool is_chain(const struct g2h_view *view, const struct g2h_edge *edge)
     struct g2h_node read;
     g2h_view_brief(view, edge->source, &read);
     return (edge->flags & G2H_EDGE_INTERNAL) != 0 && read.name != G2H_NAME_NONE &&
-           g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_ENTRY;
+           g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_TRIE_ENTRY;
 }
 
 /* Sets *ret to the first strong edge from one node to another. Of a frame it takes the last one,

@@ -214,7 +214,8 @@ static bool is_goroutines(const struct merged *merged, uint32_t node)
 static bool is_plumbing(const struct merged *merged, uint32_t node)
 {
     const enum g2h_runtime_class class = merged_runtime_class(merged, node);
-    return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_ENTRY;
+    return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_ENTRY ||
+           class == G2H_RUNTIME_TRIE_ENTRY;
 }
 
 /* Returns whether the runtime keeps what it reuses in objects of this node's class: runtime.p,

@@ -28,7 +28,9 @@ static const struct {
     {"runtime.timeTimer", G2H_RUNTIME_TIMER}, /* from Go 1.23; until Go 1.22: */
     {"time.Timer", G2H_RUNTIME_TIMER},
     {"time.Ticker", G2H_RUNTIME_TIMER},
-    {"sync.entry", G2H_RUNTIME_ENTRY}, /* of sync.Map until Go 1.23 */
+    {"sync.readOnly", G2H_RUNTIME_TRIE}, /* of sync.Map until Go 1.23, as are these two: */
+    {"map[interface {}]*sync.entry", G2H_RUNTIME_TRIE},
+    {"sync.entry", G2H_RUNTIME_TRIE_ENTRY},
     {"container/list.Element", G2H_RUNTIME_ENTRY},
     {"container/ring.Ring", G2H_RUNTIME_ENTRY},
 };
@@ -39,11 +41,11 @@ static const struct {
     enum g2h_runtime_class class;
 } generics[] = {
     {"internal/sync.indirect[", G2H_RUNTIME_TRIE},
-    {"internal/sync.entry[", G2H_RUNTIME_ENTRY},
+    {"internal/sync.entry[", G2H_RUNTIME_TRIE_ENTRY},
     {"internal/concurrent.indirect[", G2H_RUNTIME_TRIE}, /* Go 1.23 */
-    {"internal/concurrent.entry[", G2H_RUNTIME_ENTRY},
+    {"internal/concurrent.entry[", G2H_RUNTIME_TRIE_ENTRY},
     {"unique.indirect[", G2H_RUNTIME_TRIE},
-    {"unique.entry[", G2H_RUNTIME_ENTRY},
+    {"unique.entry[", G2H_RUNTIME_TRIE_ENTRY},
 };
 
 /* The structures of sync.Map and HashTrieMap, up to what has a key: G2H_NAME_OF_LINKS. A name that

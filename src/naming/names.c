@@ -423,7 +423,7 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
 static bool is_trie_entry(const struct types *types, uint32_t type)
 {
     const struct g2h_bytes name = types_name(types, type);
-    return form_of_type(name, G2H_FORM_OTHER) >> NAME_RUNTIME_SHIFT == G2H_RUNTIME_ENTRY &&
+    return form_of_type(name, G2H_FORM_OTHER) >> NAME_RUNTIME_SHIFT == G2H_RUNTIME_TRIE_ENTRY &&
            memchr(name.data, '[', (size_t)name.size);
 }
 
