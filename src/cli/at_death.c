@@ -14,6 +14,7 @@ bool at_death_is_directory(const char *path)
 
 #ifdef __linux__
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,15 +320,39 @@ static void note_status(struct at_death *at, int status)
 
 /* ---- ends ---- */
 
+/* Returns whether a process is the first one of its PID namespace. */
+static bool is_first(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    const char *numbers =
+        procfs_read_of(pid, "status", &status) == 0 ? procfs_value(&status, "NStgid:") : NULL;
+    const size_t size = numbers ? strcspn(numbers, "\n") : 0;
+    return size > 0 && numbers[size - 1] == '1' &&
+           (size == 1 || !isdigit((unsigned char)numbers[size - 2]));
+}
+
+/* Returns the signal that ended the process, or 0. The first process of a PID namespace gets no
+ * signal that it sends itself: Go's runtime, since 1.27, then exits as a shell shows that signal.
+ */
+static int signal_of_end(const struct at_death *at)
+{
+    const struct death_watch *watch = &at->box.watch;
+    if (WIFSIGNALED(watch->status))
+        return WTERMSIG(watch->status);
+    const int status = WEXITSTATUS(watch->status);
+    return status > 128 && !watch->is_alone && is_first(at->box.pid) ? status - 128 : 0;
+}
+
 /* Returns whether the heap of a process that ends like this is wanted: not if it was asked to end,
  * or ended by itself, unless the user wants that. */
 static bool is_wanted(const struct at_death *at)
 {
     const struct death_watch *watch = &at->box.watch;
-    if (!WIFSIGNALED(watch->status))
-        return at->options->at_death_exit && !watch->is_alone && watch->status != 0;
-    const int number = WTERMSIG(watch->status);
-    return number != SIGTERM && number != SIGINT && number != SIGHUP && number != SIGPIPE;
+    const int number = signal_of_end(at);
+    if (!WIFSIGNALED(watch->status) && at->options->at_death_exit)
+        return !watch->is_alone && watch->status != 0;
+    return number != 0 && number != SIGTERM && number != SIGINT && number != SIGHUP &&
+           number != SIGPIPE;
 }
 
 /* Records that the process, or what could be watched of it, has ended. */

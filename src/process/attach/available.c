@@ -22,20 +22,22 @@ struct flavour {
     const char *type, *option; /* of the mounted file system */
     const char *limit, *usage; /* files of a group */
     const char *inactive,
-        *active; /* keys of its memory.stat, for memory that holds files; NULL: none */
+        *active;       /* keys of its memory.stat, for memory that holds files; NULL: none */
+    const char *tasks; /* the file that lists its threads */
 };
 
 enum { FLAVOURS = 2 };
 
 static const struct flavour of_memory[FLAVOURS] = {
-    {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file"},
+    {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file",
+     "cgroup.threads"},
     {"cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
-     "total_active_file"},
+     "total_active_file", "tasks"},
 };
 
 static const struct flavour of_tasks[FLAVOURS] = {
-    {"cgroup2", "", "pids.max", "pids.current", NULL, NULL},
-    {"cgroup", "pids", "pids.max", "pids.current", NULL, NULL},
+    {"cgroup2", "", "pids.max", "pids.current", NULL, NULL, "cgroup.threads"},
+    {"cgroup", "pids", "pids.max", "pids.current", NULL, NULL, "tasks"},
 };
 
 /* The mount point of a flavour's groups, and the topmost group that is visible there. */
@@ -120,6 +122,38 @@ static bool find_directory(const struct mount *mount, const char *group, char *r
         return is_below || strcmp(group, mount->root) == 0;
     snprintf(ret, size, "%s", mount->point);
     return false;
+}
+
+/* Returns whether a file of a group lists a thread. */
+static bool lists(const char *directory, const char *file, uint64_t id)
+{
+    char path[1100];
+    uint64_t number;
+    _cleanup_(text_deinit) struct text content = {0};
+    snprintf(path, sizeof(path), "%s/%s", directory, file);
+    const char *at = procfs_read(path, &content) == 0 ? content.data : "";
+    for (; *at; at = available_next_line(at)) {
+        const char *line = at;
+        if (procfs_take_number(&line, 10, &number) && number == id)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Finds the directory of the group of a process or thread as that process sees it. From another
+ * container its group is not visible, but it is the topmost one in its own. Returns false if that
+ * is not its group.
+ */
+static bool find_inside(uint64_t pid, const struct flavour *flavour, char *ret, size_t size)
+{
+    _cleanup_(text_deinit) struct text mounts = {0};
+    struct mount mount;
+    if (procfs_read_of(pid, "mountinfo", &mounts) != 0 || !find_mount(mounts.data, flavour, &mount))
+        return false;
+    const int length =
+        snprintf(ret, size, "/proc/%llu/root%s", (unsigned long long)pid, mount.point);
+    return (size_t)length < size && lists(ret, flavour->tasks, pid);
 }
 
 /* ---- memory left by the groups ---- */
@@ -224,24 +258,52 @@ void attach_available_find(struct attach_available *ret)
     find_available(&groups, &groups, ret);
 }
 
+/* Lowers *available to the memory left by those groups of a process that only it sees. */
+static void note_inside(uint64_t pid, const struct text *groups, const struct text *own,
+                        struct attach_available *available)
+{
+    _cleanup_(text_deinit) struct text mounts = {0};
+    char group[1000], of_this[1000], directory[sizeof(available->limit) - 24];
+    struct mount mount;
+    if (!groups->data || !own->data || procfs_read("/proc/self/mountinfo", &mounts) != 0)
+        return;
+    for (size_t i = 0; i < FLAVOURS; i++) {
+        const struct flavour *flavour = &of_memory[i];
+        if (!find_group(groups->data, flavour, group))
+            continue;
+        const bool is_own = find_group(own->data, flavour, of_this) && strcmp(group, of_this) == 0;
+        const bool is_visible = find_mount(mounts.data, flavour, &mount) &&
+                                find_directory(&mount, group, directory, sizeof(directory));
+        if (!is_own && !is_visible && find_inside(pid, flavour, directory, sizeof(directory)))
+            note_group(flavour, directory, available);
+    }
+}
+
 void attach_available_find_of(uint64_t pid, struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text groups = {0}, own = {0};
     procfs_read_of(pid, "cgroup", &groups);
     procfs_read("/proc/self/cgroup", &own);
     find_available(&groups, &own, ret);
+    note_inside(pid, &groups, &own, ret);
 }
 
-bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
+/* Finds the directory of the group of a process or thread among those that are mounted here. */
+static bool find_visible(uint64_t pid, const struct flavour *flavour, char *ret, size_t size)
 {
     _cleanup_(text_deinit) struct text groups = {0}, mounts = {0};
     struct mount mount;
     char group[1000];
-    return version < FLAVOURS && procfs_read_of(pid, "cgroup", &groups) == 0 &&
+    return procfs_read_of(pid, "cgroup", &groups) == 0 &&
            procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
-           find_mount(mounts.data, &of_memory[version], &mount) &&
-           find_group(groups.data, &of_memory[version], group) &&
+           find_mount(mounts.data, flavour, &mount) && find_group(groups.data, flavour, group) &&
            find_directory(&mount, group, ret, size);
+}
+
+bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
+{
+    return version < FLAVOURS && (find_visible(pid, &of_memory[version], ret, size) ||
+                                  find_inside(pid, &of_memory[version], ret, size));
 }
 
 uint64_t attach_available_tasks_of(uint64_t pid)

@@ -36,11 +36,11 @@ void attach_available_in_groups(const char *mounts, const char *groups, const ch
                                 struct attach_available *available);
 
 /* Finds the memory left by the tightest limit of a process, as attach_available_find() does for
- * this program. */
+ * this program. If the process is in another container, that is the limit which it sees itself. */
 void attach_available_find_of(uint64_t pid, struct attach_available *ret);
 
 /* Finds the directory of the memory group of a process or thread in version 2 (version 0 here) or 1
- * (version 1) of control groups. Returns false if it is not visible from here. */
+ * (version 1) of control groups. Returns false if neither this program nor the process sees it. */
 bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size);
 
 /* Returns how many more threads and processes the control groups of a process allow; UINT64_MAX if
