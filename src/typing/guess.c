@@ -153,19 +153,28 @@ static size_t guess_read_words(const struct g2h_fields *fields, uint64_t *words,
     return count;
 }
 
+/* Returns whether a type has a value of the part's type at its offset or, if the part is an array,
+ * whether it has all of its values there: an array that is a field. */
+static bool type_has_part(const struct typing *typing, uint32_t type, const struct typed_part *part)
+{
+    const uint64_t size = typer_type_of(typing, type)->size, offset = part->offset % size,
+                   step = typer_type_of(typing, part->type)->size;
+    const uint64_t last = part->is_array && part->count > 1 ? part->count - 1 : 0;
+    return type_holds(typing->types, type, offset, part->type) &&
+           (last == 0 || (step > 0 && last <= (size - offset) / step &&
+                          type_holds(typing->types, type, offset + last * step, part->type)));
+}
+
 /* Returns whether some parts of an object are known, and a type has all of them. */
 static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 {
     const struct shard *shard = shard_of(typing, object);
-    const uint64_t size = typer_type_of(typing, type)->size;
     bool has_all = true;
     if (!typing_has_parts(typing, object))
         return false;
     for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX && has_all;
          i = shard->parts.data[i].next)
-        has_all = !shard->parts.data[i].is_array &&
-                  type_holds(typing->types, type, shard->parts.data[i].offset % size,
-                             shard->parts.data[i].type);
+        has_all = type_has_part(typing, type, &shard->parts.data[i]);
     return has_all;
 }
 

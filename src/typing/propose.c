@@ -53,6 +53,17 @@ static bool is_cut_slice(const struct typer *typer, const struct slot_class *slo
                            reference->count);
 }
 
+/* Returns whether a slice of values without pointers leads to an array that may be a field of a
+ * struct that fills the slot, which has pointers elsewhere. */
+static bool is_field_without_pointers(const struct typing *typing,
+                                      const struct slot_class *slot_class, uint64_t base,
+                                      uint64_t offset, const struct reference *reference)
+{
+    return reference->count > 0 && slot_class->size < INDEXED_SIZE &&
+           is_array_field(typing, slot_class->size, base, offset - base, reference->type,
+                          reference->count);
+}
+
 /* Returns whether count consecutive values are very unlikely to be of another type: they are four
  * or more, and do not consist of pointers only. */
 static bool is_telling(const struct pointer_map *map, uint64_t count)
@@ -116,7 +127,9 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
                               .source = reference->source,
                               .is_array = true};
     if (slot_class->has_pointers) {
-        if (map->word_count == 0 ||
+        /* Values without pointers are a part if they may be an array field: re.Rune0[:1]. */
+        if ((map->word_count == 0 &&
+             !is_field_without_pointers(typing, slot_class, base, offset, reference)) ||
             !field_index_take(index, reference->count * map->word_count + FIELD_STRIDE / 16))
             return;
         uint64_t matching = count_fitting(fields_near(&object, index, offset), offset, stride, map,

@@ -43,6 +43,9 @@ struct spiller {
     struct map values_of; /* program counter → index in values of the function's first one */
     VECTOR(struct spilled_value) values;
     VECTOR(uint32_t) slot_types; /* while a function is being processed: by slot */
+    VECTOR(struct word_type)
+    passed_types; /* while a function is being processed: by value, what
+                     the functions that it is passed to say */
     struct match_pcs pcs;
 };
 
@@ -71,8 +74,39 @@ static bool counts_as_evidence(const struct flow *flow, const struct flow_value 
                               flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY));
 }
 
-/* Combines all evidence of the code about a value. The word is unknown if pieces contradict each
- * other, or if the code uses more memory than the receiver's type has. */
+/* Combines what the functions that values are passed to say of their arguments: the header of a map
+ * on the stack may be used by these only. A value is unknown if pieces contradict each other.
+ * Returns false if memory runs out. */
+static bool find_passed_types(struct spiller *spiller, enum belief belief)
+{
+    const struct flow *flow = &spiller->coded->flow;
+    const struct typing *typing = spiller->typer->typing;
+    const struct static_words *words = &typing->static_words;
+    spiller->passed_types.count = 0;
+    if (belief != ALL)
+        return true;
+    for (size_t i = 0; i < flow->values.count; i++)
+        if (!vector_push(&spiller->passed_types, ((struct word_type){.is = WORD_IS_UNKNOWN})))
+            return false;
+    for (size_t i = 0; i < flow->passes.count; i++) {
+        const struct flow_pass *pass = &flow->passes.data[i];
+        struct word_type *known = &spiller->passed_types.data[pass->value], type = *known;
+        bool agrees = true;
+        for (size_t j = static_words_of_argument(words, pass->callee, pass->argument);
+             j < words->arguments.count && words->arguments.data[j].function == pass->callee &&
+             words->arguments.data[j].argument == pass->argument;
+             j++)
+            agrees = agrees &&
+                     coded_agree(typing, &type,
+                                 coded_type(spiller->coded, &words->arguments.data[j].evidence));
+        *known = agrees ? type : (struct word_type){.is = WORD_IS_UNKNOWN};
+    }
+    return true;
+}
+
+/* Combines all evidence of the code about a value; if there is none, that of the functions that it
+ * is passed to. The word is unknown if pieces contradict each other, or if the code uses more
+ * memory than the receiver's type has. */
 static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32_t number,
                                            enum belief belief)
 {
@@ -88,6 +122,8 @@ static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32
             return (struct spilled_word){.reach = 0};
         fact = fact != UINT32_MAX ? flow->facts.data[fact].next : fact;
     } while (fact != UINT32_MAX);
+    if (word.type.is == WORD_IS_UNKNOWN && number < spiller->passed_types.count)
+        word.type = spiller->passed_types.data[flow_before(flow, number)];
     if (word.type.is_receiver &&
         typer_type_of(spiller->typer->typing, word.type.type)->size < word.reach)
         word.type.is = WORD_IS_UNKNOWN;
@@ -163,8 +199,7 @@ static bool add_frame_values(struct spiller *spiller, enum belief belief)
         memset(types, 0xff, flow->slot_count * sizeof(*types));
     for (uint32_t i = 0; i < flow->values.count; i++) {
         const struct flow_value *value = &flow->values.data[i];
-        if (value->origin != FLOW_SLOT || value->first_fact == UINT32_MAX ||
-            value->number >= flow->slot_count)
+        if (value->origin != FLOW_SLOT || value->number >= flow->slot_count)
             continue;
         uint32_t *known = &types[value->number];
         const uint32_t type = type_of_local_value(spiller, i, belief);
@@ -202,6 +237,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         if (index != last) {
             TRY(flow_read(&spiller->coded->flow, index, true));
             first = (uint32_t)spiller->values.count;
+            TRY_MEMORY(find_passed_types(spiller, belief));
             TRY_MEMORY(add_frame_values(spiller, belief));
         }
         last = index;
@@ -323,6 +359,7 @@ static void spiller_deinit(struct spiller *spiller)
     map_deinit(&spiller->values_of);
     free(spiller->values.data);
     free(spiller->slot_types.data);
+    free(spiller->passed_types.data);
     free(spiller->known.data);
     map_deinit(&spiller->calls);
     free(spiller->passed.data);

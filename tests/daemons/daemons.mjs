@@ -54,7 +54,6 @@ export const daemons = {
   },
   'prometheus-node-exporter': {
     program: 'usr/bin/prometheus-node-exporter',
-    least: {bookworm: 88}, // of 1.4 MB: two maps on the stack of (*Registry).Gather, which only other functions use, hold 10 %
     args: ports => [`--web.listen-address=127.0.0.1:${ports[0]}`],
     ready: '/',
     use: (ports, i) => get(ports[0], i % 4 === 0 ? '/metrics' : '/'),
@@ -111,7 +110,6 @@ export const daemons = {
   },
   'docker-registry': {
     program: 'usr/bin/docker-registry',
-    least: {bookworm: 95}, // of 4 MB: 3 % are guessed, which counts as untyped
     files: ports => ({'registry.yml': `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ./data}, cache: {blobdescriptor: inmemory}}\n` +
       `http: {addr: '127.0.0.1:${ports[0]}'}\n`}),
     args: () => ['serve', 'registry.yml'],

@@ -281,6 +281,47 @@ static void arguments(void **state)
     free_program(&program);
 }
 
+/* What a function says of its argument is known to those that pass it the address of a value on
+ * their stacks: the header of a map that only other functions use. */
+static void arguments_on_the_stack(void **state)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE};
+    static const char *const functions[] = {
+        /* mov %rdx,0x30(%rsp); lea 0x10(%rsp),%rbx; call the next one; ret */ "4889542430488d5c241"
+                                                                               "0e8f1000000c3",
+        "488d05f94e0000e8f4000000c3", /* lea TYPE(%rip),%rax; call mapassign; ret */
+        "c3"};
+    static struct program program;
+    struct static_words words = {.words.count = 0};
+    unsigned passed = 0;
+    (void)state;
+    memset(text_of(&program), 0xcc, 3 * SIZE);
+    for (unsigned i = 0; i < 3; i++)
+        append(text_of(&program) + entries[i], functions[i]);
+    make_program(&program, EM_X86_64, entries, 3, 3 * SIZE);
+    for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
+        if (callees_rule(i)->says[0].fact == CALLEE_SELF && callees_rule(i)->says[0].argument == 1)
+            program.flow.rules[2] = i;
+    assert_no_error(static_words_find(&program.flow, &words));
+    const size_t at = static_words_of_argument(&words, 1, 1);
+    assert_int_equal(words.arguments.count, 1);
+    assert_int_equal(at, 0);
+    assert_int_equal(words.arguments.data[at].evidence.kind, FLOW_IS);
+    assert_int_equal(words.arguments.data[at].evidence.what, TYPE);
+    assert_int_equal(static_words_of_argument(&words, 1, 0), 0);
+    assert_int_equal(static_words_of_argument(&words, 1, 2), 1);
+    assert_no_error(flow_read(&program.flow, 0, true));
+    for (size_t i = 0; i < program.flow.passes.count; i++) {
+        const struct flow_pass *pass = &program.flow.passes.data[i];
+        const struct flow_value *value = &program.flow.values.data[pass->value];
+        passed += pass->callee == 1 && pass->argument == 1 && value->origin == FLOW_SLOT &&
+                  value->number == 2;
+    }
+    assert_int_equal(passed, 1);
+    static_words_deinit(&words);
+    free_program(&program);
+}
+
 /* Makes a program of functions, of which the last one is of the runtime and makes a new value, or
  * an array of values, and returns how many pieces of evidence of this kind there are about a word.
  */
@@ -394,9 +435,10 @@ static void overlapping(void **state)
 int main(void)
 {
     const struct CMUnitTest flow[] = {
-        cmocka_unit_test(uses),        cmocka_unit_test(frames), cmocka_unit_test(arguments),
-        cmocka_unit_test(results),     cmocka_unit_test(ways),   cmocka_unit_test(captured),
-        cmocka_unit_test(overlapping),
+        cmocka_unit_test(uses),      cmocka_unit_test(frames),
+        cmocka_unit_test(arguments), cmocka_unit_test(arguments_on_the_stack),
+        cmocka_unit_test(results),   cmocka_unit_test(ways),
+        cmocka_unit_test(captured),  cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);
 }

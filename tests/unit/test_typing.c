@@ -250,6 +250,46 @@ static void guesses_complete_what_is_known(void **state)
     }
 }
 
+/* If only one type fits, it is a guess; a slice that leads to an array in the middle of the object,
+ * where the type has just this array, makes it known. */
+static void slices_of_fields_confirm_guesses(void **state)
+{
+    (void)state;
+    enum { SIZE = 48 };
+    struct guesses guesses = {.by_pattern = {0}};
+    struct map cache = {0};
+    begin("go1.19");
+    for (unsigned i = 0; i < 4; i++)
+        add(HEAP + SIZE * i, SIZE, NULL, 1, (uint64_t[]){0});
+    add(HEAP + SIZE * 4, SIZE, NULL, 2, (uint64_t[]){0, 16}); /* has a pointer in the array */
+    const uint32_t runes = type_add(&types, "[2]int", TYPE_ARRAY, 16, word),
+                   regexp = type_struct(&types, "main.regexp", SIZE);
+    types.list.data[runes].length = 2;
+    type_field(&types, "p", pointer, 0);
+    type_field(&types, "runes", runes, 16);
+    type_field(&types, "n", word, 32);
+    types.list.data[regexp].address = 0x500000;
+    load();
+    assert_no_error(typing_find_arrays(&typing));
+    refer_array(HEAP + 16, word, 2);
+    refer_array(HEAP + SIZE + 24, word, 1);
+    refer_array(HEAP + SIZE * 2 + 16, word, 3); /* the array is not as large */
+    refer_array(HEAP + SIZE * 4 + 16, word, 2);
+    assert_no_error(guesses_init(&guesses, &typing));
+    for (uint32_t i = 0; i < 5; i++)
+        assert_true(typer_guess(&typer, &guesses, &cache, i));
+    typer_flush(&typer);
+    judge();
+    for (uint32_t i = 0; i < 4; i++) {
+        judged(i, OBJECT_VALUE, regexp);
+        assert_int_equal(typing_is_guess(&typing, i), i >= 2);
+    }
+    judged(4, OBJECT_UNTYPED, 0);
+    guesses_deinit(&guesses);
+    map_deinit(&cache);
+    free(typing.with_arrays.data);
+}
+
 static void arrays_may_end_within_an_element(void **state)
 {
     (void)state;
@@ -572,6 +612,7 @@ int main(void)
         TEST(tiny_values_share_a_block),
         TEST(large_values_are_repeated),
         TEST(guesses_complete_what_is_known),
+        TEST(slices_of_fields_confirm_guesses),
         TEST(arrays_may_end_within_an_element),
         TEST(parts_are_known_by_their_place),
         TEST(values_stand_behind_a_malloc_header),

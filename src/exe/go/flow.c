@@ -833,8 +833,8 @@ static bool look_at_receiver(struct flow *flow, uint64_t callee)
                            .dictionary = has_dictionary ? flow_value_at(flow, second)->number : 0});
 }
 
-/* Records which words of data, bss and the function's own arguments are passed to a callee. Returns
- * false if memory runs out. */
+/* Records which words of data, bss and the function's own arguments are passed to a callee and, if
+ * frames are wanted, all known words. Returns false if memory runs out. */
 static bool flow_add_passes(struct flow *flow, uint64_t callee)
 {
     for (unsigned i = 0; i < flow->machine->argument_count; i++) {
@@ -844,7 +844,8 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
         const enum flow_origin of =
             is_of_other ? flow_value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
         const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i};
-        if ((one->origin == FLOW_ARGUMENT || is_of_static(flow, value) ||
+        if (((flow->wants_frames && value > 1) || one->origin == FLOW_ARGUMENT ||
+             is_of_static(flow, value) ||
              (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
             !vector_push(&flow->passes, pass))
             return false;

@@ -84,8 +84,8 @@ struct flow_use {
     bool is_store, is_address; /* its address is taken */
 };
 
-/* A value from data, bss or the arguments that is in an argument register when a function is
- * called, which may have fewer arguments. */
+/* A value from data, bss or the arguments, or any known value if frames are wanted, that is in an
+ * argument register when a function is called, which may have fewer arguments. */
 struct flow_pass {
     uint32_t callee;  /* index in the pclntab */
     uint32_t value;   /* as it was before paths joined */

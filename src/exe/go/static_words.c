@@ -440,6 +440,24 @@ static int compare_passed(const void *a, const void *b)
                                 : compare_static_words(&one->word, &other->word);
 }
 
+/* Keeps the evidence about the arguments themselves, from the sorted facts. Returns false if memory
+ * runs out. */
+static bool arguments_keep(const struct arguments *arguments, struct static_words *words)
+{
+    for (size_t i = 0; i < arguments->facts.count; i++) {
+        const struct argument_source *source = &arguments->facts.data[i].source;
+        const struct argument_evidence kept = {source->argument / ARGUMENTS,
+                                               source->argument % ARGUMENTS,
+                                               arguments->facts.data[i].evidence};
+        const bool is_receiver =
+            kept.argument == 0 && arguments->flow->rules[kept.function] == CALLEE_METHOD;
+        if (source->part == ARGUMENT_ADDRESS && source->offset == 0 && kept.argument != RESULT &&
+            !is_receiver && !vector_push(&words->arguments, kept))
+            return false;
+    }
+    return true;
+}
+
 /* Adds to words->words the evidence about the words that are passed, when all functions have been
  * read. Returns false if memory runs out. */
 static bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
@@ -468,7 +486,18 @@ static bool arguments_join(struct arguments *arguments, uint64_t *left, struct s
                 return false;
         }
     }
-    return true;
+    return arguments_keep(arguments, words);
+}
+
+size_t static_words_of_argument(const struct static_words *words, uint64_t function,
+                                uint32_t argument)
+{
+    const struct argument_evidence *list = words->arguments.data;
+    size_t at;
+    BISECT(at, words->arguments.count,
+           list[at].function != function ? list[at].function < function
+                                         : list[at].argument < argument);
+    return at;
 }
 
 static void arguments_deinit(struct arguments *arguments)
@@ -740,4 +769,5 @@ void static_words_deinit(struct static_words *words)
 {
     free(words->words.data);
     free(words->users.data);
+    free(words->arguments.data);
 }

@@ -59,11 +59,26 @@ struct static_user {
     enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
 };
 
+/* What the code of a function, and of those that it passes the argument on to, says of an
+ * argument. */
+struct argument_evidence {
+    uint64_t function; /* index in the pclntab */
+    uint32_t argument; /* as the number of a FLOW_ARGUMENT */
+    struct code_evidence evidence;
+};
+
 struct static_words {
     VECTOR(struct static_word)
     words;                            /* ascending by address; all evidence, without duplicates */
     VECTOR(struct static_user) users; /* ascending by address, one for each word */
+    VECTOR(struct argument_evidence)
+    arguments; /* ascending by function and argument; without those of the receivers of methods,
+                  whose names say the type */
 };
+
+/* Returns the index of the first evidence of an argument, or of what comes after it. */
+size_t static_words_of_argument(const struct static_words *words, uint64_t function,
+                                uint32_t argument);
 
 /* Reads all functions, in time proportional to the text. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret);
