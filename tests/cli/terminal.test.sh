@@ -65,10 +65,10 @@ plain=$(COLUMNS=400 go2heapsnapshot --format report good.dump 2>err)
 unset COLUMNS NO_COLOR
 escape=$'\033['
 TERM=xterm on_terminal "stty cols 400; $report"
-check "a report on a terminal: what stands out has a colour" grep -qF "${escape}36mWHO HOLDS THE MEMORY${escape}m" shown
+check "a report on a terminal: what stands out is bold" grep -qF "${escape}1mWHO HOLDS THE MEMORY${escape}m" shown
 equal "a report on a terminal: as wide as that, and the same text" "$(tr -d '\r' <shown | sed 's/\x1b\[[0-9]*m//g')" "$plain"
 count() { grep -oF "${escape}$1" shown | wc -l; }
-equal "a report on a terminal: each colour ends" "$(count 36m)" "$(count m)"
+equal "a report on a terminal: what is bold ends" "$(count 1m)" "$(count m)"
 TERM=xterm on_terminal "stty cols 80; COLUMNS=400 $report"
 equal "COLUMNS goes before the terminal's width" "$(tr -d '\r' <shown | sed 's/\x1b\[[0-9]*m//g')" "$plain"
 for none in NO_COLOR=1 TERM=dumb TERM=; do

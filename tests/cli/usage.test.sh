@@ -11,7 +11,7 @@ expected_help >help.expected
 run go2heapsnapshot --help
 said "--help" 0
 wrote "--help prints help.expected" help.expected
-check "--help fits 80 columns and 82 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 82 }' out
+check "--help fits 80 columns and 90 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 90 }' out
 run go2heapsnapshot -h
 wrote "-h is --help" help.expected
 

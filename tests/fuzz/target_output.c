@@ -44,7 +44,7 @@ typedef void check_written(const struct written *written);
 /* Returns the size of the sequence that begins or ends a color, or 0 if there is none. */
 static size_t color_size(const uint8_t *at, size_t left)
 {
-    static const char *const colors[] = {"\033[36m", "\033[m"};
+    static const char *const colors[] = {"\033[1m", "\033[m"};
     for (size_t i = 0; i < sizeof(colors) / sizeof(*colors); i++)
         if (left >= strlen(colors[i]) && memcmp(at, colors[i], strlen(colors[i])) == 0)
             return strlen(colors[i]);

@@ -297,7 +297,7 @@ void page_blanks(struct page *page, size_t count)
 void page_begin_strong(struct page *page)
 {
     if (page->is_colored)
-        text_append_string(&page->out, "\033[36m");
+        text_append_string(&page->out, "\033[1m");
 }
 
 void page_end_strong(struct page *page)
