@@ -361,9 +361,11 @@ struct g2h_view_goroutine {
     uint32_t first_frame, frame_count; /* its frames, topmost first */
     struct g2h_bytes function;         /* what it runs: not the wrapper that the compiler made of a
                                           go statement with arguments */
-    uint32_t at; /* number of the g2h_view_call that it is at: of the innermost function that
-                    belongs neither to the runtime nor to the packages just above it, such as sync;
-                    UINT32_MAX: none */
+    uint32_t at;     /* number of the g2h_view_call that it is at: of the innermost function that
+                        belongs neither to the runtime nor to the packages just above it, such as sync;
+                        UINT32_MAX: none */
+    uint64_t parent; /* number of the goroutine that has started it; 0: not known, as before Go 1.21
+                      */
 };
 
 struct g2h_view_frame {
@@ -400,6 +402,31 @@ G2H_PUBLIC bool g2h_view_call(const struct g2h_view *view, size_t frame, uint32_
  * main.go:31". */
 G2H_PUBLIC void g2h_view_call_text(const struct g2h_view *view, const struct g2h_view_call *call,
                                    struct g2h_text *text);
+
+/* A label that a program has set for its profiles (pprof.Do): UTF-8 or any other bytes, not
+ * NUL-terminated. Of a redacted graph, both are hashes. */
+struct g2h_label {
+    const char *key;
+    size_t key_size;
+    const char *value;
+    size_t value_size;
+};
+
+/* Gets a label; returns false to stop the visit. */
+typedef bool g2h_label_visit(void *context, const struct g2h_label *label);
+
+/* Visits the labels of a goroutine, in the order of the keys since Go 1.24. There are none if
+ * nothing is typed. Errors: G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_view_labels(const struct g2h_view *view, size_t goroutine,
+                                             g2h_label_visit *visit, void *context);
+
+/* Return how many goroutines are known that have started a goroutine, the first of them, or its
+ * starter, or that one's; the number of one of them, and a function on its stack then, which had
+ * the go statement if index is 0. Programs have this only with tracebackancestors in GODEBUG. */
+G2H_PUBLIC size_t g2h_view_starter_count(const struct g2h_view *view, size_t goroutine);
+G2H_PUBLIC uint64_t g2h_view_starter(const struct g2h_view *view, size_t goroutine, size_t starter);
+G2H_PUBLIC bool g2h_view_starter_call(const struct g2h_view *view, size_t goroutine, size_t starter,
+                                      uint32_t index, struct g2h_view_call *ret);
 
 /* Formats the goroutine's state, as a traceback shows it: "select", "chan receive". It replaces the
  * contents of text. */

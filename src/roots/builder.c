@@ -38,6 +38,7 @@ void builder_deinit(struct builder *builder)
     map_deinit(&builder->statements);
     map_deinit(&builder->threads);
     map_deinit(&builder->site_by_pc);
+    map_deinit(&builder->call_by_pc);
     free(builder->site_of);
     map_deinit(&builder->frame_by_sp);
 }

@@ -39,6 +39,12 @@ struct waiting_fields {
     const struct type_field *channel, *next; /* of runtime.sudog */
 };
 
+/* The fields of a goroutine's record that starters.c reads: NULL if the type has none. */
+struct starter_fields {
+    uint32_t type; /* as in waiting_fields */
+    const struct type_field *parent, *labels, *ancestors;
+};
+
 /* The first thread's record, the variable runtime.m0. */
 struct first_thread {
     uint64_t address;
@@ -65,6 +71,7 @@ struct builder {
     const struct targets *targets;
     struct names *names;
     struct waiting_fields waiting;
+    struct starter_fields starters;
     uint32_t channels; /* beyond OWN_CHANNELS of a goroutine: see waiting.c */
     struct first_thread first_thread;
     /* Ascending by value; if the executable has no symbols. */
@@ -87,10 +94,11 @@ struct builder {
     VECTOR(struct function) functions; /* ascending by entry, after all frames have been read */
     struct map function_by_entry;
     struct map goroutine_by_g; /* address of a g → index in heap->goroutines */
-    struct map creation_sites; /* pc → node */
-    struct map statements;     /* pc of a go statement → string: its name */
+    struct map creation_sites; /* key of a go statement → node */
+    struct map statements;     /* the same → string: its name */
     struct map threads;        /* address of an m → node */
     struct map site_by_pc;     /* hash of entry and pc → index in roots->sites */
+    struct map call_by_pc;     /* return address on the stack of a starter → index in calls */
     uint32_t *site_of;         /* by frame: index in roots->sites plus 1; 0: not known yet */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
     uint64_t newest_wait;      /* the newest wait_since of all goroutines: the dump is not older */
@@ -224,6 +232,10 @@ bool builder_site_name(struct builder *builder, uint32_t frame, uint32_t *ret);
  * compiler made of the go statement. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *builder_find_entry(struct builder *builder, const uint32_t *frames,
                                      uint32_t count, struct g2h_bytes *ret);
+
+/* Reads what the record of a goroutine at address g says of its starters and labels. Returns false
+ * if memory runs out: starters.c */
+bool builder_find_starters(struct builder *builder, uint64_t g, struct root_goroutine *ret);
 
 /* Adds the channels that the goroutine at address g waits on: waiting.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);

@@ -324,26 +324,46 @@ static void goroutine_name(const struct places *places, struct builder *builder,
     builder_append(builder, &goroutine->root.function);
 }
 
+/* Returns the function that called the one with the go statement of a goroutine: an index in
+ * roots->calls, or UINT32_MAX if the stack of its starter is not known. */
+static uint32_t caller_of_statement(const struct builder *builder,
+                                    const struct root_goroutine *goroutine)
+{
+    enum { CALLER = 1 };
+    const struct roots *roots = builder->roots;
+    if (goroutine->starter_count == 0 ||
+        roots->starters.data[goroutine->first_starter].frame_count <= CALLER)
+        return UINT32_MAX;
+    return roots->starter_frames
+        .data[roots->starters.data[goroutine->first_starter].first_frame + CALLER];
+}
+
 /* Finds the name of the go statement that has created a goroutine, which is UINT32_MAX if it is not
- * known. The runtime creates the main goroutine. */
+ * known; with the function that called its function, if that is known. The runtime creates the main
+ * goroutine. */
 static bool find_statement(struct builder *builder, const struct g2h_goroutine *record,
-                           uint32_t *ret)
+                           struct goroutine *goroutine)
 {
     enum { MAIN = 1 };
-    *ret =
-        record->creation_pc == 0 ? UINT32_MAX : map_get(&builder->statements, record->creation_pc);
-    if (record->creation_pc == 0 || *ret != MAP_NONE)
+    const uint32_t caller = caller_of_statement(builder, &goroutine->root);
+    uint32_t *ret = &goroutine->statement;
+    *ret = UINT32_MAX;
+    if (record->creation_pc == 0)
         return true;
-    if (record->goid == MAIN) {
-        if (!builder_text(builder, "main.main"))
-            return false;
-    } else {
-        if (!builder_text(builder, "go statement in "))
-            return false;
+    goroutine->statement_key = map_hash_pair(record->creation_pc, caller);
+    *ret = map_get(&builder->statements, goroutine->statement_key);
+    if (*ret != MAP_NONE)
+        return true;
+    if (!builder_text(builder, record->goid == MAIN ? "main.main" : "go statement in "))
+        return false;
+    if (record->goid != MAIN)
         builder_append_function(builder, record->creation_pc, true);
+    if (caller != UINT32_MAX) {
+        text_append_string(&builder->text, " ← ");
+        root_call_append(builder->names, &builder->roots->calls.data[caller], &builder->text);
     }
     return builder_node_name(builder, ret) &&
-           map_put(&builder->statements, record->creation_pc, *ret, ret);
+           map_put(&builder->statements, goroutine->statement_key, *ret, ret);
 }
 
 /* Adds an edge to the go statement that has created a goroutine; those of one statement share its
@@ -352,13 +372,18 @@ static struct g2h_error *add_creation_site(struct builder *builder,
                                            const struct goroutine *goroutine)
 {
     const uint64_t pc = goroutine_record(builder, goroutine)->creation_pc;
-    uint32_t node = map_get(&builder->creation_sites, pc), name;
+    const uint32_t caller = caller_of_statement(builder, &goroutine->root);
+    uint32_t node, name;
     if (goroutine->statement == UINT32_MAX)
         return NULL;
-    if (node == MAP_NONE)
-        TRY_MEMORY(roots_add_node(builder->roots, G2H_NODE_CREATION_SITE, pc, goroutine->statement,
-                                  &node) &&
-                   map_put(&builder->creation_sites, pc, node, &node));
+    node = map_get(&builder->creation_sites, goroutine->statement_key);
+    if (node == MAP_NONE) {
+        const uint32_t line = caller == UINT32_MAX ? 0 : builder->roots->calls.data[caller].line;
+        TRY_MEMORY(roots_add_node(builder->roots, G2H_NODE_CREATION_SITE,
+                                  line == 0 ? pc : id_hash(pc ^ (uint64_t)line << 40),
+                                  goroutine->statement, &node) &&
+                   map_put(&builder->creation_sites, goroutine->statement_key, node, &node));
+    }
     TRY_MEMORY(builder_label_of(builder, "created by", &name) &&
                builder_add_edge(builder, node_synthetic(goroutine->root.node), EDGE_INTERNAL, name,
                                 node_synthetic(node)));
@@ -447,7 +472,8 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
             TRY(builder_find_entry(builder, frames, goroutine.root.frame_count,
                                    &goroutine.root.function));
         goroutine.root.at = places_innermost(builder, frames, goroutine.root.frame_count);
-        TRY_MEMORY(find_statement(builder, &listed->record, &goroutine.statement) &&
+        TRY_MEMORY(builder_find_starters(builder, listed->record.address, &goroutine.root) &&
+                   find_statement(builder, &listed->record, &goroutine) &&
                    vector_push(ret, goroutine));
     }
     for (size_t i = 0; i < ret->count; i++)

@@ -169,15 +169,19 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 
 /* ---- the name of a place ---- */
 
-/* Appends the line of a go statement, the last word of its name: " (go main.go:17)"; or all of it
- * if the line is not known. */
+/* Appends the line of a go statement: " (go main.go:17)"; with the caller of its function, if the
+ * name has that; or all of the name if the line is not known. */
 static void append_statement(struct builder *builder, uint32_t statement)
 {
-    size_t size, at;
-    const char *name = string_pool_text(&builder->names->strings, statement, &size);
-    for (at = size; at > 0 && name[at - 1] != ' ';)
+    static const char arrow[] = " ← ";
+    size_t size;
+    const char *name = string_pool_text(&builder->names->strings, statement, &size),
+               *caller = memmem(name, size, arrow, sizeof(arrow) - 1);
+    const size_t end = caller ? (size_t)(caller - name) : size;
+    size_t at = end;
+    while (at > 0 && name[at - 1] != ' ')
         at--;
-    const bool has_line = memchr(name + at, ':', size - at) != NULL;
+    const bool has_line = memchr(name + at, ':', end - at) != NULL;
     at = has_line ? at : 0;
     text_append_string(&builder->text, has_line ? " (go " : " (");
     text_append(&builder->text, name + at, size - at);

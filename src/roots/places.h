@@ -15,6 +15,7 @@ struct goroutine {
     struct root_goroutine root; /* node and first_frame are set when it has nodes */
     size_t first_frame; /* index of its first frame in a frame_vector; the topmost frame is first */
     uint32_t statement; /* string: its go statement; UINT32_MAX: none */
+    uint64_t statement_key; /* hash of it and of its caller */
     uint32_t place;
 };
 

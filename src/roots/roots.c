@@ -156,6 +156,8 @@ void roots_deinit(struct roots *roots)
     free(roots->frames.data);
     free(roots->sites.data);
     free(roots->calls.data);
+    free(roots->starters.data);
+    free(roots->starter_frames.data);
     free(roots->mapped.data);
     *roots = (struct roots){0};
 }

@@ -18,9 +18,9 @@
  *
  *   roots, builder      the tree, and how nodes and edges are added
  *   globals, mappings   packages and their variables; memory outside of the heap
- *   goroutine_roots, places, waiting, coroutines, sites, stack_calls
+ *   goroutine_roots, places, waiting, coroutines, sites, stack_calls, starters
  *                       goroutines, in one place, what they wait on, their go statements; the
- *                       functions that their frames are in
+ *                       functions that their frames are in; who has started them, and labels
  *   deferred_calls, functions, remarks
  *                       deferred calls and panics; functions; weak edges that say more of an object
  */
@@ -112,6 +112,15 @@ struct root_goroutine {
     bool dumps_heap;
     uint32_t at;               /* index in calls: see places_innermost() */
     struct g2h_bytes function; /* that it runs */
+    uint64_t parent;           /* number of the goroutine that has started it; 0: not known */
+    uint64_t labels;           /* address of its labels for profiles; 0: none */
+    uint32_t first_starter, starter_count; /* the goroutine that has started it is first */
+};
+
+/* A goroutine that has started another one, and where it was then. */
+struct root_starter {
+    uint64_t goid;
+    uint32_t first_frame, frame_count; /* in starter_frames */
 };
 
 /* A word of an object that points into a mapping outside the heap. */
@@ -128,6 +137,8 @@ struct roots {
     VECTOR(struct root_frame) frames;
     VECTOR(struct root_site) sites;
     VECTOR(struct root_call) calls;
+    VECTOR(struct root_starter) starters;
+    VECTOR(uint32_t) starter_frames;   /* indexes in calls */
     VECTOR(struct mapped_word) mapped; /* in the order of objects, until they are edges */
     struct root_account account;
 };

@@ -25,7 +25,8 @@ void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
         .first_frame = root->first_frame,
         .frame_count = root->frame_count,
         .function = root->function,
-        .at = root->at};
+        .at = root->at,
+        .parent = root->parent};
 }
 
 void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_frame *ret)

@@ -12,8 +12,8 @@
  *                       values of objects and variables as people read them; entries of maps
  *   declarations, array_windows
  *                       where slices, strings and maps are declared; arrays that slices use in part
- *   view_retainers, retained, stacks
- *                       edges backwards; dominators; goroutines and groups of roots
+ *   view_retainers, retained, stacks, goroutine_labels
+ *                       edges backwards; dominators; goroutines, their labels, groups of roots
  *   fold, fold_edges    folds a graph that is too large
  */
 #ifndef VIEW_VIEW_H

@@ -2,12 +2,14 @@
 # Runs programs with goroutines that can never run again, and compares those that a report finds with those that the program knows, and
 # with those in the runtime's own profile, goroutineleak (Go 1.27). Also runs the programs that Go tests this profile with, most of
 # which are bugs that were public: they are taken from the release's sources; and one with goroutines that may all run again, of which
-# none may be called leaked. TAP on standard output.
+# none may be called leaked. And one whose goroutines wait in many ways: their functions and lines, go statements, parents, starters and
+# labels are those that the runtime says. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases of Go (default: the current one; with CHECK_ALL all)
+#   GOROOTS              the releases of Go (default: 1.22, with fewer tests, and the current one; with CHECK_ALL all)
 #   PROGRAMS             a pattern of Go's own programs (default: simple and common ones; with CHECK_ALL all)
 set -u
+usual_goroots=$("$(dirname "$0")/../../tools/setup" go-leaks)
 . "$(dirname "$0")/../variants.sh"
 programs=${PROGRAMS-}
 
@@ -181,10 +183,38 @@ of_go() {
 	done
 }
 
+# lines WAY GO_BUILD_FLAG...: builds the program that knows its goroutines' stacks in a way, and compares these, who has started the
+# goroutines, and their labels with what its dump says.
+lines() {
+	local pid in out line way=$1
+	shift
+	name=$release-lines-$way at=$build/$release-lines-$way
+	rm -rf "$at"
+	mkdir -p "$at/src"
+	cp "$here"/go.mod "$here"/lines/*.go "$at/src"
+	(cd "$at/src" && "$go" build -o "$at/app" "$@" .) >"$at/log" 2>&1 || { failed builds && return; }
+	coproc APP { GODEBUG=tracebackancestors=5 exec "$at/app" "$at/stacks" "$at/dump" 2>"$at/log"; }
+	pid=$APP_PID in=${APP[1]} out=${APP[0]}
+	: >"$at/labels"
+	while read -r line <&"$out" && [ "$line" != ready ]; do echo "$line" >>"$at/labels"; done
+	[ "$line" = ready ] && echo >&"$in"
+	wait "$pid" 2>/dev/null
+	"$converter" --exe "$at/app" --names full --format sqlite -o "$at/app.db" "$at/dump" 2>>"$at/log" || { failed 'is read' && return; }
+	node "$here/stacks.mjs" "$name" "$at/app.db" "$at/stacks" "$at/labels"
+}
+
 variants() {
 	local minor=${release#go1.}
 	minor=${minor%%[!0-9]*}
 	[ "$minor" -ge 19 ] || return
+	CGO_ENABLED=1 lines plain # one of them is in a call of C
+	lines stripped '-ldflags=-s -w'
+	if [ -n "${CHECK_ALL-}" ]; then
+		lines noinline '-gcflags=all=-l'
+		lines pie -buildmode=pie
+	elif [ "$minor" -eq 22 ]; then
+		return # tier ci: only that
+	fi
 	waits plain
 	waits stripped '-ldflags=-s -w'
 	[ "$minor" -lt 22 ] || { wakes plain && wakes stripped '-ldflags=-s -w'; }

@@ -20,11 +20,14 @@ static struct g2h_bytes text_without(struct g2h_bytes text, const char *const *w
 }
 
 /* Returns the last word of "go statement in main.run main.go:17", which is the place of the
- * statement, or the function if the place is not known. */
+ * statement, or the function if the place is not known; and what follows it, the function that
+ * called main.run. */
 static struct g2h_bytes site_of(struct g2h_bytes site)
 {
     static const char *const words[] = {"go statement in ", NULL};
-    uint64_t at = site.size;
+    const uint8_t *caller = bytes_find(site, " ← ");
+    const uint64_t end = caller ? (uint64_t)(caller - site.data) : site.size;
+    uint64_t at = end;
     while (at > 0 && site.data[at - 1] != ' ')
         at--;
     const struct g2h_bytes word = {site.data + at, site.size - at};
@@ -66,6 +69,14 @@ static struct g2h_error *put_details(const struct report *report, uint32_t place
     return NULL;
 }
 
+/* Returns the name of a place without the go statement that tells it from others, which has a
+ * column. */
+static struct g2h_bytes without_statement(struct g2h_bytes name)
+{
+    const uint8_t *statement = bytes_find(name, " (go ");
+    return statement ? (struct g2h_bytes){name.data, (uint64_t)(statement - name.data)} : name;
+}
+
 /* Adds a row; its columns depend on whether there is a base, and on whether goroutines are
  * leaked. */
 static struct g2h_error *put_place(const struct report *report, struct table *table,
@@ -80,12 +91,14 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
                             findings_example_goroutine(report->findings, place->node), NULL,
                             G2H_NODE_CREATION_SITE, &site);
     TRY_MEMORY(!site.failed);
-    TABLE_OPEN(
-        table,
-        "%s{place}%?c{grown}%n{count}%?n{leaked}%b{retained}%s{started_at}|%?b{leaked_retained}",
-        text_without(report_name(report, place->node), words), report->findings->base != NULL,
-        place->grown, place->count, has_leaks, leaked ? leaked->count : 0, place->retained,
-        site_of(report_bytes(site.data, site.size)), has_leaks, leaked ? leaked->retained : 0);
+    const struct g2h_bytes name = text_without(report_name(report, place->node), words);
+    TABLE_OPEN(table,
+               "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.40s{started_at}|%s{place}"
+               "%?b{leaked_retained}",
+               without_statement(name), report->findings->base != NULL, place->grown, place->count,
+               has_leaks, leaked ? leaked->count : 0, place->retained,
+               site_of(report_bytes(site.data, site.size)), name, has_leaks,
+               leaked ? leaked->retained : 0);
     TRY(put_details(report, place->node));
     page_close(report->page);
     return NULL;

@@ -6,7 +6,8 @@
  * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
  * time hands them to SQLite, in their order.
  *
- *   sqlite, tables      all of a view
+ *   sqlite, tables, goroutine_tables
+ *                       all of a view
  *   summary, summary_tables
  *                       the same of some thousand rows a dump
  */
@@ -23,6 +24,7 @@
 #include "output/labels.h"
 #include "output/node_ids.h"
 #include "output/sink.h"
+#include "output/sqlite/goroutine_tables.h"
 #include "output/sqlite/summary.h"
 #include "output/sqlite/tables.h"
 
@@ -328,6 +330,7 @@ static struct g2h_error *sqlite_write_all(struct sqlite_writer *writer)
     writer->edges = 0;
     TRY(add_rows(writer, blocks, produce_edges, consume_edges));
     TRY(add_rows(writer, string_tasks, produce_strings, consume_strings));
+    TRY(goroutine_tables_write(writer->view, writer->database));
     TRY(make_indexes(writer));
     TRY(tables_finish(&writer->tables));
     return database_commit(writer->database);

@@ -1,0 +1,140 @@
+/*
+ * goroutine_labels: the labels that a program has set on a goroutine for its profiles (pprof.Do,
+ * SetGoroutineLabels), and who has started it; see include/go2heapsnapshot/view.h.
+ *
+ * Since Go 1.24 labels are a list (internal/runtime/pprof/label, Set), before that a map. Which of
+ * them it is shows in the memory: the words of a list are an array of as many pairs of strings as
+ * its length says. Keys and values may be literals, which only the executable's file has.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "naming/symbols.h"
+#include "view/locations.h"
+
+enum { MOST_LABELS = 1000, MOST_LABEL_BYTES = 1 << 16 };
+
+struct labels_visit {
+    const struct g2h_view *view;
+    g2h_label_visit *visit;
+    void *context;
+    bool is_stopped;
+};
+
+/* Gets the bytes of a string whose header is at some memory. Returns false if they are not there.
+ */
+static bool labels_string_at(const struct g2h_view *view, const struct view_memory *memory,
+                             uint64_t offset, struct g2h_bytes *ret)
+{
+    const uint64_t word = view->graph->heap->params.pointer_size,
+                   size = view_memory_word(view, memory, offset + word);
+    struct view_memory bytes;
+    *ret = (struct g2h_bytes){(const uint8_t *)"", 0};
+    if (size == 0)
+        return true;
+    if (!view_memory_at(view, view_memory_word(view, memory, offset), &bytes) ||
+        bytes.bytes.size < size)
+        return false;
+    *ret = (struct g2h_bytes){bytes.bytes.data, size};
+    return true;
+}
+
+static size_t labels_cut(uint64_t size)
+{
+    return size < MOST_LABEL_BYTES ? (size_t)size : MOST_LABEL_BYTES;
+}
+
+/* Passes a label on; of a redacted graph its hashes. */
+static void labels_pass(struct labels_visit *visit, struct g2h_bytes key, struct g2h_bytes value)
+{
+    const struct g2h_redaction *redaction = visit->view->graph->names.redaction;
+    _cleanup_(text_deinit) struct text keys = {0}, values = {0};
+    struct g2h_label label = {.key = (const char *)key.data,
+                              .key_size = labels_cut(key.size),
+                              .value = (const char *)value.data,
+                              .value_size = labels_cut(value.size)};
+    if (redaction) {
+        text_append_redacted(&keys, redaction, key.data, key.size);
+        text_append_redacted(&values, redaction, value.data, value.size);
+        label = (struct g2h_label){keys.data, keys.size, values.data, values.size};
+    }
+    if (!visit->is_stopped && !keys.failed && !values.failed)
+        visit->is_stopped = !visit->visit(visit->context, &label);
+}
+
+/* Visits a list of labels. Returns false if the memory is not one. */
+static bool labels_visit_list(struct labels_visit *visit, const struct view_memory *set)
+{
+    const struct g2h_view *view = visit->view;
+    const uint64_t word = view->graph->heap->params.pointer_size,
+                   count = view_memory_word(view, set, word),
+                   capacity = view_memory_word(view, set, 2 * word);
+    struct view_memory list;
+    struct g2h_bytes key, value;
+    if (set->bytes.size < 3 * word || count > capacity || count > MOST_LABELS ||
+        !view_memory_at(view, view_memory_word(view, set, 0), &list) ||
+        list.bytes.size < 4 * word * count)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (labels_string_at(view, &list, 4 * word * i, &key) &&
+            labels_string_at(view, &list, 4 * word * i + 2 * word, &value))
+            labels_pass(visit, key, value);
+    return true;
+}
+
+static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
+{
+    struct labels_visit *visit = context;
+    const struct view_memory key = {.bytes = {entry->key.data, entry->key.size}},
+                             value = {.bytes = {entry->elem.data, entry->elem.size}};
+    struct g2h_bytes one, other;
+    if (labels_string_at(visit->view, &key, 0, &one) &&
+        labels_string_at(visit->view, &value, 0, &other))
+        labels_pass(visit, one, other);
+    return !visit->is_stopped;
+}
+
+/* The map of labels has a type that other objects have, too: the object has it if anything typed
+ * leads there, as the context does that the program sets labels by. */
+struct g2h_error *g2h_view_labels(const struct g2h_view *view, size_t goroutine,
+                                  g2h_label_visit *visit, void *context)
+{
+    const uint64_t labels = view->graph->roots.goroutines.data[goroutine].labels;
+    struct labels_visit visiting = {.view = view, .visit = visit, .context = context};
+    struct view_memory set, map;
+    struct g2h_location location;
+    if (labels == 0 || !view->graph->typing || !view_memory_at(view, labels, &set) ||
+        labels_visit_list(&visiting, &set) ||
+        !view_memory_at(view, view_memory_word(view, &set, 0), &map) || map.object == UINT32_MAX ||
+        !g2h_location_of_object(view, map.object, &location))
+        return NULL;
+    return g2h_location_entries(view, &location, labels_visit_entry, &visiting);
+}
+
+/* ---- who has started it ---- */
+
+size_t g2h_view_starter_count(const struct g2h_view *view, size_t goroutine)
+{
+    return view->graph->roots.goroutines.data[goroutine].starter_count;
+}
+
+uint64_t g2h_view_starter(const struct g2h_view *view, size_t goroutine, size_t starter)
+{
+    const struct roots *roots = &view->graph->roots;
+    return roots->starters.data[roots->goroutines.data[goroutine].first_starter + starter].goid;
+}
+
+bool g2h_view_starter_call(const struct g2h_view *view, size_t goroutine, size_t starter,
+                           uint32_t index, struct g2h_view_call *ret)
+{
+    const struct roots *roots = &view->graph->roots;
+    const struct root_starter *of =
+        &roots->starters.data[roots->goroutines.data[goroutine].first_starter + starter];
+    if (index >= of->frame_count)
+        return false;
+    const uint32_t number = roots->starter_frames.data[of->first_frame + index];
+    const struct root_call *call = &roots->calls.data[number];
+    *ret = (struct g2h_view_call){
+        .function = call->function, .file = call->file, .line = call->line, .number = number};
+    return true;
+}
