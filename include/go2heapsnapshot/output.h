@@ -96,6 +96,8 @@ struct g2h_report_options {
                              report ends with suggestions for next commands; NULL: none */
     unsigned sections;    /* for JSON about the whole heap, besides its totals: enum
                              g2h_report_section, a bit for each; 0: all */
+    const char *by_label; /* writes only what the goroutines with each value of this label retain;
+                             empty: of all labels; NULL: about the whole heap */
 };
 
 /* Sections of a report. */

@@ -199,6 +199,7 @@ bool check_options(const struct options *options)
         {options->top > 0, "--top", G2H_TAKES_PATH},
         {options->path_to, "--path-to", G2H_TAKES_PATH},
         {options->show, "--show", G2H_TAKES_PATH},
+        {options->by_label, "--by label", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
         {options->numbers, "--numbers", G2H_TAKES_NUMBERS},
         {options->max_nodes > 0, "--max-nodes", G2H_TAKES_FOLDED},
@@ -215,6 +216,9 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--fork goes with --pid");
     if (options->path_to && options->show)
         return USAGE_REFUSE("--path-to and --show are two reports");
+    if (options->by_label && (options->path_to || options->show || options->watch > 0 ||
+                              options->mcp || options->sections != 0))
+        return USAGE_REFUSE("--by label is a report of its own");
     if (options->base_exe && !options->base)
         return USAGE_REFUSE("--base-exe goes with --base");
     if (options->is_dump && (options->redact || options->redact_key))

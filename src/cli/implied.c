@@ -55,8 +55,8 @@ static const struct suffix *find_output(const struct options *options, bool *ret
 
 static bool is_report(const struct options *options)
 {
-    return options->mcp || options->watch > 0 || options->show || options->path_to ||
-           options->json || options->full || options->top > 0;
+    return options->by_label || options->mcp || options->watch > 0 || options->show ||
+           options->path_to || options->json || options->full || options->top > 0;
 }
 
 /* Returns the format of the options that only one format takes; NULL: any. */

@@ -479,6 +479,18 @@ static void repeat_inputs(struct options *options, char **files, int count)
         options->again.size = 0;
 }
 
+/* Reads --by label and --by label:KEY, which choose a report and not a format. */
+static void choose_label(struct options *options)
+{
+    static const char label[] = "label";
+    const size_t size = sizeof(label) - 1;
+    if (!options->by || strncmp(options->by, label, size) != 0 ||
+        (options->by[size] != '\0' && options->by[size] != ':'))
+        return;
+    options->by_label = options->by + size + (options->by[size] == ':');
+    options->by = NULL;
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static char name[] = "go2heapsnapshot";
@@ -510,6 +522,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         if (!option->is_other)
             repeat_option(&ret->again, option->name, optarg, option->is_optional);
     }
+    choose_label(ret);
     if (!implied_format(ret) || (ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
         return false;
     if (ret->at_death && ret->pid == 0 && optind < argc) {

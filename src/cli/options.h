@@ -46,15 +46,16 @@ struct options {
     const char *exe; /* NULL: none */
     const char *output; /* NULL: standard output; of a series a directory, unless it shows trends */
     const struct g2h_format *format;
-    const char *by;      /* selects one of the formats of that name; NULL: the usual one */
-    const char *show;    /* the same, or a variable; NULL: none */
-    const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
-    bool json;           /* of a format that takes it */
-    unsigned sections;   /* of the JSON: enum g2h_report_section; 0: all */
-    bool mcp;            /* answers questions on standard input instead of writing something */
-    bool values;         /* of mcp: also the contents of objects */
-    bool is_dump;        /* the heap dump itself is written, in no format */
-    bool untyped_ok;     /* continues without types if exe does not fit */
+    const char *by_label; /* the label of --by label:KEY; empty: of all; NULL: not given */
+    const char *by;       /* selects one of the formats of that name; NULL: the usual one */
+    const char *show;     /* the same, or a variable; NULL: none */
+    const char *path_to;  /* an object or a class, of a format that takes it; NULL: none */
+    bool json;            /* of a format that takes it */
+    unsigned sections;    /* of the JSON: enum g2h_report_section; 0: all */
+    bool mcp;             /* answers questions on standard input instead of writing something */
+    bool values;          /* of mcp: also the contents of objects */
+    bool is_dump;         /* the heap dump itself is written, in no format */
+    bool untyped_ok;      /* continues without types if exe does not fit */
     bool redact, reachable, garbage, no_stacks, no_contexts, full_names, numbers;
     const char *numbers_of; /* names of classes; NULL: all */
     const char *redact_key; /* a file; NULL: none */

@@ -17,6 +17,7 @@
  * queried repeatedly goroutines    goroutines by place, their stacks; those that can never run
  * again; what deferred calls hold; finalizers and cleanups that never run, or wait for others
  *   stack_places  where goroutines of a place are
+ *   labels_of     the labels of goroutines, and what those with each value retain
  *   memory_use    what the process has from the system; what points to memory outside of the heap
  *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding
  * and padding path          the object or class that a user asks for, the path there, as a Go

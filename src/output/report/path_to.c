@@ -173,14 +173,34 @@ static void path_deinit(struct path_to_path *path)
     free(path->nodes.data);
 }
 
+/* Returns whether a class has no objects but garbage. */
+static bool path_to_is_garbage(const struct report *report, const struct lookup *lookup)
+{
+    _cleanup_vector_ ranking nodes = {0};
+    struct class_row row = {0};
+    if (!lookup->is_class)
+        return false;
+    struct g2h_error *error = class_rows_find_one(
+        report->findings, report_node(report, lookup->class)->name, &row, &nodes);
+    g2h_error_destroy(error);
+    return !error && row.garbage == row.count;
+}
+
 struct g2h_error *report_put_path(const struct report *report, const char *asked)
 {
     _cleanup_(path_deinit) struct path_to_path path = {
         .report = report, .edges = paths_edges(report->findings->paths)};
     struct lookup lookup;
-    if (show_is_of_goroutine(asked))
+    if (show_is_goroutine(asked))
         return report_put_goroutine(report, asked);
-    TRY(lookup_find(report->findings, asked, &lookup));
+    bool has_goroutines;
+    TRY(report_put_goroutines_of(report, asked, &has_goroutines));
+    struct g2h_error *error = lookup_find(report->findings, asked, &lookup);
+    if (has_goroutines && (error || path_to_is_garbage(report, &lookup))) {
+        g2h_error_destroy(error);
+        return NULL;
+    }
+    TRY(error);
     return lookup.is_class ? path_to_put_class(&path, &lookup)
                            : path_to_put_object(&path, lookup.node, lookup.offset);
 }

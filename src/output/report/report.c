@@ -96,7 +96,7 @@ struct report_work {
 /* Returns whether the report is about one object or class only. */
 static bool report_is_asked(const struct report_work *work)
 {
-    return work->wanted->path_to || work->wanted->show;
+    return work->wanted->path_to || work->wanted->show || work->wanted->by_label;
 }
 
 /* Returns whether the report omits details that are not needed at first. */
@@ -132,9 +132,12 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
     PUT(page, "<>|%s{format}%n{version}%?n{top}", "go2heapsnapshot report", REPORT_VERSION,
         page->top > 0, page->top);
     report_put_totals(&report, work->source, work->wanted->is_base_other);
-    return work->wanted->path_to ? report_put_path(&report, work->wanted->path_to)
-           : work->wanted->show  ? report_put_shown(&report, work->wanted->show)
-                                 : put_sections(work, &report);
+    if (work->wanted->by_label)
+        return report_put_labels(&report, work->wanted->by_label);
+    if (work->wanted->path_to)
+        return report_put_path(&report, work->wanted->path_to);
+    return work->wanted->show ? report_put_shown(&report, work->wanted->show)
+                              : put_sections(work, &report);
 }
 
 static struct g2h_error *report_put_most(void *context)

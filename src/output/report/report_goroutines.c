@@ -5,6 +5,7 @@
 
 #include "base/scope.h"
 #include "findings/goroutines.h"
+#include "findings/labels_of.h"
 #include "findings/stack_places.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
@@ -77,28 +78,49 @@ static struct g2h_bytes without_statement(struct g2h_bytes name)
     return statement ? (struct g2h_bytes){name.data, (uint64_t)(statement - name.data)} : name;
 }
 
-/* Adds a row; its columns depend on whether there is a base, and on whether goroutines are
- * leaked. */
-static struct g2h_error *put_place(const struct report *report, struct table *table,
-                                   struct g2h_edges *edges, const struct leaks *leaks,
-                                   const struct goroutine_place *place)
+/* The table of places. */
+struct goroutines_report {
+    const struct report *report;
+    struct table *table;
+    struct leaks leaks;
+    struct goroutine_labels labels;
+};
+
+static void goroutines_report_deinit(struct goroutines_report *goroutines)
 {
+    leaks_deinit(&goroutines->leaks);
+    goroutine_labels_deinit(&goroutines->labels);
+}
+
+/* Adds a row; its columns depend on whether there is a base, and on whether goroutines are leaked
+ * or have labels. */
+static struct g2h_error *put_place(const struct goroutines_report *goroutines,
+                                   struct g2h_edges *edges, const struct goroutine_place *place)
+{
+    const struct report *report = goroutines->report;
+    const struct leaks *leaks = &goroutines->leaks;
+    const struct goroutine_labels *labels = &goroutines->labels;
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     const struct leaks_place *leaked = leaks_at(leaks, report->findings, place->node);
     const bool has_leaks = leaks->places.count > 0;
-    _cleanup_(text_deinit) struct text site = {0};
+    const bool has_labels = labels->list.count > 0 && !report->page->hides_texts;
+    _cleanup_(text_deinit) struct text site = {0}, of_place = {0};
     findings_append_targets(report->findings, edges,
                             findings_example_goroutine(report->findings, place->node), NULL,
                             G2H_NODE_CREATION_SITE, &site);
-    TRY_MEMORY(!site.failed);
+    if (has_labels)
+        TRY(goroutine_labels_append(report->findings, labels, place->node, &of_place));
+    TRY_MEMORY(!site.failed && !of_place.failed);
+    enum { SHORT = 24, LONG = 40 }; /* characters of go statements */
     const struct g2h_bytes name = text_without(report_name(report, place->node), words);
-    TABLE_OPEN(table,
-               "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.40s{started_at}|%s{place}"
-               "%?b{leaked_retained}",
-               without_statement(name), report->findings->base != NULL, place->grown, place->count,
-               has_leaks, leaked ? leaked->count : 0, place->retained,
-               site_of(report_bytes(site.data, site.size)), name, has_leaks,
-               leaked ? leaked->retained : 0);
+    TABLE_OPEN(
+        goroutines->table,
+        "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.*s{started_at}%?.28s{labels}|%s{place}"
+        "%?b{leaked_retained}",
+        without_statement(name), report->findings->base != NULL, place->grown, place->count,
+        has_leaks, leaked ? leaked->count : 0, place->retained,
+        labels->list.count > 0 ? SHORT : LONG, site_of(report_bytes(site.data, site.size)),
+        has_labels, &of_place, name, has_leaks, leaked ? leaked->retained : 0);
     TRY(put_details(report, place->node));
     page_close(report->page);
     return NULL;
@@ -162,33 +184,104 @@ static struct g2h_error *report_goroutines_put_ended(const struct report *report
     return NULL;
 }
 
-struct g2h_error *report_put_goroutines(const struct report *report)
+/* Writes a table of places, of which shown are rows outside of JSON. */
+static struct g2h_error *put_places(struct goroutines_report *goroutines,
+                                    const goroutine_place_vector *places, size_t shown)
 {
+    const struct report *report = goroutines->report;
     _cleanup_(table_deinit) struct table table = {.page = NULL};
-    _cleanup_(leaks_deinit) struct leaks leaks = {0};
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    _cleanup_vector_ goroutine_place_vector places = {0};
     uint64_t others = 0, bytes = 0;
-    size_t shown = 0;
-    char titles[80];
-    TRY(goroutines_find_places(report->findings, &places));
-    TRY(leaks_find(report->findings, &leaks));
+    char titles[96];
     TRY(g2h_edges_create(report->findings->view, &edges));
-    while (shown < places.count && shown < report_rows(report, REPORT_ROWS) &&
-           places.data[shown].weight > 0)
-        shown++; /* with a base, only places that have grown */
-    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by",
-             report->findings->base ? ",>grown" : "", leaks.places.count > 0 ? ",>leaked" : "");
+    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s",
+             report->findings->base ? ",>grown" : "",
+             goroutines->leaks.places.count > 0 ? ",>leaked" : "",
+             goroutines->labels.list.count > 0 && !report->page->hides_texts ? ",labels" : "");
     table_init(&table, report->page, "goroutines", titles, shown);
-    for (size_t i = 0; i < places.count; i++) {
-        TRY(put_place(report, &table, edges, &leaks, &places.data[i]));
-        others += i < shown ? 0 : places.data[i].count;
-        bytes += i < shown ? 0 : places.data[i].retained;
+    goroutines->table = &table;
+    for (size_t i = 0; i < places->count; i++) {
+        TRY(put_place(goroutines, edges, &places->data[i]));
+        others += i < shown ? 0 : places->data[i].count;
+        bytes += i < shown ? 0 : places->data[i].retained;
     }
     TRY(table_end(&table));
     if (others > 0 && shown > 0)
-        PUT(report->page, "  %n more at %n other locations, %b\n", others, places.count - shown,
+        PUT(report->page, "  %n more at %n other locations, %b\n", others, places->count - shown,
             bytes);
-    put_leaks(report, &leaks);
+    return NULL;
+}
+
+struct g2h_error *report_put_goroutines(const struct report *report)
+{
+    _cleanup_(goroutines_report_deinit) struct goroutines_report goroutines = {.report = report};
+    _cleanup_vector_ goroutine_place_vector places = {0};
+    size_t shown = 0;
+    TRY(goroutines_find_places(report->findings, &places));
+    TRY(leaks_find(report->findings, &goroutines.leaks));
+    TRY(goroutine_labels_read(report->findings, &goroutines.labels));
+    while (shown < places.count && shown < report_rows(report, REPORT_ROWS) &&
+           places.data[shown].weight > 0)
+        shown++; /* with a base, only places that have grown */
+    TRY(put_places(&goroutines, &places, shown));
+    put_leaks(report, &goroutines.leaks);
     return report_goroutines_put_ended(report);
+}
+
+/* ---- the goroutines of a function ---- */
+
+/* Returns whether a function is called as in a query: by its name in the report, or the linker's.
+ */
+static bool report_goroutines_is_called(const struct report *report,
+                                        const struct g2h_view_call *call, const char *asked)
+{
+    _cleanup_(g2h_text_deinit) struct g2h_text name = {0};
+    const struct g2h_view_call without = {.function = call->function};
+    g2h_view_call_text(report->findings->view, &without, &name);
+    return bytes_are(call->function, asked) ||
+           (!name.failed && name.size == strlen(asked) && memcmp(name.data, asked, name.size) == 0);
+}
+
+/* Returns whether the goroutines of a place run a function, or wait in it. */
+static bool report_goroutines_are_of(const struct report *report, uint32_t place, const char *asked)
+{
+    uint32_t count;
+    const uint32_t *list = stack_index_of(report->findings, place, &count);
+    struct stack_walk walk;
+    struct g2h_view_call call;
+    if (count == 0)
+        return false;
+    stack_walk_begin(&walk, report->findings->view, list[0], false);
+    const struct g2h_view_call runs = {.function = walk.goroutine.function};
+    return report_goroutines_is_called(report, &runs, asked) ||
+           (walk.goroutine.at != UINT32_MAX && stack_walk_next(&walk, &call) &&
+            report_goroutines_is_called(report, &call, asked));
+}
+
+struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
+                                           bool *ret_found)
+{
+    _cleanup_(goroutines_report_deinit) struct goroutines_report goroutines = {.report = report};
+    _cleanup_vector_ goroutine_place_vector places = {0};
+    _cleanup_(text_deinit) struct text example = {0};
+    struct stack_place found;
+    size_t count = 0;
+    TRY(goroutines_find_places(report->findings, &places));
+    for (size_t i = 0; i < places.count; i++)
+        if (report_goroutines_are_of(report, places.data[i].node, asked))
+            places.data[count++] = places.data[i];
+    places.count = count;
+    *ret_found = count > 0;
+    if (count == 0)
+        return NULL;
+    TRY(leaks_find(report->findings, &goroutines.leaks));
+    TRY(goroutine_labels_read(report->findings, &goroutines.labels));
+    const size_t rows = report_rows(report, REPORT_ROWS);
+    TRY(put_places(&goroutines, &places, rows < count ? rows : count));
+    TRY(stack_place_find(report->findings, places.data[0].node, &found));
+    text_append_string(&example, "goroutine ");
+    text_append_number(&example, found.goid);
+    text_append(&example, "", 1);
+    TRY_MEMORY(!example.failed);
+    return report_put_goroutine(report, example.data);
 }

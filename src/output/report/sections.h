@@ -6,8 +6,9 @@
  *   report_layout, report_fragmentation
  *                       a section each; who: the suspects; the last two are parts of waste
  *   next                suggested commands, at the end of a short report
- *   path_to, show, show_values, show_locals
- *                       the answer to --path-to or --show instead; asked: its first lines
+ *   path_to, show, show_values, show_locals, by_label
+ *                       the answer to --path-to, --show or --by label instead; asked: its first
+ *                       lines
  *   parts, table        lines that several sections have
  *   page                writes each line as text or as JSON
  *   sections            shared declarations
@@ -76,6 +77,15 @@ struct g2h_error *report_put_path(const struct report *report, const char *asked
  * the objects of a class. The same forms and errors, and G2H_ERROR_NOT_FOUND for a variable that no
  * dump has. */
 struct g2h_error *report_put_shown(const struct report *report, const char *asked);
+
+/* Writes the goroutines that run a function, or wait in it, and the stack of one of them.
+ * *ret_found is false, and nothing is written, if there are none. */
+struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
+                                           bool *ret_found);
+
+/* Writes what the goroutines with each value of a label retain, or of all labels if asked is empty.
+ * Errors: G2H_ERROR_NOT_FOUND. */
+struct g2h_error *report_put_labels(const struct report *report, const char *asked);
 
 /* Writes the stack of a goroutine with its variables, goroutine 17, or one of these, goroutine 17 ·
  * v: show.h. Errors: G2H_ERROR_NOT_FOUND. */

@@ -49,6 +49,9 @@ uint64_t show_leads_to(struct show *show, const struct g2h_location *location);
 /* Returns whether a query is about a goroutine, or one of its variables. */
 bool show_is_of_goroutine(const char *asked);
 
+/* Returns whether a query is about a whole goroutine. */
+bool show_is_goroutine(const char *asked);
+
 /* Reports the variables of its frames, or the contents of the one in the query. Errors:
  * G2H_ERROR_NOT_FOUND. */
 struct g2h_error *show_put_goroutine(struct show *show, const char *asked);

@@ -100,12 +100,14 @@ static bool show_locals_is_called(const struct g2h_local *local,
 }
 
 /* Finds the goroutine with a number. */
-static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_view_goroutine *ret)
+static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_view_goroutine *ret,
+                           size_t *ret_index)
 {
     for (size_t i = 0; i < g2h_view_goroutine_count(show->view); i++) {
         struct g2h_node node;
         g2h_view_goroutine(show->view, i, ret);
         g2h_view_brief(show->view, ret->node, &node);
+        *ret_index = i;
         if (node.kind == G2H_NODE_GOROUTINE && node.key == number)
             return true;
     }
@@ -236,8 +238,9 @@ static struct g2h_error *show_locals_put_call(struct show *show, const struct sh
     if (shown->call.line > 0)
         PUT(page, "|%s{file}%n{line}", shown->call.file, shown->call.line);
     table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
-    for (uint32_t i = 0;
-         left > 0 && g2h_view_local(show->view, frame->number, frame->caller, i, &local); i++)
+    for (uint32_t i = 0; left > 0 && !page->hides_texts &&
+                         g2h_view_local(show->view, frame->number, frame->caller, i, &local);
+         i++)
         if (show_locals_is_below(show, shown, &local))
             TRY(put_row_of_local(show, &table, shown, &local, &left));
     TRY(table_end(&table));
@@ -261,21 +264,61 @@ static struct g2h_error *show_locals_put_frame(struct show *show, const struct s
     return NULL;
 }
 
-/* Reports the go statement that has started a goroutine. */
-static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t node)
+/* Adds a label of a goroutine to JSON, and to a line. */
+struct shown_labels {
+    struct page *page;
+    struct text text;
+};
+
+static bool show_locals_put_label(void *context, const struct g2h_label *label)
 {
-    _cleanup_(text_deinit) struct text site = {0};
+    struct shown_labels *labels = context;
+    PUT(labels->page, "|<>%s{key}%s{value}</>", report_bytes(label->key, label->key_size),
+        report_bytes(label->value, label->value_size));
+    text_append_string(&labels->text, labels->text.size > 0 ? ", " : "");
+    text_append(&labels->text, label->key, label->key_size);
+    text_append_string(&labels->text, "=");
+    text_append(&labels->text, label->value, label->value_size);
+    return true;
+}
+
+/* Reports the labels that the program has set on a goroutine for its profiles. */
+static struct g2h_error *show_locals_put_labels(const struct show *show, size_t goroutine)
+{
+    struct shown_labels labels = {.page = show->report->page};
+    if (labels.page->hides_texts)
+        return NULL;
+    page_open_list(labels.page, "labels");
+    struct g2h_error *error =
+        g2h_view_labels(show->view, goroutine, show_locals_put_label, &labels);
+    page_close(labels.page);
+    if (labels.text.size > 0)
+        PUT(labels.page, "  labels      %.*s\n", 2 * labels.page->columns, &labels.text);
+    text_deinit(&labels.text);
+    return error;
+}
+
+/* Reports the go statement that has started a goroutine, and the goroutine that was in it. */
+static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t node,
+                                               uint64_t parent)
+{
+    _cleanup_(text_deinit) struct text site = {0}, number = {0};
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     TRY(g2h_edges_create(show->view, &edges));
     findings_append_targets(show->report->findings, edges, node, NULL, G2H_NODE_CREATION_SITE,
                             &site);
-    TRY_MEMORY(!site.failed);
-    if (site.size > 0)
-        PUT(show->report->page, "  started by  %s{started_by}\n", &site);
+    text_append_number(&number, parent);
+    TRY_MEMORY(!site.failed && !number.failed);
+    if (site.size == 0)
+        return NULL;
+    PUT(show->report->page, "  started by  %s{started_by}", &site);
+    if (parent != 0)
+        PUT(show->report->page, ", in goroutine %s|%n{parent}|", &number, parent);
+    PUT(show->report->page, "\n");
     return NULL;
 }
 
-static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t number,
+static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t number, size_t index,
                                                    const struct g2h_view_goroutine *goroutine)
 {
     struct page *page = show->report->page;
@@ -284,7 +327,8 @@ static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t n
     page_open(page, "goroutine");
     page_head(page, "GOROUTINE");
     PUT(page, "   %#s{name}\n|%n{number}", report_bytes(name, size), number);
-    TRY(show_locals_put_start(show, goroutine->node));
+    TRY(show_locals_put_start(show, goroutine->node, goroutine->parent));
+    TRY(show_locals_put_labels(show, index));
     page_open_list(page, "frames");
     for (size_t i = 0; i < goroutine->frame_count; i++) {
         const struct shown_frame frame = frame_at(show, goroutine, i);
@@ -301,6 +345,12 @@ bool show_is_of_goroutine(const char *asked)
     return show_locals_read_goroutine(asked, &ignored);
 }
 
+bool show_is_goroutine(const char *asked)
+{
+    struct asked_goroutine read;
+    return show_locals_read_goroutine(asked, &read) && read.name_size == 0;
+}
+
 struct g2h_error *show_put_goroutine(struct show *show, const char *text)
 {
     struct asked_goroutine asked;
@@ -309,11 +359,12 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
     struct g2h_local local;
     struct lookup lookup;
     char address[2 + 16 + 1];
+    size_t index;
     show_locals_read_goroutine(text, &asked);
-    if (!find_goroutine(show, asked.number, &goroutine))
+    if (!find_goroutine(show, asked.number, &goroutine, &index))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
     if (asked.name_size == 0)
-        return show_locals_put_goroutine(show, asked.number, &goroutine);
+        return show_locals_put_goroutine(show, asked.number, index, &goroutine);
     if (!show_locals_find(show, &asked, &goroutine, &frame, &local))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
