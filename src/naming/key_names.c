@@ -78,9 +78,9 @@ static bool key_names_are_textual(const struct types *types, uint32_t number, un
 /* Returns whether keys of a type can be shown, or may be, depending on what an interface holds. */
 static enum key_kind key_names_kind_of(const struct types *types, uint32_t number)
 {
-    return types->list.data[number].kind == TYPE_INTERFACE ? KEYS_INTERFACE
-           : key_names_are_textual(types, number, 0)       ? KEYS_TEXTUAL
-                                                           : KEYS_WITHOUT_TEXT;
+    if (types->list.data[number].kind == TYPE_INTERFACE)
+        return KEYS_INTERFACE;
+    return key_names_are_textual(types, number, 0) ? KEYS_TEXTUAL : KEYS_WITHOUT_TEXT;
 }
 
 /* Maps the words of a slot to it. */
@@ -280,7 +280,10 @@ static void key_names_append_path(const struct types *types, const struct map_en
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
                               uint64_t offset, uint64_t index, struct text *text)
 {
-    text_printf(text, "[#%llu]", (unsigned long long)index);
+    if (entries->is_single)
+        text_append_string(text, "[…]");
+    else
+        text_printf(text, "[#%llu]", (unsigned long long)index);
     key_names_append_path(types, entries, offset, text);
 }
 

@@ -72,7 +72,8 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
                              const struct g2h_bytes *contents, uint64_t base);
 
 /*
- * Appends the name of the pointer at an offset of a bucket or group: [#index], then (key) if the
+ * Appends the name of the pointer at an offset of a bucket or group: [#index], or […] if there is
+ * only one entry, then (key) if the
  * pointer is in the key, and the path in the key or elem. index is the number of its slot in the
  * array.
  */

@@ -455,8 +455,8 @@ static bool intern_paths(struct names *names, uint32_t type)
     of_type->has_gaps = typing->types->list.data[type].role == ROLE_CLOSURE;
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
-        const bool is_entry = of_type->entries && !of_type->entries->is_single &&
-                              of_type->entries->slot_of_word[offset / word] != SLOT_NONE;
+        const bool is_entry =
+            of_type->entries && of_type->entries->slot_of_word[offset / word] != SLOT_NONE;
         if (!(is_entry ? intern_entry_word(names, of_type, offset)
                        : intern_word(names, type, map, offset)))
             return false;

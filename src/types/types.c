@@ -183,14 +183,13 @@ static enum path_step step_into_field(const struct types *types, uint32_t type,
                                       const struct type_field *field)
 {
     const struct g2h_bytes of = types_name(types, type), name = types_text(types, field->name);
-    if (bytes_are(of, "sync.Map"))
-        return bytes_are(name, "m")                                  ? STEP_SKIPPED
-               : bytes_are(name, "read") || bytes_are(name, "dirty") ? STEP_LAST
-                                                                     : STEP_SHOWN;
-    return bytes_are(name, "root") && (bytes_begin(of, "internal/sync.HashTrieMap[") ||
-                                       bytes_begin(of, "internal/concurrent.HashTrieMap["))
-               ? STEP_LAST
-               : STEP_SHOWN;
+    const bool is_trie = bytes_begin(of, "internal/sync.HashTrieMap[") ||
+                         bytes_begin(of, "internal/concurrent.HashTrieMap["),
+               is_map = bytes_are(of, "sync.Map");
+    if ((is_trie && bytes_are(name, "root")) ||
+        (is_map && (bytes_are(name, "read") || bytes_are(name, "dirty"))))
+        return STEP_LAST;
+    return is_map && bytes_are(name, "m") ? STEP_SKIPPED : STEP_SHOWN;
 }
 
 /* Appends a field's name or an index for each level that contains the offset; a path that does not

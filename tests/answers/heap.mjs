@@ -6,6 +6,14 @@ import {execFileSync} from 'node:child_process';
 const ENTRIES = ' entries'; // the end of the name of what the runtime keeps of a map
 const MOST_SHARED = 1000; // edges of the node of what several hold (docs/snapshot-format.md)
 
+// The parts of a sync.Map: what leads to its entries, and these. Until Go 1.23 an entry points to an interface with the value.
+const TRIE = /^(internal\/(sync|concurrent)|sync|concurrent|unique)\.indirect\[|^sync\.readOnly$|^map\[interface \{\}\]\*sync\.entry$/;
+const TRIE_ENTRY = /^(internal\/(sync|concurrent)|sync|concurrent|unique)\.entry\[|^sync\.entry$/;
+const LINK = /^sync\.(Map|readOnly|entry)$|\b(sync|concurrent)\.(HashTrieMap|indirect)\[|^unique\.indirect\[/; // paths leave out their pointers
+
+/** Returns the name of the map that a part of it is counted as. */
+const mapOf = name => (/\bindirect\[/.test(name) && !/^internal\/sync\.indirect\[interface \{\},interface \{\}\]$/.test(name) ? name.replace('indirect[', 'HashTrieMap[') : 'sync.Map');
+
 /** Returns the rows of a query, each an array of texts. */
 function select(path, query) {
   const text = execFileSync('sqlite3', ['-ascii', path, query], {encoding: 'utf8', maxBuffer: 1 << 30});
@@ -154,10 +162,23 @@ export class Heap {
         lineOf[node] = over;
         continue;
       }
+      const isTrie = this.kind[node] !== 'root' && (TRIE.test(name) || TRIE_ENTRY.test(name) || (over.isTrie && (this.isEntries(node) || /^interface \{/.test(name))));
+      if (isTrie && over.isTrie) {
+        over.parts.push(node);
+        lineOf[node] = over;
+        continue;
+      }
       let parent = over;
       if (this.kind[node] !== 'root' && variables.has(node)) parent = below(parent, 'variable', variables.get(node));
       else if (this.kind[node] !== 'root' && tops.includes(this.dominator[node]) && sharers.has(node))
         parent = below(below(parent, 'root', '(held by several)'), 'variable', sharers.get(node));
+      if (isTrie) {
+        const of = mapOf(name), isInside = parent.kind === 'class' && parent.name === of, line = isInside ? parent : below(parent, 'class', of);
+        line.isTrie = true;
+        (!isInside && TRIE.test(name) && !name.startsWith('map[') ? line.nodes : line.parts).push(node);
+        lineOf[node] = line;
+        continue;
+      }
       const line = this.kind[node] === 'root' ? below(parent, 'root', plain(name)) : below(parent, 'class', name);
       line.nodes.push(node);
       lineOf[node] = line;
@@ -248,7 +269,8 @@ export class Heap {
       for (const edge of this.edgesOf(node)) {
         const to = this.to[edge];
         if (this.isWeak[edge]) continue;
-        if (leavesOut || this.isEntries(to)) push(to, rest);
+        if (leavesOut || this.isEntries(to) || LINK.test(this.name[node]) || (TRIE_ENTRY.test(this.name[node]) && TRIE_ENTRY.test(this.name[to]))) push(to, rest);
+        if (this.name[node] === 'sync.entry') for (const inner of this.edgesOf(to)) push(this.to[inner], rest);
         const step = rest.replace(/^\./, '');
         for (const text of this.textsOf(edge, node))
           if (text !== '' && (text.startsWith('[') ? rest : step).startsWith(text)) push(to, rest.slice(rest.length - (text.startsWith('[') ? rest : step).length + text.length));

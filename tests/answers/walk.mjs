@@ -269,7 +269,7 @@ class Walker {
     if (suspect.is_deferred || line.kind !== 'class') return;
     assert.equal(suspect.count, items.length);
     let above = line.parent; // boxes of interfaces do not count, nor does the tree of a sync.Map
-    while (above?.parent && (above.name === 'interface {}' || (suspect.is_container && /\.indirect\[/.test(above.name)))) above = above.parent;
+    while (above?.parent && (above.name === 'interface {}' || (suspect.is_container && above.isTrie))) above = above.parent;
     if (suspect.in) assert.deepEqual([suspect.in.class, suspect.in.count], [above.name, above === line.parent ? this.having(above, items) : above.nodes.length]);
     if (suspect.in) assert.equal(suspect.in.part, this.partOf(above, items));
     if (suspect.each) this.each(suspect, line, items);

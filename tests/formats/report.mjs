@@ -23,7 +23,7 @@ const expected = {
   timer: ['(time.Timer|runtime.timeTimer)', 'main.timers['],
   context: ['context.valueCtx', 'main.contexts['],
   pool: ['main.record', 'main.pooled['],
-  syncmap: ['(main\\.record|internal/sync\\.entry.*)', 'main.shared.'],
+  syncmap: ['main\\.record', 'main.shared'],
   finalizer: ['main.node', 'main.finalized'],
   lru: ['main.record', 'main.cache.'],
   pointer: ['main.record', 'main.current.cache.records["record '],

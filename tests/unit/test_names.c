@@ -526,8 +526,10 @@ static void forms_of_types(void **state)
          G2H_RUNTIME_TRIE, false},
         {"internal/sync.indirect[int,int]", G2H_FORM_POINTER, G2H_FORM_POINTER, G2H_RUNTIME_NONE,
          false},
-        {"unique.entry[string]", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
-        {"sync.entry", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
+        {"unique.entry[string]", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TRIE_ENTRY, false},
+        {"sync.entry", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TRIE_ENTRY, false},
+        {"sync.readOnly", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_TRIE, false},
+        {"map[interface {}]*sync.entry", G2H_FORM_OTHER, G2H_FORM_MAP, G2H_RUNTIME_TRIE, false},
         {"sync.entryPool", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
         {"container/list.Element", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
     };

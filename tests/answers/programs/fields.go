@@ -2,10 +2,9 @@
 // nodes of the library, each of which has few of the objects.
 //
 //	from 1.24
-//	says ^  1 .* 20,200 internal/sync\.entry.*, in main\.store$
-//	says main\.session
-//	says[plain] ^      held by     main\.app\.sessions\.
-//	says ^      mostly      .*\.sessions\.m\.root\.v alone has 20,000 of the 20,200,
+//	says ^  1 .* 20,200 main\.session, in main\.store$
+//	says[plain] ^      held by     main\.app\.sessions
+//	says ^      mostly      .*\.sessions alone has 20,000 of the 20,200,
 package main
 
 import (
