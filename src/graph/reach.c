@@ -214,7 +214,8 @@ static struct g2h_error *mark_others(struct marker *marker, const struct g2h_gra
     TRY(reach_close_stops(stops, marker->marks, &closed));
     TRY(mark_from(marker, graph, TIER_GOROUTINES, false));
     reach_open_stops(&closed, marker->marks);
-    return mark_from(marker, graph, TIER_REST, false);
+    TRY(mark_from(marker, graph, TIER_REST, false));
+    return mark_from(marker, graph, TIER_OTHERS, false);
 }
 
 /* Marks again, through stops as well, if a stop has no mark: it may be garbage, or something leads

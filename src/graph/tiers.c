@@ -16,7 +16,7 @@
 /* The owner of a stop while a walk passes it by. */
 #define OWNER_STOP (OWNER_FIXED | OWNER_GC_ROOTS)
 
-enum { PER_WORD = 32 /* tiers in a word */ };
+enum { PER_WORD = 16 /* tiers in a word */ };
 
 /* ---- the runtime's records ---- */
 
@@ -200,7 +200,7 @@ static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum ti
         uint64_t word = 0;
         for (uint32_t i = 0; i < count; i++) {
             const bool is_new = of[i] != OWNER_NONE && of[i] < OWNER_FIXED;
-            word |= (is_new ? (uint64_t)tier : 0) << (2 * i);
+            word |= (is_new ? (uint64_t)tier : 0) << (4 * i);
             of[i] |= is_new ? OWNER_FIXED : 0;
         }
         graph->tiers.of_object[first / PER_WORD] |= word;
@@ -217,8 +217,9 @@ struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *own
     return NULL;
 }
 
-/* Finds what belongs to goroutines, and then what belongs to the rest of the roots. The walk of
- * goroutines passes by the records of threads and by pools; the last walk by none. */
+/* Finds what belongs to goroutines, then what belongs to the rest of the roots, and then to (other
+ * roots). The walk of goroutines passes by the records of threads and by pools; the last walks by
+ * none. */
 static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners *owners,
                                           const struct stops *stops)
 {
@@ -228,6 +229,8 @@ static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners
     tiers_open_stops(graph, stops, owners->of_object);
     TRY(tiers_walk(graph, owners, TIER_REST));
     tiers_settle(graph, owners, TIER_REST);
+    TRY(tiers_walk(graph, owners, TIER_OTHERS));
+    tiers_settle(graph, owners, TIER_OTHERS);
     return NULL;
 }
 

@@ -6,8 +6,11 @@
  *      its own packages do not count; without an executable, all words of data and bss do.
  *   2. What is left and goroutines reach, by their frames, deferred calls and panics, belongs to
  *      them.
- *   3. All else belongs to the rest: variables of the runtime, timers, finalizers, cleanups,
- *      threads. Objects that nothing reaches are garbage.
+ *   3. What is left and the rest of the roots reaches belongs to the rest: variables of the
+ *      runtime, timers, finalizers, cleanups, threads.
+ *   4. What only (other roots) reach, the registers of a process among them, belongs to these: a
+ *      register that points to a timer leads to a processor, which the runtime holds as well.
+ *      Objects that nothing reaches are garbage.
  *
  * The walks of 1 and 2 pass by the runtime's records of threads and processors, that of 1 also by
  * its records of goroutines and of what they wait for (runtime.sudog), because these lead to
@@ -28,7 +31,7 @@
 #include "roots/roots.h"
 
 struct tiers {
-    uint64_t *of_object; /* two bits per object: enum tier */
+    uint64_t *of_object; /* four bits per object: enum tier */
     uint64_t *waiters; /* a bit per object: it is a record of a goroutine that waits; NULL: none */
 };
 
@@ -38,7 +41,7 @@ enum hold { HOLD_STRONG, HOLD_FOREIGN, HOLD_PASSED, HOLD_WEAK };
 
 static inline enum tier tiers_of(const struct tiers *tiers, uint32_t object)
 {
-    return (enum tier)(tiers->of_object[object / 32] >> (object % 32 * 2) & 3);
+    return (enum tier)(tiers->of_object[object / 16] >> (object % 16 * 4) & 15);
 }
 
 static inline bool tiers_waits(const uint64_t *waiters, uint32_t object)

@@ -40,9 +40,10 @@ struct node {
 
 /*
  * The owner of memory: first the variables of the program, then goroutines, then the rest of the
- * roots. An edge between nodes of different tiers holds nothing: see graph/tiers.h.
+ * roots, of which (other roots), such as registers, come last. An edge between nodes of different
+ * tiers holds nothing: see graph/tiers.h.
  */
-enum tier { TIER_GARBAGE, TIER_REST, TIER_GOROUTINES, TIER_PROGRAM };
+enum tier { TIER_GARBAGE, TIER_OTHERS, TIER_REST, TIER_GOROUTINES, TIER_PROGRAM };
 
 /* A node other than an object. */
 struct synthetic {
@@ -223,6 +224,8 @@ static inline enum tier tier_of_kind(enum g2h_node_kind kind)
         return TIER_GOROUTINES;
     case G2H_NODE_UNREACHABLE:
         return TIER_GARBAGE;
+    case G2H_NODE_OTHER_ROOTS:
+        return TIER_OTHERS;
     default:
         return TIER_REST;
     }

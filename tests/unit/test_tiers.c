@@ -21,6 +21,7 @@ struct heap {
     unsigned doubtful[MOST_ROOTS];              /* a word of the frame that may be a pointer */
     unsigned m[MOST_ROOTS];                     /* by thread: its record */
     unsigned finalized, function;               /* an object with a finalizer, and its function */
+    unsigned other;                             /* by (other roots) */
 };
 
 static uint64_t address_of(unsigned object)
@@ -51,6 +52,10 @@ static void put(struct dump *dump, const struct heap *heap)
     }
     dump_finalizer(dump, G2H_RECORD_FINALIZER, address_of(heap->finalized),
                    address_of(heap->function));
+    const struct g2h_record other = {
+        .kind = G2H_RECORD_OTHERROOT,
+        .otherroot = {{(const uint8_t *)"r13", 3}, address_of(heap->other)}};
+    dump_record(dump, &other, NULL, 0);
     for (unsigned i = 0; i < heap->variables; i++)
         words[i] = address_of(heap->held[i]);
     dump_bss(dump, 0x560000, heap->variables, words);
@@ -93,6 +98,7 @@ static void walk_all(const struct heap *heap, const bool *records, const bool *o
     if (truth->has_finalized)
         walk(heap, heap->finalized, TIER_REST, NULL, truth->tiers);
     walk(heap, heap->function, TIER_REST, NULL, truth->tiers);
+    walk(heap, heap->other, TIER_OTHERS, NULL, truth->tiers);
 }
 
 static bool is_free(const struct truth *truth, unsigned object)
@@ -245,6 +251,7 @@ static void random_heaps(void **state)
             heap.m[i] = (unsigned)(unit_random(&random) % heap.count);
         heap.finalized = any(&random, heap.count);
         heap.function = any(&random, heap.count);
+        heap.other = any(&random, heap.count);
         check(&heap, 1 + round % 2, &checked);
     }
     assert_true(checked > 2000);
