@@ -465,6 +465,8 @@ static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint3
  * entries of a Go map, and an interface with the value, too. */
 static bool is_of_trie(const struct merging *merging, uint32_t name, uint32_t parent)
 {
+    if (name >= merging->merged->view_names) /* strings, and the root */
+        return false;
     const enum g2h_runtime_class class = g2h_view_runtime_class(merging->view, name);
     return class == G2H_RUNTIME_TRIE || class == G2H_RUNTIME_TRIE_ENTRY ||
            (merging->merged->nodes.data[parent].is_trie &&
