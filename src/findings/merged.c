@@ -496,6 +496,21 @@ static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, ui
     return own_name(merging->merged, text->data, text->size, ret);
 }
 
+/* Counts a sync.Map by its uppermost inner node, or before Go 1.24 by sync.Map.read and not by the
+ * map dirty beside it. If something holds entries only, they are of one map. */
+static void count_trie(const struct merging *merging, uint32_t name, struct merged_node *into)
+{
+    const bool is_top = g2h_view_runtime_class(merging->view, name) == G2H_RUNTIME_TRIE &&
+                        g2h_view_class_form(merging->view, name) != G2H_FORM_MAP;
+    if (into->count == 0) {
+        into->count = 1;
+        into->is_guessed = !is_top;
+    } else if (is_top) {
+        into->count += !into->is_guessed;
+        into->is_guessed = false;
+    }
+}
+
 /* Merges an object of a sync.Map: all of one map are one of its class. */
 static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint32_t number,
                                     uint32_t parent)
@@ -512,10 +527,7 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
         if (merged->nodes.data[parent].kind != MERGED_CLASS ||
             merged->nodes.data[parent].name != name) {
             TRY(node_below(merging, parent, name, MERGED_CLASS, &into));
-            /* not for dirty, which is there besides read */
-            merged->nodes.data[into].count +=
-                g2h_view_runtime_class(merging->view, one->name) == G2H_RUNTIME_TRIE &&
-                g2h_view_class_form(merging->view, one->name) != G2H_FORM_MAP;
+            count_trie(merging, one->name, &merged->nodes.data[into]);
             if (merged->nodes.data[into].parent == parent)
                 note_example(merged, into, node);
         }

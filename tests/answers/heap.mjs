@@ -183,6 +183,7 @@ export class Heap {
       line.nodes.push(node);
       lineOf[node] = line;
     }
+    for (const line of lines) if (line.isTrie && line.nodes.length === 0) line.nodes.push(line.parts.shift());
     for (const line of lines.slice().reverse()) {
       for (const list of [line.nodes, line.parts]) for (const node of list) line.bytes += this.self[node];
       line.retained += line.bytes;

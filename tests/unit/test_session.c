@@ -128,7 +128,7 @@ static void retainers(void **state)
     }
 }
 
-/* Returns how many objects are memory that the runtime keeps for maps. */
+/* Returns how many objects are memory that the runtime keeps for maps, or parts of sync.Maps. */
 static uint64_t entries(const struct g2h_view *view)
 {
     struct g2h_node node;
@@ -136,7 +136,9 @@ static uint64_t entries(const struct g2h_view *view)
     for (uint32_t i = 0; i < g2h_view_node_count(view); i++) {
         g2h_view_brief(view, i, &node);
         count += node.kind == G2H_NODE_OBJECT &&
-                 (g2h_view_name_uses(view, node.name) & G2H_NAME_OF_ENTRIES) != 0;
+                 ((g2h_view_name_uses(view, node.name) & G2H_NAME_OF_ENTRIES) != 0 ||
+                  g2h_view_runtime_class(view, node.name) == G2H_RUNTIME_TRIE ||
+                  g2h_view_runtime_class(view, node.name) == G2H_RUNTIME_TRIE_ENTRY);
     }
     return count;
 }
