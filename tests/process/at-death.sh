@@ -590,7 +590,7 @@ manifests() {
 	rm -rf "$build/bin"
 	mkdir "$build/bin"
 	ln -s "$(realpath "$g2h")" "$build/bin/go2heapsnapshot"
-	for tool in 'pgrep -o -x server' 'systemctl show -p MainPID --value server'; do # which find the program once
+	for tool in 'pidof server' 'systemctl show -p MainPID --value server'; do # which find the program once
 		printf '#!/bin/sh\n[ "$*" = "%s" ] && cat "%s" && rm "%s"\n' "${tool#* }" "$build/server" "$build/server" >"$build/bin/${tool%% *}"
 		chmod +x "$build/bin/${tool%% *}"
 	done

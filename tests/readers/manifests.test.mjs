@@ -42,7 +42,7 @@ for (const pod of pods) {
 }
 
 for (const text of ofKind('dockerfile'))
-  test('the entry point is JSON', () => assert.deepEqual(JSON.parse(text.replace(/^ENTRYPOINT /, '')).slice(0, 1), ['go2heapsnapshot']));
+  test('the entry point is JSON', () => assert.deepEqual(JSON.parse(text.match(/^ENTRYPOINT (.*)$/m)[1]).slice(0, 1), ['go2heapsnapshot']));
 
 /** What systemd says about a unit, beside the one that it belongs to. */
 function wrongInUnit(text) {
