@@ -210,6 +210,7 @@ struct g2h_allocsample {
 struct g2h_otherroot {
     struct g2h_bytes description;
     uint64_t pointer;
+    bool is_queued_cleanup; /* of a cleanup that waits to be run; in dumps of this program only */
 };
 
 struct g2h_stackroot { /* 2013 only */

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "dump/foreign.h"
 #include "dump/dump_layout.h"
+#include "dump/queued_cleanup.h"
 #include "dump/stored.h"
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from
@@ -471,6 +472,7 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 {
     if (!reader_read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
         return false;
+    ret->is_queued_cleanup = says_queued_cleanup(ret->description);
     if (says_whole_contents(reader->number, ret))
         reader->has_whole_contents = true;
     return true;

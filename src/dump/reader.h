@@ -4,7 +4,7 @@
  *   open                opens a dump, and copies no more of it than can be read
  *   dump_layout        one row per dump format
  *   reader              reads record after record
- *   dump_facts, stored
+ *   dump_facts, stored, queued_cleanup
  *                      what records say of the dump, and of contents that it does not have
  *   foreign             recognizes files that people pass by mistake
  */

@@ -9,6 +9,7 @@
 
 #include "base/scope.h"
 #include "dump/dump_facts.h"
+#include "dump/queued_cleanup.h"
 #include "process/records.h"
 #include "process/spans.h"
 
@@ -124,14 +125,14 @@ static bool put_root(struct worker_buffer *buffer, const char *description, uint
  * out. */
 static bool put_cleanup_block(struct records *records, uint64_t block, uint64_t count)
 {
-    static const char *const parts[] = {"queued cleanup's caller", "queued cleanup",
-                                        "argument of a queued cleanup"};
     struct runtime *runtime = records->runtime;
     const uint64_t words = runtime_cleanup_words(runtime);
     for (uint64_t i = 0; i < count * words; i++) {
         uint64_t pointer = 0;
         runtime_word(runtime, block + CLEANUP_BLOCK_CLEANUPS + i * WORD, &pointer);
-        if (!put_root(&records->buffer, parts[words == 1 ? 1 : i % words], pointer))
+        const enum queued_part part =
+            words == 1 ? QUEUED_FUNCTION : (enum queued_part)(i % words % QUEUED_PARTS);
+        if (!put_root(&records->buffer, queued_description(part), pointer))
             return false;
     }
     return true;

@@ -83,16 +83,9 @@ static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned
             builder_add_edge(builder, node_object(source), EDGE_WEAK, name, node_object(target)));
 }
 
-/* Returns whether a root is what process/specials.c writes of a cleanup that waits to be run. The
- * types of objects tell more of these (typing/cleanup_types.c). */
-static bool is_queued_cleanup(struct g2h_bytes description)
-{
-    return bytes_begin(description, "queued cleanup") ||
-           bytes_are(description, "argument of a queued cleanup");
-}
-
 /* Adds "(other roots)": single pointers of the runtime, each with a description as its name. Those
- * kept for a cleanup also get an edge to its object. */
+ * kept for a cleanup also get an edge to its object. Of those that wait to be run, types of objects
+ * tell more (typing/cleanup_types.c). */
 static struct g2h_error *add_other_roots(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -108,10 +101,11 @@ static struct g2h_error *add_other_roots(struct builder *builder)
         const uint64_t cleaned = kept_split(&description);
         TRY_MEMORY(builder_text(builder, ""));
         builder_append(builder, &description);
-        TRY_MEMORY(builder_add_pointer(builder, group,
-                                       is_queued_cleanup(description) ? EDGE_LAST : EDGE_PROPERTY,
-                                       record.otherroot.pointer) &&
-                   add_cleaned(builder, record.otherroot.pointer, cleaned));
+        TRY_MEMORY(
+            builder_add_pointer(builder, group,
+                                record.otherroot.is_queued_cleanup ? EDGE_LAST : EDGE_PROPERTY,
+                                record.otherroot.pointer) &&
+            add_cleaned(builder, record.otherroot.pointer, cleaned));
     }
     return NULL;
 }

@@ -326,6 +326,37 @@ static void every_record_in_every_layout(void **state)
             }
 }
 
+/* Roots of this program say what cleanups that wait to be run keep; no other description does. */
+static void queued_cleanups(void **state)
+{
+    static const struct {
+        const char *description;
+        bool is_queued;
+    } roots[] = {{"queued cleanup", true},
+                 {"queued cleanup's caller", true},
+                 {"argument of a queued cleanup", true},
+                 {"queued cleanups of somebody", false},
+                 {"cleanup of 0xc000012340", false},
+                 {"", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        struct dump dump;
+        struct reading reading;
+        const struct g2h_record record = {
+            .kind = G2H_RECORD_OTHERROOT,
+            .otherroot = {.description = {(const uint8_t *)roots[i].description,
+                                          strlen(roots[i].description)},
+                          .pointer = 0xc000001000}};
+        dump_start(&dump, DUMP_1_7, 8, false);
+        dump_record(&dump, &record, NULL, 0);
+        dump_eof(&dump);
+        assert_no_error(read_second(&reading, &dump));
+        assert_int_equal(reading.record.otherroot.is_queued_cleanup, roots[i].is_queued);
+        reading_deinit(&reading);
+        dump_deinit(&dump);
+    }
+}
+
 /* Each record that is cut anywhere gives an error that names it, and nothing behind the cut is
  * read. */
 static void every_cut_of_every_record(void **state)
@@ -1005,6 +1036,7 @@ int main(void)
 {
     const struct CMUnitTest reader[] = {
         cmocka_unit_test(every_record_in_every_layout),
+        cmocka_unit_test(queued_cleanups),
         cmocka_unit_test(every_cut_of_every_record),
         cmocka_unit_test(unknown_tags),
         cmocka_unit_test(no_eof),
