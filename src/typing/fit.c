@@ -146,10 +146,8 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     return NULL;
 }
 
-/* Returns whether a struct (number) has an array of elem at offset, with count or more values from
- * there on. */
-static bool has_array_at(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
-                         uint64_t count)
+bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
+                    uint64_t count)
 {
     for (unsigned depth = 0; depth < ARRAYS_DEPTH && number < types->list.count; depth++) {
         const struct type *type = &types->list.data[number];
@@ -173,7 +171,7 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
         const uint32_t holder = typing->with_arrays.data[at];
         if (!fits_class(typing, base + typer_type_of(typing, holder)->size, slot))
             return false;
-        if (has_array_at(typing->types, holder, offset, type, count))
+        if (type_has_array(typing->types, holder, offset, type, count))
             return true;
     }
     return false;

@@ -37,6 +37,11 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
 
 /* ---- arrays within structs ---- */
 
+/* Returns whether a type (number) has an array of elem at offset, with count or more values from
+ * there on. elem is not empty. */
+bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
+                    uint64_t count);
+
 /* Finds the structs that contain arrays, for is_array_field(). Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_find_arrays(struct typing *typing);
 

@@ -153,16 +153,13 @@ static size_t guess_read_words(const struct g2h_fields *fields, uint64_t *words,
     return count;
 }
 
-/* Returns whether a type has a value of the part's type at its offset or, if the part is an array,
- * whether it has all of its values there: an array that is a field. */
+/* Returns whether a type has a part of an object at the part's offset: a value, or an array that is
+ * a field. */
 static bool type_has_part(const struct typing *typing, uint32_t type, const struct typed_part *part)
 {
-    const uint64_t size = typer_type_of(typing, type)->size, offset = part->offset % size,
-                   step = typer_type_of(typing, part->type)->size;
-    const uint64_t last = part->is_array && part->count > 1 ? part->count - 1 : 0;
-    return type_holds(typing->types, type, offset, part->type) &&
-           (last == 0 || (step > 0 && last <= (size - offset) / step &&
-                          type_holds(typing->types, type, offset + last * step, part->type)));
+    const uint64_t offset = part->offset % typer_type_of(typing, type)->size;
+    return part->is_array ? type_has_array(typing->types, type, offset, part->type, part->count)
+                          : type_holds(typing->types, type, offset, part->type);
 }
 
 /* Returns whether some parts of an object are known, and a type has all of them. */
