@@ -10,6 +10,7 @@
 #define GO2HEAPSNAPSHOT_HEAP_H
 
 #include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/visibility.h>
 
@@ -117,6 +118,10 @@ G2H_PUBLIC uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t 
 G2H_PUBLIC size_t g2h_heap_untouched_count(const struct g2h_heap *heap);
 G2H_PUBLIC uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index,
                                        uint32_t *ret_object);
+
+/* Returns RSS of the process and its parts, without files and mappings, or NULL: not known. Only
+ * dumps that this program made of live processes have them. */
+G2H_PUBLIC const struct g2h_memory *g2h_heap_memory(const struct g2h_heap *heap);
 
 /* Returns how the process ended, or NULL: not known. Only dumps of --at-death record it. */
 G2H_PUBLIC const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap);

@@ -31,9 +31,12 @@ enum fact {
                                registers; other words. Missing if all of these are 0 */
     FACT_SECRET = 10,       /* the address of an object that secret.Do has allocated: only its
                                pointers are in its record */
-    FACT_RATE = 11, /* runtime.MemProfileRate: the process samples its allocations once in so
-                      many bytes; 0: not at all */
-    FACT_LAST = FACT_RATE,
+    FACT_RATE = 11,     /* runtime.MemProfileRate: the process samples its allocations once in so
+                          many bytes; 0: not at all */
+    FACT_RESIDENT = 12, /* RSS of the process in bytes, 1 if the runtime's counters are known,
+                           otherwise 0, the number of RSS's parts, and the bytes of each (enum
+                           g2h_memory_part). Missing if the process was not alive */
+    FACT_LAST = FACT_RESIDENT,
 };
 
 /* The flags of FACT_ENDING. */

@@ -228,6 +228,8 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
         base->totals.reachable = merged_held(&merged, 0);
         base->totals.objects = growth_count_held(view);
         base->totals.goroutines = g2h_view_goroutine_count(view);
+        if (g2h_heap_memory(g2h_view_heap(view)))
+            base->totals.memory = *g2h_heap_memory(g2h_view_heap(view));
         base->totals.stacks = g2h_view_account(view)->stack_bytes;
         error = store_base_nodes(base, &merged);
         merged_deinit(&merged);

@@ -9,6 +9,7 @@
 #ifndef FINDINGS_GROWTH_H
 #define FINDINGS_GROWTH_H
 
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 
 #include "findings/merged.h"
@@ -65,7 +66,8 @@ uint64_t growth_count_held(const struct g2h_view *view);
 struct growth_totals {
     char *name;
     uint64_t reachable, objects, goroutines;
-    uint64_t stacks; /* bytes of reachable */
+    uint64_t stacks;          /* bytes of reachable */
+    struct g2h_memory memory; /* as g2h_heap_memory(); resident is 0 if it is not known */
 };
 
 const struct growth_totals *growth_totals(const struct g2h_base *base);

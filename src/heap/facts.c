@@ -57,6 +57,28 @@ static bool heap_facts_read_unread(struct cursor *cursor, struct facts *ret)
            cursor_uvarint(cursor, &ret->unread_words);
 }
 
+/* Reads RSS and its parts; those that contradict each other change nothing. Returns false if they
+ * are cut. */
+static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
+{
+    struct g2h_memory memory = {0};
+    uint64_t has_counters, count, bytes, sum = 0;
+    if (!cursor_uvarint(cursor, &memory.resident) || !cursor_uvarint(cursor, &has_counters) ||
+        !cursor_uvarint(cursor, &count))
+        return false;
+    memory.has_counters = has_counters != 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!cursor_uvarint(cursor, &bytes))
+            return false;
+        sum = bytes <= UINT64_MAX - sum ? sum + bytes : UINT64_MAX;
+        if (i < G2H_MEMORY_PARTS)
+            memory.parts[i] = bytes;
+    }
+    if (sum <= memory.resident)
+        ret->memory = memory;
+    return true;
+}
+
 /* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
  * their sizes are not known; FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
@@ -96,6 +118,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if (fact == FACT_RATE && cursor_uvarint(&cursor, &ret->alloc_rate))
             ret->has_alloc_rate = true;
         else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
+                 !(fact == FACT_RESIDENT && heap_facts_read_resident(&cursor, ret)) &&
                  !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
             break;
     }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/memory.h>
 
 #include "base/error.h"
 #include "base/ranges.h"
@@ -39,7 +40,9 @@ struct facts {
                                  loaded, each is a part of one object */
     VECTOR(struct fact_data) data; /* ascending by address */
     bool has_alloc_rate;
-    uint64_t alloc_rate; /* runtime.MemProfileRate; valid if has_alloc_rate */
+    uint64_t alloc_rate;      /* runtime.MemProfileRate; valid if has_alloc_rate */
+    struct g2h_memory memory; /* of the process, without files and mappings; resident is 0 if it is
+                                 not known */
     bool has_ending;
     struct g2h_ending ending; /* valid if has_ending */
 };

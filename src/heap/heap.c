@@ -179,6 +179,11 @@ size_t g2h_heap_untouched_count(const struct g2h_heap *heap)
     return heap->facts.untouched.list.count;
 }
 
+const struct g2h_memory *g2h_heap_memory(const struct g2h_heap *heap)
+{
+    return heap->facts.memory.resident > 0 ? &heap->facts.memory : NULL;
+}
+
 const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap)
 {
     return heap->facts.has_ending ? &heap->facts.ending : NULL;

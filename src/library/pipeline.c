@@ -19,6 +19,10 @@ struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
         error = input->damage;
         input->damage = NULL;
     }
+    /* A dump of a live process says what RSS was. */
+    const struct g2h_memory *memory = error ? NULL : g2h_heap_memory(pipeline->heap);
+    if (memory && pipeline->origin.memory.resident == 0)
+        pipeline->origin.memory = *memory; /* it has no lists, so there is nothing to free */
     return error;
 }
 

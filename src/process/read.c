@@ -91,6 +91,8 @@ static struct g2h_error *read_process(struct process *process, const struct stat
     resident_find_spans(&runtime, &spans);
     struct records records = {.runtime = &runtime,
                               .counters = &counters,
+                              .spans = &spans,
+                              .memory = ret_memory,
                               .threads = options && options->threads > 0 ? options->threads
                                                                          : workers_available(),
                               .progress = options ? options->progress : NULL,
@@ -99,8 +101,6 @@ static struct g2h_error *read_process(struct process *process, const struct stat
     struct g2h_input *dump;
     TRY(input_spooled(process->name, source, write_records, &records, &dump));
     struct g2h_error *error = runtime_explain(process, process_read_check(&records));
-    if (!error && ret_memory)
-        error = resident_find(&runtime, &counters, &spans, ret_memory);
     if (error)
         g2h_input_close(dump);
     else

@@ -12,6 +12,7 @@
 #include "dump/stored.h"
 #include "process/heap_bits.h"
 #include "process/process_types.h"
+#include "process/resident.h"
 
 enum { WORD = 8 };
 
@@ -414,6 +415,22 @@ static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_ac
                account->stacks_incomplete, threads_unread(account), account->words_missing);
 }
 
+/* Finds RSS and its parts, and writes them, so that this dump can be the base of a later one. */
+static struct g2h_error *put_resident(struct records *records)
+{
+    struct g2h_memory *memory = records->memory;
+    if (!memory)
+        return NULL;
+    TRY(resident_find(records->runtime, records->counters, records->spans, memory));
+    if (memory->resident == 0)
+        return NULL;
+    TRY_MEMORY(PUT(&records->buffer, FACT_RESIDENT, memory->resident, memory->has_counters,
+                   G2H_MEMORY_PARTS));
+    for (unsigned i = 0; i < G2H_MEMORY_PARTS; i++)
+        TRY_MEMORY(put_number(&records->buffer, memory->parts[i]));
+    return NULL;
+}
+
 static struct g2h_error *put_facts(struct records *records, const struct worker_buffer *secrets)
 {
     records->account->words_missing = records->runtime->missing;
@@ -430,6 +447,7 @@ static struct g2h_error *put_facts(struct records *records, const struct worker_
     TRY_MEMORY(put_cut(&records->buffer, records->account) &&
                put_unread(&records->buffer, records->account));
     TRY_MEMORY(records_put_rate(records));
+    TRY(put_resident(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }

@@ -27,6 +27,8 @@ struct records {
     uint64_t pcs_left;   /* pcs of the profile that may still be written */
     struct g2h_process_account *account;
     const struct counters *counters;
+    const struct resident_spans *spans;
+    struct g2h_memory *memory;       /* receives RSS and its parts; NULL: they are not wanted */
     struct type_masks masks;         /* valid while records_write() runs */
     const struct g2h_ending *ending; /* NULL: not known */
 };

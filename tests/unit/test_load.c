@@ -325,6 +325,30 @@ static void ending(void **state)
     }
 }
 
+/* RSS and its parts, cut everywhere: a later version may have more parts. Parts that are more than
+ * the whole are not believed. */
+static void resident_memory(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0c\x80\x40\x01\x0d\x09\x01\x02\x03"
+                                   "\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c",
+                         wrong[] = "go2heapsnapshot facts 1\n\x0c\x05\x01\x02\x03\x03";
+    struct facts read = {0};
+    uint64_t taken;
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        read = (struct facts){0};
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.memory.resident, size == sizeof(facts) - 1 ? 0x2000 : 0);
+    }
+    assert_true(read.memory.has_counters);
+    assert_int_equal(read.memory.parts[G2H_MEMORY_OBJECTS], 9);
+    assert_int_equal(read.memory.parts[G2H_MEMORY_PROGRAM], 10);
+    read = (struct facts){0};
+    assert_null(facts_read(wrong, sizeof(wrong), &read, &taken));
+    assert_int_equal(read.memory.resident, 0);
+    assert_false(read.is_damaged);
+}
+
 /* What was missing when a dump was made, cut everywhere. */
 static void missing_memory(void **state)
 {
@@ -479,7 +503,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x0c\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x0d\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
@@ -780,6 +804,7 @@ int main(void)
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
         cmocka_unit_test(ending),
+        cmocka_unit_test(resident_memory),
         cmocka_unit_test(missing_memory),
         cmocka_unit_test(unread_memory),
         cmocka_unit_test(secrets),

@@ -1,12 +1,14 @@
 /* report_memory: the memory that the process had from the system, and its uses; see sections.h. */
+#include "findings/growth.h"
 #include "findings/memory_use.h"
 
 #include "base/scope.h"
 #include "output/report/sections.h"
 
 enum {
-    MOST_FILES = 3,   /* mapped files that a line names */
-    SHOWN_OF_RSS = 1, /* percent of RSS that a part has at least to be shown */
+    MOST_FILES = 3,         /* mapped files that a line names */
+    LEAST_GROWTH = 1000000, /* bytes of RSS outside of the heap: less is noise */
+    SHOWN_OF_RSS = 1,       /* percent of RSS that a part has at least to be shown */
 };
 
 #define MEANING "      meaning     "
@@ -144,6 +146,77 @@ void report_put_memory(const struct report *report)
     if (numbers)
         put_from_system(report, numbers);
     PUT(report->page, "</>");
+}
+
+/* ---- growth ---- */
+
+/* Returns the bytes of RSS that are the Go heap: objects, and memory for more of them. */
+static uint64_t in_heap(const struct g2h_memory *memory)
+{
+    return memory->parts[G2H_MEMORY_OBJECTS] + memory->parts[G2H_MEMORY_SLOTS] +
+           memory->parts[G2H_MEMORY_FREE];
+}
+
+/* Names the parts outside of the heap that grew, the one that grew most first. */
+static void put_grown_parts(const struct report *report, const struct g2h_memory *before)
+{
+    const struct g2h_memory *memory = report->findings->memory;
+    bool is_named[G2H_MEMORY_PARTS] = {false};
+    const char *between = ": ";
+    for (;;) {
+        int most = -1;
+        int64_t growth = LEAST_GROWTH - 1;
+        for (int i = G2H_MEMORY_STACKS; i < G2H_MEMORY_PARTS; i++) {
+            const int64_t grown = (int64_t)(memory->parts[i] - before->parts[i]);
+            if (!is_named[i] && grown > growth) {
+                most = i;
+                growth = grown;
+            }
+        }
+        if (most < 0)
+            break;
+        is_named[most] = true;
+        PUT(report->page, "%s%s %d", between, name_of_part(memory, most), growth);
+        between = ", ";
+    }
+}
+
+uint64_t report_grown_outside(const struct report *report)
+{
+    const struct g2h_memory *before = &growth_totals(report->findings->base)->memory;
+    if (!memory_has_resident(report->findings) || before->resident == 0)
+        return 0;
+    const struct g2h_memory *memory = report->findings->memory;
+    const int64_t grown = (int64_t)(memory->resident - in_heap(memory)) -
+                          (int64_t)(before->resident - in_heap(before));
+    return grown >= LEAST_GROWTH ? (uint64_t)grown : 0;
+}
+
+bool report_put_memory_growth(const struct report *report)
+{
+    const struct g2h_memory *memory = report->findings->memory,
+                            *before = &growth_totals(report->findings->base)->memory;
+    struct page *page = report->page;
+    if (!memory_has_resident(report->findings) || before->resident == 0)
+        return false;
+    const uint64_t outside = memory->resident - in_heap(memory),
+                   outside_before = before->resident - in_heap(before);
+    PUT(page, "<rss_growth>  RSS %d{bytes}, to %b: objects %d{objects}, free heap %d{free}\n",
+        memory->resident - before->resident, memory->resident,
+        memory->parts[G2H_MEMORY_OBJECTS] - before->parts[G2H_MEMORY_OBJECTS],
+        in_heap(memory) - memory->parts[G2H_MEMORY_OBJECTS] - in_heap(before) +
+            before->parts[G2H_MEMORY_OBJECTS]);
+    PUT(page, "|%d{outside}|", outside - outside_before);
+    if (report_grown_outside(report) > 0) {
+        PUT(page, "  outside the Go heap grew by %b", report_grown_outside(report));
+        put_grown_parts(report, before);
+        page_say(page, "\n");
+    }
+    PUT(page, "<parts>");
+    for (int i = 0; i < G2H_MEMORY_PARTS; i++)
+        PUT(page, "|%d{*}", memory->parts[i] - before->parts[i], parts[i].key);
+    PUT(page, "</></>");
+    return true;
 }
 
 /* ---- the suspect ---- */

@@ -544,19 +544,22 @@ static void put_no_suspects(const struct report *report)
 {
     if (!report->findings->base)
         page_say(report->page, "  Nothing that holds 5 % of the heap stands out.\n");
-    else if (report->suspects->rest.bytes > 0)
+    else if (report->suspects->rest.bytes > 0 && report_grown_outside(report) == 0)
         page_say(report->page, "  Nothing grew by much in a single place.\n");
+    else if (report_grown_outside(report) > 0)
+        page_say(report->page, "  No objects grew by much.\n");
     else
         page_say(report->page, "  Nothing grew by much.\n");
 }
 
-/* Says that most of RSS is not objects, if the growth of objects is what a report is about: dumps
- * have no RSS, so its growth is not known. */
+/* Says that most of RSS is not objects, if the growth of objects is what a report is about, and
+ * that of RSS is not known, because the base is a dump of WriteHeapDump. */
 static void put_not_compared(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
     enum g2h_memory_part part;
-    if (!report->findings->base || !memory_is_mostly_outside(report->findings, &part))
+    if (!report->findings->base || report_put_memory_growth(report) ||
+        !memory_is_mostly_outside(report->findings, &part))
         return;
     PUT(report->page,
         "  %b{rss_not_compared} of RSS %b is no object: how much of this grew is not known, the "

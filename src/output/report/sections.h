@@ -54,6 +54,14 @@ void report_put_memory(const struct report *report);
  * objects are less than half of it. *ret says whether it did. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_outside(const struct report *report, bool *ret);
 
+/* Returns by how many bytes memory outside of the Go heap grew since the base, if it did by much
+ * and RSS of both is known, else 0. */
+uint64_t report_grown_outside(const struct report *report);
+
+/* Reports how RSS grew since the base, and what of it is outside of the Go heap. Returns false if
+ * RSS of one of the two is not known. */
+bool report_put_memory_growth(const struct report *report);
+
 struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);

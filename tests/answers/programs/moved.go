@@ -28,8 +28,8 @@
 //	is r.suspects.length === 0 && r.grown_elsewhere.classes.length === 3
 //
 //	case mapped SHAPE=mapped
-//	says ^  \d\d\.\d MB of RSS \d\d\.\d MB is no object: how much of this grew is not known, the base has no RSS$
-//	is r.rss_not_compared > 40000000
+//	says ^  outside the Go heap grew by \d\d\.\d MB: C and other anonymous memory \+\d\d\.\d MB
+//	is r.rss_growth.outside > 40000000
 package main
 
 import (
