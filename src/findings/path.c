@@ -320,10 +320,10 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
     } else if (kind == G2H_NODE_FRAME) {
         text_printf(whose, "local of ");
         text_append(whose, name, size);
-    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_GOROUTINE ||
-               kind == G2H_NODE_FINALIZER || kind == G2H_NODE_QUEUED_FINALIZER ||
-               kind == G2H_NODE_DEFER || kind == G2H_NODE_DEFERRED_CALLS ||
-               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
+    } else if (kind == G2H_NODE_GOROUTINE || kind == G2H_NODE_FINALIZER ||
+               kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
+               kind == G2H_NODE_DEFERRED_CALLS || kind == G2H_NODE_PANIC ||
+               kind == G2H_NODE_CLEANUP) {
         text_append(whose, name, size);
     } else if (kind == G2H_NODE_POOLS) {
         text_printf(whose, "in a sync.Pool: the next collections free it");
@@ -344,6 +344,21 @@ static void append_cleanup(const struct g2h_view *view, uint32_t cleanup, struct
     text_printf(text, is_argument ? "argument" : "function");
     if (is_argument)
         text_printf(whose, " of a cleanup");
+}
+
+/* Returns whether an edge leads to the box that the runtime has made for the argument of a cleanup,
+ * if that is a pointer: paths leave out the box. */
+static bool is_boxed_argument(const struct g2h_view *view, const struct g2h_edge *edge)
+{
+    static const char argument[] = "argument of a cleanup";
+    struct g2h_node box;
+    size_t size;
+    const char *name = g2h_view_name(view, edge->name, &size);
+    if (findings_kind_of(view, edge->source) != G2H_NODE_OTHER_ROOTS ||
+        size < sizeof(argument) - 1 || memcmp(name, argument, sizeof(argument) - 1) != 0)
+        return false;
+    g2h_view_brief(view, edge->target, &box);
+    return g2h_view_class_form(view, box.name) == G2H_FORM_POINTER;
 }
 
 /* Splits the name of a frame's word that another function has: "c (argument of runtime.chanrecv)"
@@ -444,12 +459,14 @@ struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edge
         objects++;
     if (objects == 0 || objects == count)
         return NULL;
-    if (find_edge(view, edges, nodes[objects - 1], nodes[objects], &edge)) {
+    const bool is_found = find_edge(view, edges, nodes[objects - 1], nodes[objects], &edge);
+    if (is_found) {
         expression_append_first(view, edges, &edge, text, &whose);
     } else {
         append_root(view, nodes[objects - 1], text, &whose);
         text_printf(text, " … ");
     }
+    objects += is_found && objects + 1 < count && is_boxed_argument(view, &edge);
     append_steps(view, edges, nodes + objects, count - objects, text);
     append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
@@ -498,7 +515,8 @@ enum { EXPRESSION_READ_MOST_EDGES = 50000000 };
 
 struct reached {
     uint32_t node;
-    size_t at; /* characters of the expression that have led here */
+    size_t at;   /* characters of the expression that have led here */
+    bool is_box; /* of a cleanup's argument */
 };
 
 struct reading {
@@ -532,18 +550,25 @@ static void split_owner(struct reading *reading, const char *expression)
         }
 }
 
+/* Adds a state that is not the result: a node, and how many characters of the expression have led
+ * there. One that is known already is not followed again. */
+static struct g2h_error *expression_push(struct reading *reading, uint32_t node, size_t at,
+                                         bool is_box)
+{
+    uint32_t index = (uint32_t)reading->reached.count;
+    TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
+    if (index == reading->reached.count)
+        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at, is_box})));
+    return NULL;
+}
+
 /* Adds a state: a node, and how many characters of the expression have led there. A state that
  * matches the whole expression is the result; one that is known already is not followed again. */
 static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
 {
-    uint32_t index = (uint32_t)reading->reached.count;
-    if (at == reading->size && !is_boxing(reading->view, node)) {
-        reading->found = node;
-        return NULL;
-    }
-    TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
-    if (index == reading->reached.count)
-        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at})));
+    if (at != reading->size || is_boxing(reading->view, node))
+        return expression_push(reading, node, at, false);
+    reading->found = node;
     return NULL;
 }
 
@@ -594,6 +619,7 @@ static bool cannot_begin(const struct reading *reading, uint32_t node)
 static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
     struct g2h_edge edge;
+    const size_t before = reading->reached.count;
     g2h_edges_begin(reading->edges, root, root + 1);
     while (next_edge(reading, &edge)) {
         struct text *name = &reading->name, *whose = &reading->whose;
@@ -605,9 +631,17 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
             memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
         if ((is_of_owner || reading->any_owner) && name->size <= reading->size &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
-            TRY(expression_add(reading, edge.target, name->size));
+            TRY(is_boxed_argument(reading->view, &edge)
+                    ? expression_push(reading, edge.target, name->size, true)
+                    : expression_add(reading, edge.target, name->size));
         else if (whose->size == 0)
             note_longer(reading, 0, name->data, name->size);
+    }
+    for (size_t i = before, end = reading->reached.count; i < end; i++) {
+        const struct reached box = reading->reached.data[i];
+        g2h_edges_begin(reading->edges, box.node, box.node + 1);
+        while (box.is_box && next_edge(reading, &edge))
+            TRY(expression_add(reading, edge.target, box.at));
     }
     return NULL;
 }

@@ -35,6 +35,16 @@ static struct g2h_error *add_threads(struct builder *builder)
     return NULL;
 }
 
+/* Appends " of " and the class of an object. */
+static void append_class(struct builder *builder, uint32_t object)
+{
+    size_t size;
+    const char *class =
+        string_pool_text(&builder->names->strings, names_of_object(builder->names, object), &size);
+    text_printf(&builder->text, " of ");
+    text_append(&builder->text, class, size);
+}
+
 /*
  * The collector does not keep an object for its finalizer, but it keeps everything that the object
  * points to. An object that only its finalizer refers to is placed here rather than under
@@ -51,16 +61,11 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, name, group_id, &group));
     for (size_t i = 0; i < heap->records[kind].count; i++) {
         struct g2h_record record;
-        size_t size;
         g2h_heap_record(heap, kind, i, &record);
         uint32_t object = heap_find(heap, record.finalizer.object);
         TRY_MEMORY(builder_text(builder, "finalizer"));
-        if (object != UINT32_MAX) {
-            const char *class = string_pool_text(&builder->names->strings,
-                                                 names_of_object(builder->names, object), &size);
-            text_printf(&builder->text, " of ");
-            text_append(&builder->text, class, size);
-        }
+        if (object != UINT32_MAX)
+            append_class(builder, object);
         TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1,
                                       queued ? G2H_NODE_QUEUED_FINALIZER : G2H_NODE_FINALIZER,
                                       record.finalizer.object, &node));
@@ -101,6 +106,10 @@ static struct g2h_error *add_other_roots(struct builder *builder)
         const uint64_t cleaned = kept_split(&description);
         TRY_MEMORY(builder_text(builder, ""));
         builder_append(builder, &description);
+        const uint32_t object = cleaned != 0 ? heap_find(heap, cleaned) : UINT32_MAX;
+        if (object != UINT32_MAX &&
+            (bytes_are(description, "cleanup") || bytes_are(description, "argument of a cleanup")))
+            append_class(builder, object);
         TRY_MEMORY(
             builder_add_pointer(builder, group,
                                 record.otherroot.is_queued_cleanup ? EDGE_LAST : EDGE_PROPERTY,

@@ -259,6 +259,8 @@ export class Heap {
           if (owner && !text.endsWith(owner)) continue;
           const begin = owner ? text.slice(0, -owner.length) : text;
           if (rest.startsWith(begin)) push(this.to[edge], rest.slice(begin.length));
+          if (rest.startsWith(begin) && /^argument of a cleanup/.test(begin) && this.name[this.to[edge]].startsWith('*')) // its box
+            for (const inner of this.edgesOf(this.to[edge])) push(this.to[inner], rest.slice(begin.length));
         }
         if (rest.startsWith(' … ')) push(this.to[edge], rest);
       }
