@@ -23,6 +23,7 @@ enum {
     MOST_NAMES = 32,       /* distinct names below one sequence, and */
     MOST_SEQUENCES = 8192, /* sequences; one whose first node has SHARE is always made */
     SHARE = 10,            /* percent of the suspect that a key has at least */
+    TOLD = 25,             /* percent that the largest key has at least if any is reported */
     NARROW = 80, /* percent of a key that one of its own keys has to be reported instead */
 };
 
@@ -353,6 +354,8 @@ static void append_names(const struct keys_search *keys, uint32_t sequence, stru
 static struct g2h_error *keys_report(const struct keys_search *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;
+    if (keys->told.count > 0 && keys->told.data[0].retained < ret->retained / 100 * TOLD)
+        return NULL;
     for (size_t i = 0; i < keys->told.count && i < KEYS_MOST; i++) {
         ret->list[i].retained = keys->told.data[i].retained;
         append_names(keys, keys->told.data[i].sequence, &ret->list[i].path);

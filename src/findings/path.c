@@ -264,7 +264,8 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
     } else {
         if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
             text_append_string(text, ".");
-        text_append(text, name, size);
+        const size_t dot = text->size > 0 && size > 1 && name[0] == '.'; /* .this of a frame */
+        text_append(text, name + dot, size - dot);
     }
 }
 

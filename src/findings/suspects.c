@@ -1407,6 +1407,29 @@ static bool is_shared(const struct findings *findings, uint32_t item)
            findings_is_kind(findings, above, G2H_NODE_BSS);
 }
 
+/* Removes the variable that a path begins with from a list of variables, "main.a, main.b": held by
+ * has said it. */
+static void drop_holder(struct text *variables, const struct text *path)
+{
+    static const char comma[] = ", ";
+    size_t end, kept = 0;
+    for (size_t at = 0; at < variables->size; at = end + sizeof(comma) - 1) {
+        char *name = variables->data + at;
+        const char *next = memmem(name, variables->size - at, comma, sizeof(comma) - 1);
+        const size_t size = next ? (size_t)(next - name) : variables->size - at;
+        end = at + size;
+        if (path->size >= size && memcmp(path->data, name, size) == 0 &&
+            (path->size == size || strchr(".[ ", path->data[size])))
+            continue;
+        if (kept > 0)
+            memcpy(variables->data + kept, comma, sizeof(comma) - 1);
+        kept += kept > 0 ? sizeof(comma) - 1 : 0;
+        memmove(variables->data + kept, name, size);
+        kept += size;
+    }
+    variables->size = kept;
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -1427,6 +1450,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         TRY(count_entries(findings, suspect->item, &who->entries));
     TRY(append_variables(findings, suspect->item, &who->sharers));
     TRY_MEMORY(!who->path.failed && !who->sharers.failed);
+    drop_holder(&who->sharers, &who->path);
     return NULL;
 }
 

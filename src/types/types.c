@@ -213,10 +213,12 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
             const struct type_field *field = types_field_at(types, type, offset);
             if (!field)
                 break;
-            const struct g2h_bytes name = types_text(types, field->name);
+            struct g2h_bytes name = types_text(types, field->name);
             const enum path_step step = step_into_field(types, number, field);
             if (step == STEP_LAST)
                 break;
+            if (name.size > 1 && name.data[0] == '.') /* the receiver of a method value: .this */
+                name = (struct g2h_bytes){name.data + 1, name.size - 1};
             added = step == STEP_SKIPPED
                         ? 0
                         : snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",

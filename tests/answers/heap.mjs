@@ -221,7 +221,7 @@ export class Heap {
     const element = this.element[edge];
     const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
     if (how) return [`the global ${how} by ${user} ${address}`];
-    if (this.label[edge] !== undefined) return [this.label[edge]];
+    if (this.label[edge] !== undefined) return [this.label[edge].replace(/^\.(?=.)/, '')];
     const cleanup = this.kind[from] === 'root' && /^(argument|cleanup)\b/.exec(this.name[from])?.[1];
     if (cleanup) return [cleanup === 'argument' ? 'argument' : 'function'];
     return element >= 1 << 20 && this.name[from].startsWith('[]*') ? [`[${element}]`, `[${element / this.pointer}]`] : [`[${element}]`];
