@@ -267,6 +267,18 @@ static void append_ids(struct text *text, const struct heapsnapshot_snapshot *sn
                 (unsigned long long)ids->displaced.count);
 }
 
+/* Returns how much larger RSS of the process is than all nodes; 0: not known. DevTools adds it to
+ * the total, so that this is RSS, and shows it as memory outside of the JavaScript heap. */
+static uint64_t bytes_outside(const struct g2h_view *view)
+{
+    const struct g2h_heap *heap = g2h_view_heap(view);
+    const struct g2h_memory *memory = g2h_heap_memory(heap);
+    const struct g2h_view_account *account = g2h_view_account(view);
+    const uint64_t nodes =
+        g2h_heap_account(heap)->object_bytes - account->left_out_bytes + account->stack_bytes;
+    return memory && memory->resident > nodes ? memory->resident - nodes : 0;
+}
+
 static struct g2h_error *heapsnapshot_write_header(const struct heapsnapshot_snapshot *snapshot,
                                                    struct worker_buffer *buffer)
 {
@@ -300,8 +312,9 @@ static struct g2h_error *heapsnapshot_write_header(const struct heapsnapshot_sna
                     (unsigned long long)account->folded_nodes);
     text_printf(&text,
                 "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_"
-                "native_bytes\":0},\n",
-                (unsigned long long)snapshot->nodes, (unsigned long long)snapshot->edges);
+                "native_bytes\":%llu},\n",
+                (unsigned long long)snapshot->nodes, (unsigned long long)snapshot->edges,
+                (unsigned long long)bytes_outside(snapshot->view));
     text_printf(&text, "\"nodes\":[");
     bool good = !text.failed && worker_buffer_put(buffer, text.data, text.size);
     text_deinit(&text);
