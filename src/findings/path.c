@@ -303,6 +303,14 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
     return false;
 }
 
+void expression_append_variable(const struct g2h_view *view, uint32_t node, struct text *text)
+{
+    size_t size;
+    const char *name = findings_name_of(view, node, &size);
+    if (!append_unnamed(name, size, text))
+        text_append(text, name, size);
+}
+
 /* Appends what a path begins with: "main." for a package, "main.cache" for a variable. For a frame,
  * a goroutine, and other roots that have names, appends to whose instead: "local of" and the
  * frame's name, or the root's name. For all other nodes, appends nothing. */
@@ -316,8 +324,7 @@ static void append_root(const struct g2h_view *view, uint32_t node, struct text 
         text_append(text, name, size);
         text_append_string(text, ".");
     } else if (kind == G2H_NODE_VARIABLE) {
-        if (!append_unnamed(name, size, text))
-            text_append(text, name, size);
+        expression_append_variable(view, node, text);
     } else if (kind == G2H_NODE_FRAME) {
         text_printf(whose, "local of ");
         text_append(whose, name, size);

@@ -115,6 +115,9 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text);
 
+/* Appends the name of a node of kind G2H_NODE_VARIABLE, as paths begin with it: main.cache. */
+void expression_append_variable(const struct g2h_view *view, uint32_t node, struct text *text);
+
 /* Returns whether a node is memory in which the runtime keeps a map's entries: paths hide it. */
 bool expression_hides(const struct g2h_view *view, uint32_t node);
 

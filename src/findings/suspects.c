@@ -8,15 +8,15 @@
 #include "base/bits.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "findings/containers.h"
 #include "findings/path.h"
 
 /* ==== suspects ==== */
 
 enum {
-    THRESHOLD = 5,   /* percent of the reachable bytes that a suspect has at least; */
-    OF_RUNTIME = 25, /* the same for memory that only the runtime holds: each heap has some */
-    HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
-    MANY = 4,   /* least objects per holder that count as multiplied */
+    THRESHOLD = 5,      /* percent of the reachable bytes that a suspect has at least; */
+    OF_RUNTIME = 25,    /* the same for memory that only the runtime holds: each heap has some */
+    MOST_OF_PLACE = 60, /* percent of what goroutines hold that is named */
 };
 
 /* The least bytes of a suspect that only the runtime holds: such memory is half of a small heap. */
@@ -27,6 +27,7 @@ enum {
 
 struct suspects_finder {
     const struct merged *merged;
+    struct containers containers;
     const struct g2h_base *base; /* NULL: no base; then growth is NULL, too */
     const growth_vector *growth;
     uint64_t reachable, untouched, threshold, threshold_of_runtime;
@@ -80,24 +81,9 @@ static uint64_t positive(int64_t number)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-/* Returns what a node is ranked by: the bytes it retains or, with a base, by how much they have
- * grown. */
 static uint64_t suspects_weight_of(const struct suspects_finder *finder, uint32_t node)
 {
-    return finder->growth ? finder->growth->data[node].weight
-                          : finder->merged->nodes.data[node].retained;
-}
-
-static uint64_t own_of(const struct suspects_finder *finder, uint32_t node)
-{
-    return finder->growth ? positive(finder->growth->data[node].own)
-                          : finder->merged->nodes.data[node].bytes;
-}
-
-static uint64_t suspects_count_of(const struct suspects_finder *finder, uint32_t node)
-{
-    return finder->growth ? positive(finder->growth->data[node].more)
-                          : finder->merged->nodes.data[node].count;
+    return containers_weight(&finder->containers, node);
 }
 
 /* Returns by how many objects the class of a node has grown in the heap as a whole, without
@@ -134,17 +120,38 @@ static void count_all(const struct suspects_finder *finder, struct suspect *susp
     suspect->grown = positive(grown);
 }
 
+/* Returns by how many bytes what a suspect consists of has grown. */
+static uint64_t growth_of(const struct suspects_finder *finder, const struct suspect *suspect)
+{
+    const struct growth *growth = finder->growth->data;
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const struct container *container = &suspect->container;
+    if (container->node == MERGED_NONE)
+        return positive(growth[suspect->item].within);
+    if (container->is_all)
+        return positive(growth[container->node].within);
+    uint64_t sum = positive(growth[container->node].own);
+    for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (container_has(&finder->containers, container, i))
+            sum += positive(growth[i].within);
+    return sum;
+}
+
 /* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
  * grown, so no more objects of a class count than the class has grown by. */
 static void suspects_weigh(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
+    const struct container *container = &suspect->container;
     count_all(finder, suspect);
     if (!finder->growth) {
-        suspect->bytes = node->retained;
+        const uint64_t named = finder->merged->nodes.data[suspect->named].count;
+        suspect->bytes = container->bytes > 0 ? container->bytes : node->retained;
+        if (suspect->named != suspect->item && named < suspect->count)
+            suspect->count = named;
         return;
     }
-    suspect->bytes = positive(finder->growth->data[suspect->item].within);
+    suspect->bytes = growth_of(finder, suspect);
     if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
@@ -161,17 +168,6 @@ static bool is_enough(const struct suspects_finder *finder, const struct suspect
            (!is_lone || suspect->bytes >= finder->reachable / LONE) &&
            (suspect->bytes >= finder->threshold_of_runtime ||
             !suspects_is_of_runtime(finder->merged, suspect->item));
-}
-
-/* Returns the child of a node with the greatest weight, or MERGED_NONE if it has no children. */
-static uint32_t heaviest_child(const struct suspects_finder *finder, uint32_t node)
-{
-    const struct merged_node *nodes = finder->merged->nodes.data;
-    uint32_t best = MERGED_NONE;
-    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (best == MERGED_NONE || suspects_weight_of(finder, i) > suspects_weight_of(finder, best))
-            best = i;
-    return best;
 }
 
 /* Queues the children of a node that retain much, except one child. Returns how many it queues, or
@@ -204,58 +200,9 @@ static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
     return !finder->growth || push_children(finder, suspect.item) != UINT32_MAX;
 }
 
-/* Returns how many objects a node has per object that holds them. */
-static uint64_t ratio_of(const struct suspects_finder *finder, uint32_t node)
-{
-    const struct merged_node *nodes = finder->merged->nodes.data;
-    const uint32_t above = nodes[node].parent;
-    const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
-    const uint64_t holders = has_holder ? suspects_count_of(finder, above) : 1;
-    return suspects_count_of(finder, node) / (holders > 0 ? holders : 1);
-}
-
-/* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if no child does,
- * or if most of what the node retains is its own bytes. */
-static uint32_t heavy_child(const struct suspects_finder *finder, uint32_t node)
-{
-    const uint64_t all = suspects_weight_of(finder, node), own = own_of(finder, node),
-                   held = all > own ? all - own : 0;
-    const uint32_t child = heaviest_child(finder, node);
-    return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
-                   suspects_weight_of(finder, child) >= held / 100 * HEAVY
-               ? child
-               : MERGED_NONE;
-}
-
 static bool is_of(const struct merged *merged, uint32_t node, enum g2h_runtime_class class)
 {
     return node != MERGED_NONE && merged_runtime_class(merged, node) == class;
-}
-
-/* Returns whether a class is a map, a slice or the like, whose name says little about its
- * objects. */
-static bool is_container(const struct merged *merged, uint32_t node)
-{
-    const enum g2h_class_form form = merged_form(merged, node);
-    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE || form == G2H_FORM_POINTER ||
-           form == G2H_FORM_INTERFACE || form == G2H_FORM_CLOSURE ||
-           is_of(merged, node, G2H_RUNTIME_ENTRY);
-}
-
-/* Returns whether a class is a type that a program or a library has named: "main.Session". */
-static bool is_named(const struct merged *merged, uint32_t node)
-{
-    return merged_form(merged, node) == G2H_FORM_DECLARED && !merged_is_runtime(merged, node) &&
-           !is_of(merged, node, G2H_RUNTIME_ENTRY);
-}
-
-/* Returns the entries that a tree of sync.Map holds, for a node of that tree. */
-static uint32_t below_trie(const struct suspects_finder *finder, uint32_t node)
-{
-    uint32_t at = node;
-    while (is_of(finder->merged, at, G2H_RUNTIME_TRIE))
-        at = heavy_child(finder, at);
-    return at != MERGED_NONE ? at : node;
 }
 
 /* Sets the holder of a suspect: the node above it and, if that is a tree of sync.Map, the one above
@@ -280,77 +227,63 @@ static void set_holder(const struct merged *merged, struct suspect *suspect)
         above != MERGED_NONE && nodes[above].kind == MERGED_CLASS ? above : MERGED_NONE;
 }
 
-/* Returns the objects to name instead of some that are multiplied: if these are maps or the like,
- * and each holds about one object of a named type, that type says more ("main.Session" instead of
- * "map[string]string"). */
-static uint32_t named_content(const struct suspects_finder *finder, uint32_t node)
-{
-    const uint64_t count = suspects_count_of(finder, node);
-    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
-        const uint64_t is = suspects_count_of(finder, at);
-        if (is < count / 2 || is > count * 2)
-            break;
-        if (is_named(finder->merged, at))
-            return at;
-        if (!is_container(finder->merged, at))
-            break;
-    }
-    return node;
-}
-
-/* Returns the uppermost node that a recursive structure, such as a tree, begins with: the objects
- * of the same class that contain this one, so that what is below them counts, too. Looks no further
- * up than top. */
-static uint32_t top_of_tree(const struct suspects_finder *finder, uint32_t node, uint32_t top)
+/* Queues what a container retains besides its entries. */
+static bool push_unrelated(struct suspects_finder *finder, const struct container *container)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    uint32_t at = node;
-    while (at != top && !nodes[at].is_cyclic)
-        at = nodes[at].parent;
-    const uint32_t above = nodes[at].parent;
-    return at != top && nodes[above].kind == MERGED_CLASS && nodes[above].name == nodes[node].name
-               ? above
-               : node;
+    if (container->node == MERGED_NONE || container->is_all)
+        return true;
+    for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (suspects_weight_of(finder, i) >= finder->threshold &&
+            !container_has(&finder->containers, container, i) && !vector_push(&finder->left, i))
+            return false;
+    return true;
 }
 
-/* Follows objects down the tree as long as one child has most, to the node where they are
- * multiplied most; *ret_last becomes the last node, where the path parts. Returns MERGED_NONE if
- * they are not multiplied anywhere. */
-static uint32_t find_multiplied(const struct suspects_finder *finder, uint32_t node,
-                                uint32_t *ret_last)
+/* Returns a suspect that is nothing but a node. */
+static struct suspect suspect_of(uint32_t node)
 {
-    uint32_t best = node;
-    *ret_last = node;
-    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
-        *ret_last = at;
-        if (ratio_of(finder, at) > ratio_of(finder, best))
-            best = at;
-    }
-    if (ratio_of(finder, best) < MANY)
-        return MERGED_NONE;
-    const uint32_t entries = below_trie(finder, best);
-    return top_of_tree(finder, entries != best ? entries : named_content(finder, best), node);
+    return (struct suspect){.item = node,
+                            .named = node,
+                            .holder = MERGED_NONE,
+                            .held_at = MERGED_NONE,
+                            .container = {.node = MERGED_NONE,
+                                          .item = node,
+                                          .entry = node,
+                                          .named = node,
+                                          .tree = MERGED_NONE,
+                                          .branch = node}};
 }
 
-/* Adds the objects below a node that are multiplied as a suspect; or else queues the children of
- * the node where the path parts. */
+/* Adds the entries of a container below a node as a suspect; or else queues the children of the
+ * node where the path parts. */
 static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    uint32_t last, item = find_multiplied(finder, node, &last);
-    if (item == MERGED_NONE) {
+    struct container container;
+    uint32_t last;
+    if (!containers_find(&finder->containers, node, &container, &last)) {
         const bool is_most =
-            own_of(finder, last) >= suspects_weight_of(finder, last) / 100 * (100 - HEAVY);
+            nodes[last].kind == MERGED_CLASS && containers_is_own(&finder->containers, last);
         const uint32_t parts = is_most ? 0 : push_children(finder, last);
         if (parts > 0)
             return parts != UINT32_MAX;
-        item = last;
+        if (nodes[last].kind != MERGED_CLASS)
+            return true;
+        container = suspect_of(last).container;
     }
-    for (uint32_t at = item; at != node; at = nodes[at].parent) /* look at siblings, too */
+    if (!push_unrelated(finder, &container))
+        return false;
+    uint32_t at = container.node != MERGED_NONE ? container.node : container.branch;
+    for (; at != node; at = nodes[at].parent) /* look at siblings, too */
         if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
             return false;
-    struct suspect suspect = {.item = item};
+    struct suspect suspect = suspect_of(container.item);
+    suspect.container = container;
+    suspect.named = container.named;
     set_holder(finder->merged, &suspect);
+    if (container.node != MERGED_NONE && nodes[container.node].kind == MERGED_CLASS)
+        suspect.holder = container.node;
     return suspects_add(finder, suspect);
 }
 
@@ -359,15 +292,16 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
 static void set_inside(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    uint32_t last, at = suspect->item;
+    const struct containers *containers = &finder->containers;
+    uint32_t item, at = suspect->item;
     while (at != MERGED_NONE && nodes[at].kind != MERGED_CLASS)
-        at = heavy_child(finder, at);
-    const uint32_t item = at == MERGED_NONE ? at : find_multiplied(finder, at, &last);
-    if (item == MERGED_NONE ||
-        suspects_count_of(finder, item) < MANY * suspects_count_of(finder, at) ||
-        suspects_weight_of(finder, item) < suspects_weight_of(finder, suspect->item) / 100 * HEAVY)
+        at = containers_heavy_child(containers, at);
+    if (at == MERGED_NONE || !containers_find_entries(containers, at, &item) ||
+        containers_count(containers, item) < CONTAINER_MANY * containers_count(containers, at) ||
+        suspects_weight_of(finder, item) <
+            suspects_weight_of(finder, suspect->item) / 100 * MOST_OF_PLACE)
         return;
-    struct suspect inside = {.item = item};
+    struct suspect inside = suspect_of(item);
     count_all(finder, &inside);
     suspect->inside = item;
     suspect->inside_count = inside.count;
@@ -375,8 +309,8 @@ static void set_inside(const struct suspects_finder *finder, struct suspect *sus
 
 static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
 {
-    struct suspect suspect = {
-        .item = place, .holder = MERGED_NONE, .held_at = MERGED_NONE, .is_goroutines = true};
+    struct suspect suspect = suspect_of(place);
+    suspect.is_goroutines = true;
     set_inside(finder, &suspect);
     return suspects_add(finder, suspect);
 }
@@ -395,15 +329,17 @@ static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
             return add_goroutines(finder, node);
         if (kind == G2H_NODE_STACK) /* of a goroutine that is alone in its place */
             return suspects_weight_of(finder, node) < LEAST_OF_STACK ||
-                   suspects_add(finder, (struct suspect){.item = node,
-                                                         .holder = MERGED_NONE,
-                                                         .held_at = MERGED_NONE});
-        if (kind == G2H_NODE_DEFERRED_CALLS)
-            return suspects_add(finder, (struct suspect){.item = node,
-                                                         .holder = MERGED_NONE,
-                                                         .held_at = MERGED_NONE,
-                                                         .is_deferred = true});
+                   suspects_add(finder, suspect_of(node));
+        if (kind == G2H_NODE_DEFERRED_CALLS) {
+            struct suspect calls = suspect_of(node);
+            calls.is_deferred = true;
+            return suspects_add(finder, calls);
+        }
+        if (kind == G2H_NODE_VARIABLE)
+            return suspects_follow(finder, node);
     }
+    if (nodes[node].kind == MERGED_VARIABLE && nodes[node].count == 1)
+        return suspects_follow(finder, node);
     return push_children(finder, node) != UINT32_MAX;
 }
 
@@ -481,7 +417,8 @@ static void replace_by(const struct suspects_finder *finder, size_t number, uint
             found->data[kept++] = found->data[i];
     found->count = kept;
     struct suspect *suspect = &found->data[number];
-    *suspect = (struct suspect){.item = arrays, .pinned = *pinned};
+    *suspect = suspect_of(arrays);
+    suspect->pinned = *pinned;
     set_holder(finder->merged, suspect);
     suspects_weigh(finder, suspect);
 }
@@ -508,6 +445,48 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
     return NULL;
 }
 
+/* ---- parts ---- */
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct suspect_part *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* Sums up the classes of all objects that a suspect consists of: the own class first, then those
+ * with the most bytes. Slots are those of a map or slice that is the container. */
+static struct g2h_error *find_parts(const struct suspects_finder *finder, struct suspect *suspect)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const uint32_t node = suspect->container.node;
+    const enum g2h_class_form form =
+        node != MERGED_NONE ? merged_form(finder->merged, node) : G2H_FORM_OTHER;
+    _cleanup_(map_deinit) struct map numbers = {0};
+    _cleanup_vector_ VECTOR(struct suspect_part) parts = {0};
+    container_mark(&finder->containers, &suspect->container, finder->is_below);
+    TRY_MEMORY(vector_push(&parts, ((struct suspect_part){suspect->named, 0})) &&
+               map_put(&numbers, nodes[suspect->named].name, 0, &(uint32_t){0}));
+    for (uint32_t i = 0; i < finder->merged->nodes.count; i++) {
+        uint32_t number = (uint32_t)parts.count;
+        if (!finder->is_below[i])
+            continue;
+        suspect->all += nodes[i].bytes;
+        if (i == node && (form == G2H_FORM_MAP || form == G2H_FORM_SLICE)) {
+            suspect->slots = nodes[i].bytes;
+            continue;
+        }
+        TRY_MEMORY(map_put(&numbers, nodes[i].name, number, &number) &&
+                   (number < parts.count || vector_push(&parts, ((struct suspect_part){i, 0}))));
+        parts.data[number].bytes += nodes[i].bytes;
+    }
+    qsort(parts.data + 1, parts.count - 1, sizeof(*parts.data), compare_parts);
+    suspect->part_count = parts.count < SUSPECT_PARTS ? parts.count : SUSPECT_PARTS;
+    memcpy(suspect->parts, parts.data, suspect->part_count * sizeof(*parts.data));
+    return NULL;
+}
+
 /* Examines nodes from a work list, from the root on, until no node is left that is large enough.
  * Suspects are sorted twice, because arrays may replace some of them. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
@@ -523,14 +502,20 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     finder.threshold = threshold_of(&finder);
     finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
     finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
-    bool good = finder.is_below && vector_push(&finder.left, 0);
+    struct g2h_error *error = containers_init(merged, finder.growth, &finder.containers);
+    bool good = !error && finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = suspects_examine(&finder, finder.left.data[--finder.left.count]);
     vector_sort(ret, suspects_compare);
-    struct g2h_error *error = good ? find_pinned(&finder, findings) : &error_no_memory;
+    if (!error)
+        error = good ? find_pinned(&finder, findings) : &error_no_memory;
     vector_sort(ret, suspects_compare);
+    for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
+        if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
+            error = find_parts(&finder, &ret->data[i]);
     free(finder.left.data);
     free(finder.is_below);
+    containers_deinit(&finder.containers);
     if (!findings->base)
         drop_timers(merged, ret);
     return error;
@@ -1129,25 +1114,87 @@ struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item,
 
 /* ---- details that take long to find ---- */
 
-/* Returns the object of a node of merged that holds another object, or else any object of it. */
+/* Returns the uppermost object of a node of merged that holds another object, or else any object of
+ * it. */
 static uint32_t holder_at(const struct findings *findings, uint32_t line, uint32_t held)
 {
     const struct g2h_dominators *dominators = findings->dominators;
-    uint32_t number = g2h_dominators_number(dominators, held);
-    while (number > 0 && findings->merged.of[number] != line)
-        number = g2h_dominators_above(dominators, number);
-    return number > 0 ? g2h_dominators_node(dominators, number)
-                      : findings_node(findings, line)->example;
+    uint32_t found = 0;
+    for (uint32_t number = g2h_dominators_number(dominators, held); number > 0;
+         number = g2h_dominators_above(dominators, number))
+        if (findings->merged.of[number] == line)
+            found = number;
+        else if (found > 0)
+            break;
+    return found > 0 ? g2h_dominators_node(dominators, found)
+                     : findings_node(findings, line)->example;
+}
+
+/* Removes from the path to the tree of a sync.Map the fields that lead there in the map. */
+static void cut_trie(struct text *text)
+{
+    static const char *const fields[] = {".m.root.v", ".root.v"};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t size = strlen(fields[i]);
+        if (text->size > size && memcmp(text->data + text->size - size, fields[i], size) == 0)
+            text->size -= size;
+    }
+}
+
+/* Returns whether one object has most of a suspect, or all of it hangs on one entry of a map or
+ * slice: then that one is to be named, not the container. */
+static bool is_of_one(const struct findings *findings, const struct suspect *suspect,
+                      const struct example *example)
+{
+    const struct merged *merged = &findings->merged;
+    const uint32_t node = suspect->container.node;
+    if (example->most != UINT32_MAX &&
+        findings_node(findings,
+                      merged->of[g2h_dominators_number(findings->dominators, example->most)])
+                ->name == findings_node(findings, suspect->item)->name)
+        return true;
+    return example->uppermost == 1 && suspect->count > 1 &&
+           (merged_form(merged, node) == G2H_FORM_MAP ||
+            merged_form(merged, node) == G2H_FORM_SLICE);
+}
+
+/* Returns the node of merged whose object a path leads to: the container; or MERGED_NONE, if the
+ * path leads to the example: the field that a list or a tree hangs on says more than the struct. */
+static uint32_t held_line(const struct findings *findings, const struct suspect *suspect,
+                          const struct example *example)
+{
+    const uint32_t node = suspect->container.node, held_at = suspect->held_at;
+    if (node == MERGED_NONE || findings_node(findings, node)->kind != MERGED_CLASS ||
+        is_of_one(findings, suspect, example))
+        return held_at;
+    if (held_at != MERGED_NONE &&
+        merged_runtime_class(&findings->merged, held_at) == G2H_RUNTIME_TRIE)
+        return held_at;
+    return merged_form(&findings->merged, node) != G2H_FORM_DECLARED || held_at != MERGED_NONE ||
+                   suspect->container.tree != MERGED_NONE ||
+                   example->uppermost > findings_node(findings, node)->count
+               ? node
+               : MERGED_NONE;
 }
 
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
 {
-    const uint32_t held = suspect->held_at != MERGED_NONE
-                              ? holder_at(findings, suspect->held_at, example->node)
-                              : example->node;
-    return path_append(findings->paths, held, text, ret_end);
+    const uint32_t node = suspect->container.node;
+    if (node != MERGED_NONE && findings_is_kind(findings, node, G2H_NODE_VARIABLE) &&
+        !is_of_one(findings, suspect, example)) {
+        expression_append_variable(findings->view, findings_node(findings, node)->example, text);
+        *ret_end = findings_node(findings, node)->example;
+        return NULL;
+    }
+    const uint32_t line = held_line(findings, suspect, example),
+                   held = line != MERGED_NONE ? holder_at(findings, line, example->node)
+                                              : example->node;
+    TRY(path_append(findings->paths, held, text, ret_end));
+    if (line != MERGED_NONE && merged_runtime_class(&findings->merged, line) == G2H_RUNTIME_TRIE)
+        cut_trie(text);
+    return NULL;
 }
 
 /* Returns the variable, right below a package, that a node of the view is below; or MERGED_NONE. */
@@ -1156,7 +1203,8 @@ static uint32_t variable_below(const struct findings *findings, uint32_t package
     uint32_t line = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
     while (line != MERGED_NONE && findings_node(findings, line)->parent != package)
         line = findings_node(findings, line)->parent;
-    return line != MERGED_NONE && findings_node(findings, line)->kind == MERGED_VARIABLE
+    return line != MERGED_NONE && (findings_node(findings, line)->kind == MERGED_VARIABLE ||
+                                   findings_is_kind(findings, line, G2H_NODE_VARIABLE))
                ? line
                : MERGED_NONE;
 }
@@ -1193,7 +1241,11 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
         }
     for (uint32_t i = 0; i < count && i < MOST && count > 1; i++) {
         _cleanup_(text_deinit) struct text path = {0};
-        TRY(path_append(findings->paths, findings_node(findings, found[i])->example, &path, &end));
+        const uint32_t example = findings_node(findings, found[i])->example;
+        if (findings_is_kind(findings, found[i], G2H_NODE_VARIABLE))
+            expression_append_variable(findings->view, example, &path);
+        else
+            TRY(path_append(findings->paths, example, &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
         text_append(text, path.data, path.size);
     }
@@ -1434,6 +1486,7 @@ static void drop_holder(struct text *variables, const struct text *path)
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
+    uint32_t end;
     if (suspect->is_deferred ||
         (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
         return NULL;
@@ -1449,7 +1502,10 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (findings->base && suspect->grown == 0)
         TRY(count_entries(findings, suspect->item, &who->entries));
     TRY(append_variables(findings, suspect->item, &who->sharers));
-    TRY_MEMORY(!who->path.failed && !who->sharers.failed);
+    if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
+        who->path_end != who->example.node && who->path_of == 0)
+        TRY(path_append(findings->paths, who->example.node, &who->entry, &end));
+    TRY_MEMORY(!who->path.failed && !who->sharers.failed && !who->entry.failed);
     drop_holder(&who->sharers, &who->path);
     return NULL;
 }
@@ -1570,6 +1626,7 @@ void who_suspects_deinit(struct who_suspects *suspects)
     for (size_t i = 0; i < suspects->count; i++) {
         held_keys_deinit(&suspects->list[i].keys);
         text_deinit(&suspects->list[i].path);
+        text_deinit(&suspects->list[i].entry);
         text_deinit(&suspects->list[i].sharers);
     }
     leaks_deinit(&suspects->leaks);

@@ -2,9 +2,9 @@
  * suspects: the parts of a heap to look at first.
  *
  * From the root down the tree of merged dominators, each branch that retains much is followed to
- * the place where its objects become many: if a map holds 300 previews, the previews are the
- * suspect, and the map is their holder. Many goroutines in one place are one suspect, with all that
- * they hold.
+ * the container where its objects become many (containers.h): if a map holds 300 previews, the
+ * suspect is that map, with all that there is of each preview. Many goroutines in one place are one
+ * suspect, with all that they hold.
  *
  * example: which object of a suspect to name, and whether one holder has most of them.
  *
@@ -17,6 +17,7 @@
 #ifndef FINDINGS_SUSPECTS_H
 #define FINDINGS_SUSPECTS_H
 
+#include "findings/containers.h"
 #include "findings/findings.h"
 #include "findings/goroutines.h"
 #include "findings/keys.h"
@@ -25,9 +26,23 @@
 
 /* ---- suspects ---- */
 
+enum {
+    WHO_SUSPECTS = 3, /* the most suspects with details */
+    WHO_REST = 3,     /* the most classes of growth that is in no suspect */
+    SUSPECT_PARTS = 4 /* the most classes that a suspect lists */
+};
+
+/* A class that a suspect has objects of. */
+struct suspect_part {
+    uint32_t node;  /* of merged: one of the class */
+    uint64_t bytes; /* of all its objects in the suspect, without what these hold */
+};
+
 struct suspect {
-    uint32_t item;    /* a node of merged: objects of a class, goroutines in one place, or the calls
-                         that a function has deferred */
+    uint32_t item;  /* a node of merged: objects of a class, goroutines in one place, or the calls
+                       that a function has deferred */
+    uint32_t named; /* the class that says most about one of item: item, or one in it */
+    struct container container; /* that item are the entries of; its node may be MERGED_NONE */
     uint32_t holder;  /* the node above item, whose objects are few; MERGED_NONE: it is not an
                        * object */
     uint32_t held_at; /* the tree of a sync.Map, or the list, above item; or MERGED_NONE */
@@ -38,8 +53,14 @@ struct suspect {
     uint64_t count; /* objects of item, and those of its class that are below it: item contains
                        itself in a tree or the like */
     uint64_t own;   /* the size of these objects themselves */
-    uint64_t bytes; /* retained by item; with a base: the growth of item */
+    uint64_t bytes; /* of the container, or retained by item; with a base: their growth */
     uint64_t grown; /* with a base: by how many objects item has grown */
+    /* Of the first WHO_SUSPECTS that are objects: the classes that it consists of, named first, and
+     * then those with the most bytes; the slots of the container, if that is a map or slice; and
+     * the sum, with classes that are not listed. */
+    struct suspect_part parts[SUSPECT_PARTS];
+    size_t part_count;
+    uint64_t slots, all;
 };
 
 typedef VECTOR(struct suspect) suspect_vector;
@@ -79,11 +100,6 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
 
 /* ---- who ---- */
 
-enum {
-    WHO_SUSPECTS = 3, /* the most suspects with details */
-    WHO_REST = 3      /* the most classes of growth that is in no suspect */
-};
-
 /* The holders of a suspect. */
 struct who_holders {
     uint64_t count;   /* of those that hold any of its objects */
@@ -98,8 +114,9 @@ struct who {
     struct who_holders holders; /* if the suspect has a holder */
     /* Of objects: */
     struct held_keys keys;
-    struct text path;  /* to the example, as path_append() has it, */
+    struct text path;  /* to the container, or to the example, as path_append() has it, */
     uint32_t path_end; /* or to this node */
+    struct text entry; /* the path to the example, if path leads to the container; or empty */
     /* If several hold the objects together: how many of them the holder that the path goes by has;
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;

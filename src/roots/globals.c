@@ -335,9 +335,17 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     size_t i;
     BISECT(i, builder->static_pointers.count, list[i].value <= address);
     const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
-    if (known && (!is_near || known->address >= list[i - 1].value + MOST_OF_VALUE))
-        return known->address;
-    return is_near ? list[i - 1].value : 0;
+    const uint64_t begin = known ? known->address : address;
+    const struct static_user *user =
+        builder->typing ? typing_user(builder->typing, begin, true) : NULL;
+    /* What code uses by its own address is a variable, and not a field of the value before it,
+     * unless it only initializes it: so it does the fields of var cache = &Cache{...}. */
+    const bool is_in_pointee =
+        is_near && begin - list[i - 1].value < MOST_OF_VALUE &&
+        (begin == list[i - 1].value || !user || user->how == STATIC_INITIALIZED);
+    if (is_in_pointee)
+        return list[i - 1].value;
+    return known ? known->address : 0;
 }
 
 /* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. */

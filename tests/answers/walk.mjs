@@ -244,7 +244,8 @@ class Walker {
 
   suspect(suspect) {
     if (suspect.is_outside) return;
-    const lines = this.lines.filter(line => line.name === suspect.item && line.retained === suspect.retained);
+    if (suspect.example) return this.container(suspect);
+    const lines = this.lines.filter(line => line.name === suspect.item && (line.retained === suspect.retained || suspect.each?.slots || suspect.in));
     if (lines.length === 0 && this.isCut && suspect.shared_by) return;
     assert.ok(lines.length > 0, 'no line of the tree is this one');
     const wrong = [];
@@ -256,6 +257,28 @@ class Walker {
       }
     }
     throw wrong[0];
+  }
+
+  /** Checks a container: its bytes and parts, how many entries it has, and that the example is one of these. */
+  container(suspect) {
+    const {heap} = this, {count, each, retained} = suspect;
+    const top = suspect.address ? this.lineOf[this.nodeAt(suspect.address)] : this.lines.find(line => line.name === suspect.in.variable && line.kind === 'root');
+    assert.ok(top, `there is no ${suspect.held_by}`);
+    const inside = this.lines.filter(line => isBelow(line, top));
+    const bytesOf = name => quotient(sum(inside.filter(line => line.name === name), ({bytes}) => bytes), count);
+    const most = sum(inside, ({bytes}) => bytes), grown = suspect.retained_grown !== undefined;
+    assert.ok(suspect.is_whole || grown ? retained <= most : retained < most, `${retained} of ${most}`);
+    if (suspect.is_whole && !grown) assert.equal(retained, most);
+    const items = inside.filter(line => line.name === suspect.item && line.kind === 'class').flatMap(({nodes}) => nodes);
+    assert.ok(items.length >= count, `${items.length} ${suspect.item}`);
+    if (each) {
+      assert.equal(each.retained, quotient(retained, count));
+      const parts = sum(each.parts ?? [], ({bytes}) => bytes) + (each.slots ?? 0) + (each.rest ?? 0);
+      assert.ok(!each.parts?.length || parts === each.retained, `${parts} of ${each.retained}`);
+      for (const {class: name, bytes} of each.parts ?? []) assert.ok(bytes <= bytesOf(name), `${name} ${bytes} of ${bytesOf(name)}`);
+    }
+    if (!/ … /.test(suspect.example))
+      assert.ok([...heap.walk(suspect.example)].some(node => isBelow(this.lineOf[node], top)), `${suspect.example} is not in ${suspect.held_by}`);
   }
 
   suspectOf(suspect, line) {
@@ -330,12 +353,11 @@ class Walker {
     return new Set(items.map(node => heap.nearest(heap.dominator[node], each => ofLine.has(each))).filter(node => node >= 0)).size;
   }
 
-  each({each, count}, line, items) {
-    const isTree = items.length !== line.nodes.length;
-    assert.equal(each.retained, quotient(line.retained, count));
-    if (each.own !== undefined) assert.equal(each.own, quotient(sum(this.lines.filter(one => one.name === line.name && one.kind === 'class' && isBelow(one, line)), ({bytes}) => bytes), count));
-    for (const {class: name, bytes} of each.parts ?? [])
-      assert.ok(!isTree && line.lines.some(part => part.name === name && quotient(part.retained, count) === bytes), name);
+  each({each, count, retained}, line, items) {
+    assert.equal(each.retained, quotient(retained, count));
+    const parts = sum(each.parts ?? [], ({bytes}) => bytes) + (each.slots ?? 0) + (each.rest ?? 0);
+    assert.ok(!each.parts?.length || parts === each.retained, `${parts} of ${each.retained}`);
+    assert.ok(items.length > 0);
   }
 
   /** Returns of some objects those directly below the one that holds most of all, or all if there is none. */

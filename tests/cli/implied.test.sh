@@ -32,7 +32,7 @@ same gz --format heapsnapshot
 run go2heapsnapshot -o out.html good.dump
 check "-o out.html: a page" grep -qi '^<!doctype html' out.html
 run go2heapsnapshot --format report -o out.json good.dump
-check "--format report -o out.json: JSON" grep -q '^"version":1' out.json
+check "--format report -o out.json: JSON" grep -q '^"version":2' out.json
 run go2heapsnapshot --format heapsnapshot -o out.json good.dump
 check "--format heapsnapshot -o out.json: a snapshot is JSON, too" is_snapshot out.json
 if go2heapsnapshot --version | grep -qv 'without SQLite'; then

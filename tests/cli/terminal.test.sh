@@ -78,7 +78,7 @@ done
 TERM=xterm on_terminal "stty cols 80; NO_COLOR= $report"
 check "NO_COLOR that is empty says nothing" grep -qF "$escape" shown
 TERM=xterm on_terminal "stty cols 80; go2heapsnapshot --format report --json good.dump 2>err"
-check "JSON has no colour" grep -qF '"version":1' shown
+check "JSON has no colour" grep -qF '"version":2' shown
 check "JSON has no escape" [ "$(grep -cF "$escape" shown)" -eq 0 ]
 TERM=xterm on_terminal "stty cols 80; go2heapsnapshot --format report -o report.txt good.dump 2>err"
 check "what goes to a file has no colour" [ "$(grep -cF "$escape" report.txt)" -eq 0 ]

@@ -45,7 +45,7 @@ if (!expected) {
   const number = count.toLocaleString('en');
   const isItem = new RegExp(`^  1 .* of the heap   ${number} ${leak === 'goroutine' || leak === 'timer' || leak === 'syncmap' ? item.replace(/\[/g, '\\[') : quoted(item)}(, in .*)?$`, 'm');
   report(`${name}, ${leak}: is the first suspect`, isItem.test(first) ? undefined : suspects);
-  report(`${name}, ${leak}: its variable is named`, new RegExp(`^      (held by     |)${quoted(holder)}`, 'm').test(first) ? undefined : suspects);
+  report(`${name}, ${leak}: its variable is named`, new RegExp(`^      (held by     |example     |)${quoted(holder)}`, 'm').test(first) ? undefined : suspects);
   if (beside)
     report(`${name}, ${leak}: what leaks beside it is the second one`, beside.test(second) ? undefined : suspects);
 }

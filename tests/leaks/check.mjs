@@ -91,7 +91,11 @@ const kinds = {
   way({ way, edge: edgeName, class: c }) {
     const at = way.reduce((n, step) => (n < 0 ? n : s.child(n, step)), 0);
     const pattern = whole(c), edges = at < 0 ? [] : [...edgesOf(at)];
-    tap(edges.some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))),
+    const named = edges.map((e) => [s.edgeName(e), edge.to[e]]); // and the words of a variable with a node of its own
+    for (const [variable, to] of [...named])
+      if (classOf(to) === `${way.at(-1)}.${variable}`)
+        for (const e of edgesOf(to)) named.push([variable + s.edgeName(e).replace(/^(?!\[)/, '.'), edge.to[e]]);
+    tap(named.some(([name, to]) => name === edgeName && pattern.test(classOf(to))),
       `${[...way, edgeName].join(' › ')} is of ${c}`, at < 0 ? 'there is no such way' : '',
       ...edges.map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)
         .sort((a, b) => b.includes(edgeName.slice(0, 4)) - a.includes(edgeName.slice(0, 4))));

@@ -323,7 +323,7 @@ void data_put_suspects(struct data *data, const struct html_tree *tree,
     data_words(data, is_outside ? "[-1" : "[");
     for (size_t i = 0; i < suspects->count; i++) {
         data_comma(data, is_outside + i);
-        data_number(data, tree_number(tree, suspects->list[i].suspect.item));
+        data_number(data, tree_number(tree, suspects->list[i].suspect.named));
     }
     data_words(data, "],\n");
 }

@@ -13,8 +13,6 @@
 #include "findings/stack_places.h"
 #include "output/report/sections.h"
 
-enum { MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
-
 /* Returns the name of a node, which is clipped if it is a class that has a struct without a name in
  * its own: such names have all fields. */
 static struct page_value name_of_class(const struct report *report, uint32_t node)
@@ -102,31 +100,39 @@ static struct g2h_error *put_stale(const struct report *report, const struct sus
     return NULL;
 }
 
-/* Reports the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
- * 144 B". */
-static struct g2h_error *put_each(const struct report *report, const struct suspect *suspect)
+/* Reports the size of one entry and its parts, which add up to it: "355 B = main.counter 176 B +
+ * slots 65 B + []string 65 B + 49 B". */
+static void put_each(const struct report *report, const struct suspect *suspect)
 {
-    const struct merged_node *node = report_node(report, suspect->item);
-    const bool is_tree = suspect->count != node->count; /* parts of these are parts of others */
+    enum { LEAST = 50 /* divisor: the share of an entry that a part has at least to be named */ };
     struct page *page = report->page;
-    _cleanup_vector_ ranking parts = {0};
-    if (suspect->count < 2)
-        return NULL;
-    TRY(ranking_of_children(report->findings, suspect->item, &parts));
-    PUT(page, "<each>      each        %b{retained}", node->retained / suspect->count);
-    if (suspect->own < node->retained)
-        PUT(page, is_tree ? " with %b{own} of its own" : " = %b{own}",
-            suspect->own / suspect->count);
-    PUT(page, "[parts]");
-    for (size_t i = 0; i < parts.count && i < MOST_PARTS && !is_tree; i++) {
-        const uint64_t retained = report_node(report, parts.data[i].node)->retained;
-        if (retained < node->retained / 50)
-            break;
-        PUT(page, "<> + %s{class} %b{bytes}</>", name_of_class(report, parts.data[i].node),
-            retained / suspect->count);
+    if (suspect->count < 2 || suspect->part_count == 0)
+        return;
+    const uint64_t each = suspect->all / suspect->count, slots = suspect->slots / suspect->count;
+    uint64_t rest = each;
+    const char *sign = " = ";
+    PUT(page, "<each>      each        %b{retained}", each);
+    if (suspect->parts[0].bytes / suspect->count == each) {
+        PUT(page, "</>\n");
+        return;
     }
-    PUT(page, "[/]</>\n");
-    return NULL;
+    PUT(page, "[parts]");
+    for (size_t i = 0; i < suspect->part_count; i++) {
+        const uint64_t bytes = suspect->parts[i].bytes / suspect->count;
+        if (bytes == 0 || (i > 0 && bytes < each / LEAST))
+            continue;
+        PUT(page, "<>%s%s{class} %b{bytes}</>", sign, name_of_class(report, suspect->parts[i].node),
+            bytes);
+        rest -= bytes;
+        sign = " + ";
+    }
+    PUT(page, "[/]");
+    if (slots > 0)
+        PUT(page, "%sslots %b{slots}", sign, slots);
+    rest -= slots;
+    if (rest > 0)
+        PUT(page, " + %b{rest}", rest);
+    PUT(page, "</>\n");
 }
 
 /* Adds the address of an object, in JSON only. A node that is not an object has none. */
@@ -157,6 +163,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
                                   const struct example *example)
 {
     _cleanup_(text_deinit) struct text expression = {0};
+    const struct findings *findings = report->findings;
     struct page *page = report->page;
     if (example->most == UINT32_MAX)
         return NULL;
@@ -165,6 +172,15 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     if (suspect->is_goroutines)
         name_by_place(report, suspect->item, &expression);
     TRY_MEMORY(!expression.failed);
+    const bool is_whole =
+        suspect->container.node != MERGED_NONE &&
+        findings->merged.of[g2h_dominators_number(findings->dominators, example->most)] ==
+            suspect->container.node;
+    uint64_t retained = example->retained, of = report_node(report, suspect->item)->retained;
+    if (is_whole) {
+        retained = g2h_dominators_retained_size(findings->dominators, example->most);
+        of = suspect->all;
+    }
     if (example->holders == 1)
         PUT(page, "      all in      %.*s\n|%n{count}%b{retained}", 2 * page->columns, &expression,
             example->count, example->retained);
@@ -172,8 +188,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
         PUT(page, "      mostly      %.*s alone has ", 2 * page->columns, &expression);
         PUT_IF(example->count > 1, page, "%n{count} of the %n, ", example->count,
                who_count(report->findings, suspect));
-        PUT(page, "%b{retained} (%p)\n", example->retained, example->retained,
-            report_node(report, suspect->item)->retained);
+        PUT(page, "%b{retained} (%p)\n", retained, retained, of);
     }
     PUT(page, "|%n{holders}", example->holders);
     put_address(report, example->most);
@@ -215,8 +230,12 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
                    who->path_count, who->path_of);
         PUT(page, "\n");
     }
-    if (who->suspect.held_at != MERGED_NONE)
+    if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0)
         PUT(page, "|%f{is_container}", true);
+    if (who->suspect.container.node != MERGED_NONE && who->entry.size > 0)
+        PUT(page, "|%f{is_whole}", who->suspect.container.is_all);
+    if (who->entry.size > 0)
+        PUT(page, "      example     %.*s{example}\n", 2 * page->columns, &who->entry);
     put_address(report, who->path_end);
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
@@ -417,10 +436,10 @@ static void put_head(const struct report *report, const struct who *who)
     struct page *page = report->page;
     if (report->findings->base)
         PUT(page, "%c{count_grown} %#s{item}, now %n{count}", who_grown(report->findings, suspect),
-            name_of_class(report, suspect->item), who_count(report->findings, suspect));
+            name_of_class(report, suspect->named), who_count(report->findings, suspect));
     else
         PUT(page, "%n{count} %#s{item}", who_count(report->findings, suspect),
-            name_of_class(report, suspect->item));
+            name_of_class(report, suspect->named));
     if (who->entries > 0)
         PUT(page, " with %n{entries} entries", who->entries);
     PUT(page, "|%f{is_goroutines}%f{is_deferred}", suspect->is_goroutines, suspect->is_deferred);
@@ -429,7 +448,18 @@ static void put_head(const struct report *report, const struct who *who)
     else if (report_is_untouched(node->untouched, node->retained))
         PUT(page, " (%b resident)", resident);
     PUT(page, "|%b{not_resident}", node->untouched);
-    if (suspect->holder != MERGED_NONE) {
+    if (suspect->container.node != MERGED_NONE &&
+        findings_is_kind(report->findings, suspect->container.node, G2H_NODE_VARIABLE)) {
+        const uint32_t example = report_node(report, suspect->container.node)->example;
+        _cleanup_(text_deinit) struct text name = {0};
+        expression_append_variable(report->findings->view, example, &name);
+        page->out.failed |= name.failed;
+        PUT(page, "<in>, in %s{variable}</>", &name);
+    } else if (suspect->container.tree != MERGED_NONE) {
+        PUT(page, "<in>, in a tree of %n{count} %s{class}</>",
+            report_node(report, suspect->container.tree)->count,
+            name_of_class(report, suspect->container.tree));
+    } else if (suspect->holder != MERGED_NONE) {
         const struct page_value class = name_of_class(report, suspect->holder);
         if (holders->part)
             PUT(page, "<in>, in one %s{part} of %s{class}|%n{count}", holders->part, class,
@@ -482,7 +512,7 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
             "this for "
             "reuse\n",
             ended);
-    TRY(put_each(report, suspect));
+    put_each(report, suspect);
     put_keys(report, &who->keys);
     put_pinned(report, &suspect->pinned);
     TRY(put_held_by(report, who));
@@ -501,7 +531,8 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     PUT(report->page, has_base ? "  %n  %9d{retained_grown}" : "  %n  %9b{retained}", number,
         suspect->bytes);
     PUT(report->page, "  %5p of the heap   |%?b{retained}", suspect->bytes,
-        report->findings->reachable, has_base, report_node(report, suspect->item)->retained);
+        report->findings->reachable, has_base,
+        suspect->part_count > 0 ? suspect->all : report_node(report, suspect->item)->retained);
     put_head(report, who);
     TRY(put_leaked(report, suspect));
     if (suspect->is_goroutines)

@@ -29,7 +29,7 @@ struct report {
 };
 
 /* The version of the JSON. It changes when a member changes its name or its meaning. */
-enum { REPORT_VERSION = 1 };
+enum { REPORT_VERSION = 2 };
 
 /* Rows of a table, and lines of a section of waste, that are shown unless --top says how many. */
 enum { REPORT_ROWS = 10, REPORT_LINES = 5 };

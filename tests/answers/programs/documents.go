@@ -6,7 +6,7 @@
 //	says \["meta"\]\["history"\]\[\]\["patch"\] [56]\d %$
 //	says \["spec"\] 1\d %$
 //	is r.suspects.length === 1 && r.suspects[0].keys.length === 3
-//	is Math.abs(r.classes.find(c => c.class === "main.object").retained - r.suspects[0].retained) < 100000
+//	is Math.abs(r.classes.find(c => c.class === "main.object").retained - r.suspects[0].retained) < 200000
 //
 //	case bare SHAPE=bare
 //	says ^      by key      \[\]\["meta"\]\["history"\] [67]\d %$

@@ -3,7 +3,7 @@
 //
 //	says ^  1 .* 9,000 main\.item, in \[\]\*main\.item$
 //	says[plain] ^      held by     main\.items\.list\[0\]
-//	says[stripped] ^      held by     the global used by main\.main \(0x\w+\)\.f24\[0\]
+//	says[stripped] ^      example     the global used by main\.main \(0x\w+\)\.f24\[0\]
 package main
 
 import "fmt"

@@ -4,8 +4,8 @@
 //	from 1.21
 //	case value SHAPE=value
 //	says ^  1 .* of the heap   10,000 \[\]uint8, in
-//	says[plain] ^      held by     main\.bPlan\.\S*\.rows\[\d+\]
-//	says[stripped] ^      held by     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\.rows\[\d+\]
+//	says[plain] ^      example     main\.bPlan\.\S*\.rows\[\d+\]
+//	says[stripped] ^      example     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\.rows\[\d+\]
 //	is r.classes.find(each => each.class === 'main.plan').objects === 2
 //	is r.classes.find(each => each.class === 'main.route').objects === 1
 //	never ^.* main\.sheet
@@ -33,7 +33,7 @@
 //
 //	case func SHAPE=func
 //	says ^  1 .* of the heap   5,000 \[\]uint8, in
-//	says[plain] ^      held by     main\.bClose\.\S*\.rows\[\d+\]
+//	says[plain] ^      example     main\.bClose\.\S*\.rows\[\d+\]
 //	is r.classes.find(each => each.class === 'main.plan').objects === 2
 package main
 

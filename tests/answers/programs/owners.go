@@ -3,20 +3,20 @@
 //
 //	case pools SHAPE=pools
 //	says ^  1 .* 20,000 main\.record, in map\[int\]\*main\.record$
-//	says ^      held by     \S+\.records\[\d+\]  \((local|argument) of main\.
+//	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.
 //	never held by     sync\.
 //	is !/sync/.test(r.suspects[0].held_by)
 //	case cached SHAPE=cached
 //	says ^  1 .* 20,000 main\.record, in map\[int\]\*main\.record$
-//	says ^      held by     \S+\.records\[\d+\]  \((local|argument) of main\.
+//	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.
 //	never ^      held by     main\.requests
 //	case flags SHAPE=flags
 //	says ^  1 .* 20,000 main\.record, in map\[int\]\*main\.record$
-//	says ^      held by     \S+\.records\[\d+\]  \((local|argument) of main\.
+//	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.
 //	never held by     flag\.
 //	case profile SHAPE=profile
 //	says ^  1 .* 20,000 main\.record, in map\[int\]\*main\.record$
-//	says ^      held by     \S+\.records\[\d+\]  \((local|argument) of main\.
+//	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.
 //	never held by     (runtime/)?pprof\.
 //	case idle SHAPE=idle
 //	says ^  1 .*\[\]uint8 header( \(not resident\))?, in

@@ -4,7 +4,7 @@
 //	from 1.21
 //	case two SHAPE=two
 //	says ^  1 .* of the heap   995 ptr96, in \[\]unsafe\.Pointer$
-//	says ^      each        10\.3 kB = 96 B \+ noptr10240 10\.2 kB$
+//	says ^      each        10\.3 kB = ptr96 96 B \+ noptr10240 10\.2 kB
 //	says[plain] ^      held by     main\.bPins\.pinner\.refs\[\d+\]$
 //	never main\.(frame|strip)
 //

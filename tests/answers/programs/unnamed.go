@@ -3,8 +3,8 @@
 //
 //	case map SHAPE=map
 //	says ^  1 .* 20,000 main\.order
-//	says[plain] held by     main\.seen\["order\d+"\]
-//	says[stripped] held by     the global set by main\.remember \(0x[0-9a-f]+\)\["order\d+"\]
+//	says[plain] example     main\.seen\["order\d+"\]
+//	says[stripped] example     the global set by main\.remember \(0x[0-9a-f]+\)\["order\d+"\]
 //	tells[stripped] ^ +[\d.]+ MB +\d+ % +global set by main\.remember unnamed\.go:\d+ \(0x[0-9a-f]+\)$
 //	case list SHAPE=list
 //	says ^  1 .* 1 \[\]main\.order

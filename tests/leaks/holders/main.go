@@ -98,7 +98,7 @@ func main() {
 	}
 	time.Sleep(200 * time.Millisecond)
 
-	expect.Retains(many*1000, `\(globals\)`, "main", `svc\.previews\.conns`, `map\[string\]\*main\.Conn`, `main\.Conn`)
+	expect.Retains(many*1000, `\(globals\)`, "main", `main\.svc`, `previews\.conns`, `map\[string\]\*main\.Conn`, `main\.Conn`)
 	expect.Retains(10*many*104, `\(globals\)`, "main", `tenants`, `map\[string\]\*main\.Tenant`)
 	expect.Retains(many/10*64*200, `\(goroutines\)`, `goroutines \[chan send\] main\.produce .*`)
 	expect.Retains(many/2*3000, `\(goroutines\)`, `goroutines \[select\] main\.serve .*`)

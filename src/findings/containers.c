@@ -1,0 +1,522 @@
+/* containers; see containers.h. */
+#include "findings/containers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+enum {
+    HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
+    ALL = 80,   /* percent of what a container retains that its entries must be */
+    NEARLY_ALL = 95, /* percent of a struct that must be of its entries for all of it to count */
+    SAME = 2,        /* percent by which the numbers of parts of one entry may differ */
+    LEAST_SLOT = 4,
+    MOST_SLOT = 512, /* bytes per entry of an index */
+    MOST_DEPTH = 64, /* nodes that are looked at on one path up or down */
+};
+
+static uint64_t containers_positive(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+uint64_t containers_weight(const struct containers *containers, uint32_t node)
+{
+    return containers->growth ? containers->growth->data[node].weight
+                              : containers->merged->nodes.data[node].retained;
+}
+
+uint64_t containers_own(const struct containers *containers, uint32_t node)
+{
+    return containers->growth ? containers_positive(containers->growth->data[node].own)
+                              : containers->merged->nodes.data[node].bytes;
+}
+
+uint64_t containers_count(const struct containers *containers, uint32_t node)
+{
+    return containers->growth ? containers_positive(containers->growth->data[node].more)
+                              : containers->merged->nodes.data[node].count;
+}
+
+struct g2h_error *containers_init(const struct merged *merged, const growth_vector *growth,
+                                  struct containers *ret)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    const uint32_t count = (uint32_t)merged->nodes.count;
+    *ret = (struct containers){.merged = merged, .growth = growth};
+    ret->heaviest = malloc((count + 1) * sizeof(*ret->heaviest));
+    TRY_MEMORY(ret->heaviest);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t best = nodes[i].child;
+        for (uint32_t j = best; j != MERGED_NONE; j = nodes[j].sibling)
+            if (containers_weight(ret, j) > containers_weight(ret, best))
+                best = j;
+        ret->heaviest[i] = best;
+    }
+    return NULL;
+}
+
+void containers_deinit(struct containers *containers)
+{
+    free(containers->heaviest);
+}
+
+uint32_t containers_heavy_child(const struct containers *containers, uint32_t node)
+{
+    const uint64_t all = containers_weight(containers, node),
+                   own = containers_own(containers, node), held = all > own ? all - own : 0;
+    const uint32_t child = containers->heaviest[node];
+    return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
+                   containers_weight(containers, child) >= held / 100 * HEAVY
+               ? child
+               : MERGED_NONE;
+}
+
+bool containers_is_own(const struct containers *containers, uint32_t node)
+{
+    return containers_own(containers, node) >=
+           containers_weight(containers, node) / 100 * (100 - HEAVY);
+}
+
+/* ---- classes ---- */
+
+static bool is_class(const struct containers *containers, uint32_t node)
+{
+    return node != MERGED_NONE && containers->merged->nodes.data[node].kind == MERGED_CLASS;
+}
+
+static bool is_trie(const struct containers *containers, uint32_t node)
+{
+    return node != MERGED_NONE &&
+           merged_runtime_class(containers->merged, node) == G2H_RUNTIME_TRIE;
+}
+
+static bool is_entry(const struct containers *containers, uint32_t node)
+{
+    return merged_runtime_class(containers->merged, node) == G2H_RUNTIME_ENTRY;
+}
+
+/* Returns whether a class is a map, a slice or the like, whose name says little about its
+ * objects. */
+static bool says_little(const struct containers *containers, uint32_t node)
+{
+    const enum g2h_class_form form = merged_form(containers->merged, node);
+    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE || form == G2H_FORM_POINTER ||
+           form == G2H_FORM_INTERFACE || form == G2H_FORM_CLOSURE || is_entry(containers, node);
+}
+
+/* Returns whether a class is a type that a program or a library has named: "main.Session". */
+static bool is_named(const struct containers *containers, uint32_t node)
+{
+    return merged_form(containers->merged, node) == G2H_FORM_DECLARED &&
+           !merged_is_runtime(containers->merged, node) && !is_entry(containers, node);
+}
+
+static bool is_map_or_slice(const struct containers *containers, uint32_t node)
+{
+    const enum g2h_class_form form = merged_form(containers->merged, node);
+    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE;
+}
+
+/* Returns whether a node may be a container: objects, or one variable. */
+static bool may_contain(const struct containers *containers, uint32_t node)
+{
+    const struct merged_node *at = &containers->merged->nodes.data[node];
+    if (at->kind == MERGED_SYNTHETIC)
+        return merged_kind_of(containers->merged, node) == G2H_NODE_VARIABLE;
+    return at->kind == MERGED_CLASS || at->count == 1;
+}
+
+/* Returns the objects to name instead of some that are multiplied: if these are maps or the like,
+ * and each holds about one object of a named type, that type says more ("main.Session" instead of
+ * "map[string]string"). */
+static uint32_t named_content(const struct containers *containers, uint32_t node)
+{
+    const uint64_t count = containers_count(containers, node);
+    uint32_t at = node;
+    for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++) {
+        const uint64_t is = containers_count(containers, at);
+        if (is < count / 2 || is > count * 2)
+            break;
+        if (is_named(containers, at))
+            return at;
+        if (!says_little(containers, at))
+            break;
+        at = containers_heavy_child(containers, at);
+    }
+    return node;
+}
+
+/* ---- recursive structures ---- */
+
+/* Returns whether a class on the path from node up to end has a name. */
+static bool has_on_path(const struct merged *merged, uint32_t node, uint32_t end, uint32_t name)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    for (int i = 0; i < MOST_DEPTH && node != end; i++, node = nodes[node].parent)
+        if (nodes[node].kind == MERGED_CLASS && nodes[node].name == name)
+            return true;
+    return false;
+}
+
+/* Returns the node where the recursive structure begins that a node is in, such as the root of a
+ * B-tree for its items; the node itself if it is in none. Looks no further up than top. */
+static uint32_t structure_of(const struct containers *containers, uint32_t node, uint32_t top)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t found = node, at = node;
+    for (int i = 0; i < MOST_DEPTH && at != top; i++, at = nodes[at].parent) {
+        if (!nodes[at].is_cyclic)
+            continue;
+        const uint32_t above = nodes[at].parent;
+        const bool is_in = is_class(containers, above) &&
+                           (nodes[at].name == nodes[above].name ||
+                            has_on_path(containers->merged, node, at, nodes[above].name));
+        found = is_in ? above : at;
+        if (is_in && above == top)
+            break;
+    }
+    return found;
+}
+
+/* Returns the uppermost node that a recursive structure, such as a tree, begins with: the objects
+ * of the same class that contain this one, so that what is below them counts, too. */
+static uint32_t top_of_class(const struct containers *containers, uint32_t node, uint32_t top)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t at = node;
+    for (int i = 0; i < MOST_DEPTH && at != top && !nodes[at].is_cyclic; i++)
+        at = nodes[at].parent;
+    const uint32_t above = nodes[at].parent;
+    return at != top && nodes[at].is_cyclic && is_class(containers, above) &&
+                   nodes[above].name == nodes[node].name
+               ? above
+               : node;
+}
+
+/* ---- parts ---- */
+
+static bool are_as_many(uint64_t one, uint64_t other)
+{
+    const uint64_t more = one > other ? one : other;
+    return more - (one > other ? other : one) <= more / 100 * SAME + 1;
+}
+
+/* Returns what of the bytes of a branch is still to be explained below a node: slots of maps and
+ * slices on the way are of the entries, whatever these weigh. */
+static uint64_t without_slots(const struct containers *containers, uint32_t node, uint64_t bytes)
+{
+    const uint64_t own = is_class(containers, node) && is_map_or_slice(containers, node)
+                             ? containers_own(containers, node)
+                             : 0;
+    return bytes > own ? bytes - own : 0;
+}
+
+/* Returns the heaviest of the classes right below a node with entries objects, or nearly so many,
+ * if together they have least bytes; or MERGED_NONE. */
+static uint32_t parts_below(const struct containers *containers, uint32_t node, uint64_t entries,
+                            uint64_t least)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t best = MERGED_NONE;
+    uint64_t sum = 0;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling) {
+        if (!is_class(containers, i) || !are_as_many(containers_count(containers, i), entries))
+            continue;
+        sum += containers_weight(containers, i);
+        if (best == MERGED_NONE ||
+            containers_weight(containers, i) > containers_weight(containers, best))
+            best = i;
+    }
+    return sum >= least ? best : MERGED_NONE;
+}
+
+/* Returns the class with entries objects, or nearly so many, on the heavy path down a branch, if it
+ * has half of what the branch retains besides slots, or together with others of as many; or
+ * MERGED_NONE. */
+static uint32_t part_in(const struct containers *containers, uint32_t branch, uint64_t entries)
+{
+    uint64_t bytes = containers_weight(containers, branch);
+    uint32_t at = branch;
+    for (int i = 0;
+         i < MOST_DEPTH && at != MERGED_NONE && containers_weight(containers, at) >= bytes / 2;
+         i++, at = containers->heaviest[at]) {
+        if (is_class(containers, at) && are_as_many(containers_count(containers, at), entries))
+            return at;
+        bytes = without_slots(containers, at, bytes);
+        const uint32_t part = parts_below(containers, at, entries, bytes / 2);
+        if (part != MERGED_NONE)
+            return part;
+    }
+    return MERGED_NONE;
+}
+
+/* Returns the class below variables, or the node itself. */
+static uint32_t below_variables(const struct merged *merged, uint32_t node)
+{
+    while (node != MERGED_NONE && merged->nodes.data[node].kind != MERGED_CLASS)
+        node = merged->nodes.data[node].child;
+    return node;
+}
+
+/* Returns whether a branch is an index of so many entries: it has slots of its own, and little
+ * else. */
+static bool is_index(const struct containers *containers, uint32_t node, uint64_t entries)
+{
+    node = below_variables(containers->merged, node);
+    if (node == MERGED_NONE || entries == 0 || !is_map_or_slice(containers, node))
+        return false;
+    const uint64_t own = containers_own(containers, node), each = own / entries;
+    return each >= LEAST_SLOT && each <= MOST_SLOT &&
+           own >= containers_weight(containers, node) / 2;
+}
+
+static bool is_of_entries(const struct containers *containers, uint32_t branch, uint64_t entries)
+{
+    return part_in(containers, branch, entries) != MERGED_NONE ||
+           is_index(containers, branch, entries);
+}
+
+bool container_has(const struct containers *containers, const struct container *container,
+                   uint32_t child)
+{
+    return container->is_all || child == container->branch ||
+           is_of_entries(containers, child, container->entries);
+}
+
+/* Returns what of a node are its slots, the branch with the item, parts of the entries and indexes
+ * of them. */
+static uint64_t sum_of_parts(const struct containers *containers, uint32_t node, uint32_t branch,
+                             uint64_t entries)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint64_t sum = containers_own(containers, node);
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (i == branch || is_of_entries(containers, i, entries))
+            sum += containers_weight(containers, i);
+    return sum;
+}
+
+/* Returns whether all that a container retains is of its entries: maps and slices have nothing
+ * else, structs may have, unless it is little. */
+static bool holds_only_entries(const struct containers *containers, uint32_t node, uint64_t sum)
+{
+    return is_map_or_slice(containers, node) ||
+           sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
+}
+
+void container_mark(const struct containers *containers, const struct container *container,
+                    bool *is_in)
+{
+    const struct merged *merged = containers->merged;
+    const struct merged_node *nodes = merged->nodes.data;
+    const uint32_t node = container->node != MERGED_NONE ? container->node : container->item;
+    memset(is_in, 0, node * sizeof(*is_in)); /* those that merged_mark_below() leaves as they are */
+    merged_mark_below(merged, node, is_in);
+    if (container->node == MERGED_NONE || container->is_all)
+        return;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        is_in[i] = container_has(containers, container, i);
+    for (uint32_t i = node + 1; i < merged->nodes.count; i++) /* a parent comes first */
+        if (nodes[i].parent != node && nodes[i].parent != MERGED_NONE)
+            is_in[i] = is_in[i] && is_in[nodes[i].parent];
+}
+
+/* ---- entries ---- */
+
+/* Returns whether a branch has objects of which there are many per holder. */
+static bool has_many(const struct containers *containers, uint32_t branch, uint64_t holders)
+{
+    for (int i = 0; i < MOST_DEPTH && branch != MERGED_NONE;
+         i++, branch = containers->heaviest[branch])
+        if (is_class(containers, branch) &&
+            containers_count(containers, branch) >= CONTAINER_MANY * holders)
+            return true;
+    return false;
+}
+
+/* If the path parts at a node, finds the entries that most of its branches are parts or indexes of:
+ * a class on the path down the heaviest branch. Returns MERGED_NONE if there is none. */
+static uint32_t find_spread(const struct containers *containers, uint32_t node)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t best = MERGED_NONE, branch = MERGED_NONE;
+    uint64_t most = containers_weight(containers, node) / 100 * ALL;
+    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
+    if (!may_contain(containers, node))
+        return best;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if ((branch == MERGED_NONE ||
+             containers_weight(containers, i) > containers_weight(containers, branch)) &&
+            has_many(containers, i, count))
+            branch = i;
+    uint32_t at = branch;
+    uint64_t bytes = at != MERGED_NONE ? containers_weight(containers, at) : 0;
+    for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++, at = containers->heaviest[at]) {
+        if (containers_weight(containers, at) < bytes / 2)
+            break;
+        bytes = without_slots(containers, at, bytes);
+        const uint64_t entries = containers_count(containers, at);
+        if (!is_class(containers, at) || entries < CONTAINER_MANY * count ||
+            is_trie(containers, at))
+            continue;
+        const uint64_t sum = sum_of_parts(containers, node, branch, entries);
+        if (sum >= most && (best == MERGED_NONE || sum > most)) {
+            best = at;
+            most = sum;
+        }
+    }
+    return best;
+}
+
+/* What the search for entries knows of a class on its path. */
+struct candidate {
+    uint32_t node, in;         /* the class, and the logical container above it */
+    uint64_t ratio, container; /* its objects per object of that container, and its weight */
+};
+
+static struct candidate candidate_of(const struct containers *containers, uint32_t node,
+                                     uint32_t top)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t in = nodes[structure_of(containers, node, top)].parent;
+    while (is_trie(containers, in))
+        in = nodes[in].parent;
+    const uint64_t holders = is_class(containers, in) ? containers_count(containers, in) : 1;
+    const bool is_known = in != MERGED_NONE && may_contain(containers, in);
+    return (struct candidate){node, in, containers_count(containers, node) / (holders + !holders),
+                              containers_weight(containers, is_known ? in : node)};
+}
+
+/* Follows objects down the tree as long as one child has most, and then to the entries that the
+ * last one spreads to. Of the classes of a recursive structure the numbers count, not the numbers
+ * per object above. Returns MERGED_NONE if nothing is multiplied. */
+static uint32_t find_entries(const struct containers *containers, uint32_t node, uint32_t *ret_last)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    struct candidate best = {.node = MERGED_NONE, .in = MERGED_NONE, .ratio = CONTAINER_MANY - 1};
+    *ret_last = node;
+    for (uint32_t at = node; at != MERGED_NONE; at = containers_heavy_child(containers, at)) {
+        *ret_last = at;
+        if (!is_class(containers, at) || is_trie(containers, at))
+            continue;
+        const struct candidate found = candidate_of(containers, at, node);
+        const bool is_same = best.node != MERGED_NONE && found.in == best.in;
+        if (is_same ? containers_count(containers, at) >=
+                          CONTAINER_MANY * containers_count(containers, best.node)
+                    : found.ratio > best.ratio && found.container >= best.container / 100 * ALL)
+            best = found;
+    }
+    const uint32_t last = *ret_last, spread = find_spread(containers, last);
+    if (spread == MERGED_NONE)
+        return best.node;
+    const uint64_t holders = nodes[last].kind == MERGED_CLASS ? nodes[last].count : 1;
+    return best.node == MERGED_NONE ||
+                   (containers_count(containers, spread) / (holders + !holders) > best.ratio &&
+                    containers_weight(containers, last) >= best.container / 100 * ALL)
+               ? spread
+               : best.node;
+}
+
+bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret)
+{
+    uint32_t last;
+    *ret = find_entries(containers, node, &last);
+    if (*ret != MERGED_NONE)
+        *ret = top_of_class(containers, named_content(containers, *ret), node);
+    return *ret != MERGED_NONE;
+}
+
+/* ---- the container ---- */
+
+/* Sets the node of a container, and its bytes to all that this retains, unless much of that is
+ * something else. Climbs as long as what is above is parts of the same entries. */
+static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t branch = structure_of(containers, ret->entry, top), at = nodes[branch].parent;
+    ret->branch = branch;
+    ret->bytes = containers_weight(containers, branch);
+    for (; branch != top && is_trie(containers, at); at = nodes[at].parent)
+        ret->bytes = containers_weight(containers, ret->branch = branch = at);
+    const uint64_t holders = at != MERGED_NONE ? nodes[at].count : 0;
+    for (int i = 0; i < MOST_DEPTH && branch != top && may_contain(containers, at);
+         i++, branch = at, at = nodes[at].parent) {
+        const uint64_t all = containers_weight(containers, at);
+        if (i > 0 && is_class(containers, at) && nodes[at].count != holders)
+            break;
+        if (i > 0 && ret->is_all && all <= ret->bytes / 100 * (100 + SAME))
+            continue; /* nothing more is up here */
+        const uint64_t sum = sum_of_parts(containers, at, branch, ret->entries);
+        const bool is_all = sum >= all / 100 * (i == 0 ? ALL : 100 - SAME);
+        if (i > 0 && (!is_all || sum <= containers_weight(containers, branch) +
+                                            containers_own(containers, at)))
+            break;
+        ret->node = at;
+        ret->branch = branch;
+        ret->is_all = holds_only_entries(containers, at, sum);
+        ret->bytes = ret->is_all ? all : sum;
+        if (!is_all)
+            break;
+    }
+}
+
+/* Of the classes of the structure that the entries are in, finds the one with the name of its first
+ * object. */
+static uint32_t find_tree(const struct containers *containers, uint32_t entry, uint32_t top)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const uint32_t structure = structure_of(containers, entry, top);
+    uint32_t at = entry == structure ? structure : nodes[entry].parent;
+    if (!is_class(containers, structure) || nodes[structure].name == nodes[entry].name)
+        return MERGED_NONE;
+    for (int i = 0; i < MOST_DEPTH && at != structure && at != MERGED_NONE;
+         i++, at = nodes[at].parent)
+        if (nodes[at].name == nodes[structure].name)
+            return at;
+    return MERGED_NONE;
+}
+
+/* Returns the named class of a part that says more about an entry than the entry's own. */
+static uint32_t name_of_part(const struct containers *containers, const struct container *container)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    if (container->node == MERGED_NONE || is_named(containers, container->named))
+        return container->named;
+    for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling) {
+        const uint32_t part = part_in(containers, i, container->entries);
+        if (part != MERGED_NONE && is_named(containers, part))
+            return part;
+    }
+    return container->named;
+}
+
+bool containers_find(const struct containers *containers, uint32_t node, struct container *ret,
+                     uint32_t *ret_last)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const uint32_t entry = find_entries(containers, node, ret_last);
+    if (entry == MERGED_NONE)
+        return false;
+    const uint32_t above = nodes[entry].parent;
+    *ret = (struct container){.node = MERGED_NONE,
+                              .tree = MERGED_NONE,
+                              .entry = entry,
+                              .entries = containers_count(containers, entry)};
+    if (entry != node && is_class(containers, above) && containers_is_own(containers, above) &&
+        containers_own(containers, above) / (ret->entries + !ret->entries) > MOST_SLOT) {
+        ret->item = ret->entry = ret->named = ret->branch = above; /* hardly any slot is in use */
+        ret->entries = containers_count(containers, above);
+        ret->bytes = containers_weight(containers, above);
+        return true;
+    }
+    ret->item = top_of_class(containers, entry, node);
+    ret->named = named_content(containers, entry);
+    if (ret->named == entry)
+        ret->named = ret->item;
+    ret->tree = find_tree(containers, entry, node);
+    find_container(containers, node, ret);
+    ret->named = name_of_part(containers, ret);
+    return true;
+}
