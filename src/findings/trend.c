@@ -5,6 +5,8 @@
 
 #include "base/scope.h"
 #include "findings/findings.h"
+#include "findings/goroutines.h"
+#include "findings/stack_places.h"
 
 /* How many growing places of either kind, steady or uneven, get a path in the last heap. */
 enum { TREND_HELD = 10 };
@@ -434,10 +436,19 @@ static void drop_every_second_heap(struct g2h_trend *trend)
     trend->stride *= 2;
 }
 
+static void trend_held_deinit(struct trend_held *held)
+{
+    text_deinit(&held->path);
+    text_deinit(&held->waits_at);
+    text_deinit(&held->wait_on);
+    text_deinit(&held->started_by);
+    text_deinit(&held->reason);
+}
+
 static void forget_held(struct g2h_trend *trend)
 {
     for (size_t i = 0; i < trend->held.count; i++)
-        text_deinit(&trend->held.data[i].path);
+        trend_held_deinit(&trend->held.data[i]);
     trend->held.count = 0;
 }
 
@@ -512,9 +523,42 @@ static struct g2h_error *find_examples(const struct findings *findings,
     return NULL;
 }
 
+/* Finds what is known of the goroutines that a place is, or is below of. */
+static struct g2h_error *find_goroutines(const struct findings *findings, const struct leaks *leaks,
+                                         uint32_t item, struct trend_held *held)
+{
+    const uint32_t place = findings_place_of(findings, item);
+    const struct leaks_place *leaked = leaks_at(leaks, findings, item);
+    struct stack_place found;
+    struct goroutines_waited waited;
+    struct g2h_view_goroutine goroutine;
+    if (place == MERGED_NONE)
+        return NULL;
+    TRY(stack_place_find(findings, place, &found));
+    if (found.example == UINT32_MAX)
+        return NULL;
+    g2h_view_goroutine(findings->view, found.example, &goroutine);
+    stack_append_frames(findings, found.example, &held->waits_at);
+    struct g2h_error *error = goroutines_find_waited(findings, place, &waited);
+    held->wait_on = waited.paths;
+    TRY(error);
+    if (held->wait_on.size == 0)
+        goroutines_append_classes(findings, goroutine.node, &held->wait_on);
+    findings_append_targets(findings, paths_edges(findings->paths), goroutine.node, NULL,
+                            G2H_NODE_CREATION_SITE, &held->started_by);
+    held->goroutines = found.of;
+    held->leaked = leaked ? leaked->count : 0;
+    held->each = found.of > 0 ? findings_node(findings, place)->retained / found.of : 0;
+    if (leaked)
+        leaks_append_reason(findings, leaked->example, leaked->count > 1, &held->reason);
+    TRY_MEMORY(!held->waits_at.failed && !held->wait_on.failed && !held->started_by.failed &&
+               !held->reason.failed);
+    return NULL;
+}
+
 /* Finds the path to the example of a place in the heap that has been added. */
 static struct g2h_error *find_path(struct g2h_trend *trend, const struct findings *findings,
-                                   const struct trend_example *example)
+                                   const struct leaks *leaks, const struct trend_example *example)
 {
     struct trend_held held = {.place = example->place};
     uint32_t end;
@@ -524,6 +568,8 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
     struct g2h_error *error =
         path_append(findings->paths, g2h_dominators_node(findings->dominators, example->number),
                     &held.path, &end);
+    if (!error)
+        error = find_goroutines(findings, leaks, example->item, &held);
     trend->held.data[trend->held.count++] = held;
     TRY(error);
     TRY_MEMORY(!held.path.failed);
@@ -546,8 +592,10 @@ static struct g2h_error *find_held(struct g2h_trend *trend, const struct additio
             examples[count++] =
                 find_branch(trend, addition, founds.by_kind[kinds[k]].data[i].place);
     TRY(find_examples(&addition->findings, examples, count));
+    _cleanup_(leaks_deinit) struct leaks leaks = {0};
+    TRY(leaks_find(&addition->findings, &leaks));
     for (uint32_t i = 0; i < count; i++)
-        TRY(find_path(trend, &addition->findings, &examples[i]));
+        TRY(find_path(trend, &addition->findings, &leaks, &examples[i]));
     return NULL;
 }
 
@@ -674,6 +722,14 @@ const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place)
     for (size_t i = 0; i < trend->held.count; i++)
         if (trend->held.data[i].place == place && trend->held.data[i].path.size > 0)
             return &trend->held.data[i].path;
+    return NULL;
+}
+
+const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place)
+{
+    for (size_t i = 0; i < trend->held.count; i++)
+        if (trend->held.data[i].place == place)
+            return &trend->held.data[i];
     return NULL;
 }
 

@@ -69,6 +69,10 @@ struct trend_heap {
 struct trend_held {
     uint32_t place;
     struct text path;
+    /* Of goroutines: where they wait, on what, which go statement has started them, and how many of
+     * them can never run again, and why. */
+    struct text waits_at, wait_on, started_by, reason;
+    uint64_t goroutines, leaked, each; /* each: bytes that one retains; 0 goroutines: none */
 };
 
 struct g2h_trend {
@@ -119,6 +123,10 @@ uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
  * the last heap; NULL: none was found, or the place is not among the first TREND_HELD ones of its
  * kind. */
 const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
+
+/* Returns the same with what is known of the goroutines that it is, or that hold it; NULL: as
+ * above. */
+const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place);
 
 /* Estimates in how many milliseconds continued growth by this many bytes per elapsed time fills the
  * rest of the process's memory limit; 0: no limit, times not known, or more than a year. */

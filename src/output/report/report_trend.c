@@ -213,9 +213,31 @@ static void put_limit(const struct trend_report *report, const struct trend_foun
         &duration);
 }
 
+/* Reports what is known of the goroutines that a place is, or that hold it. */
+static void put_goroutines(const struct trend_report *report, const struct trend_held *held)
+{
+    const size_t most = 2 * report->page->columns;
+    if (held->leaked > 0 && held->leaked == held->goroutines)
+        PUT(report->page, "      leaked: all %n{leaked} can never run again: %s{reason}\n",
+            held->leaked, &held->reason);
+    else if (held->leaked > 0)
+        PUT(report->page, "      leaked: %n{leaked} of %n can never run again: %s{reason}\n",
+            held->leaked, held->goroutines, &held->reason);
+    if (held->waits_at.size > 0)
+        PUT(report->page, "      waits at %.*s{waits_at}\n", most, &held->waits_at);
+    if (held->wait_on.size > 0)
+        PUT(report->page, "      wait on %.*s{wait_on}\n", most, &held->wait_on);
+    if (held->started_by.size > 0)
+        PUT(report->page, "      started by %.*s{started_by}\n", most, &held->started_by);
+    PUT(report->page, "      each %b{each}\n|%n{goroutines}", held->each, held->goroutines);
+}
+
 static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
 {
     const struct text *path = trend_held_by(report->trend, place);
+    const struct trend_held *held = trend_held_of(report->trend, place);
+    if (held && held->goroutines > 0)
+        put_goroutines(report, held);
     if (path)
         PUT(report->page, "      held by %.*s{held_by}\n", 2 * report->page->columns, path);
 }
@@ -381,6 +403,18 @@ static void put_none(const struct trend_report *report)
         page_say(report->page, "Nothing grew in every interval.\n");
 }
 
+/* Returns whether all that grew steadily is goroutines most of which can never run again. */
+static bool are_leaked(const struct trend_report *report)
+{
+    const trend_found_vector *found = &report->found[TREND_STEADY];
+    for (size_t i = 0; i < found->count; i++) {
+        const struct trend_held *held = trend_held_of(report->trend, found->data[i].place);
+        if (!held || held->goroutines == 0 || 2 * held->leaked < held->goroutines)
+            return false;
+    }
+    return found->count > 0;
+}
+
 /* Adds what the sections mean, and what they cannot show. */
 static void put_meaning(const struct trend_report *report)
 {
@@ -392,7 +426,10 @@ static void put_meaning(const struct trend_report *report)
         PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
         put_none(report);
-    if (steady > 0) {
+    if (steady > 0 && are_leaked(report)) {
+        page_say(page, "What grew in every interval is leaked: nothing can wake these "
+                       "goroutines.\n");
+    } else if (steady > 0) {
         page_wrap(page,
                   "What grew in every interval need not be a leak: a cache that still fills, "
                   "and load that still rises, look the same for as long as they do.",
