@@ -83,7 +83,7 @@ static const char more_help[] =
     "                      report: as JSON; PART: suspects, goroutines, classes ...\n"
     "      --full          report: all sections, on a terminal, too\n"
     "      --top=N         report: at most N rows of each list\n"
-    "      --by=WHAT       pprof: retained or alloc\n"
+    "      --by=WHAT       pprof: retained or alloc; report: label, label:tenant\n"
     "      --memprofile-rate=N\n"
     "                      pprof by alloc: MemProfileRate, unless 1 or 524288\n"
     "      --summary       sqlite: a few thousand rows per dump instead of all\n"
