@@ -247,6 +247,8 @@ exits() {
 	[ "$status" -eq 0 ] && [ "$(grep -c 'has no memory limit, so nothing is written at 90 %' "$build/log")" -ne "$(grep -c ' resident, limit ' "$build/log")" ]
 	result $? "$release, --at-death=90% of a process without a limit: says so" "$build/log"
 	execs execve 'is written when' log
+	cc -shared -fPIC -D_GNU_SOURCE -o "$build/slow_seize.so" "$here/slow_seize.c" || return
+	(LD_PRELOAD=$build/slow_seize.so && export LD_PRELOAD && pid='' && execs 'execve while a thread is seized' 'is written when' log)
 	execs 'execve, and killed at once' ready app.log
 }
 

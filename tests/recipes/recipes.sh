@@ -147,17 +147,16 @@ recipe_docker() {
 		how=$(how_of "$number") armings=1
 		: >box.log
 		: >server.log
-		(cd "$dumps" && eval "$first") >server.log 2>&1 &
-		server=$!
+		(cd "$dumps" && eval "$first") >run.log 2>&1 || { cat run.log >>told; continue; }
+		podman logs -f server >server.log 2>&1 &
 		await ready 1
 		(cd "$dumps" && eval "$second") >box.log 2>&1 &
 		box=$!
 		await armed 1
 		dies "$how" "$(container_pid server)"
-		wait $server
-		status=$?
 		wait $box
-		case $how in panic) judge "$how" $status 134 ;; *) judge "$how" $status 137 ;; esac
+		status=$(podman wait server)
+		case $how in panic) judge "$how" "$status" 134 ;; *) judge "$how" "$status" 137 ;; esac
 		remove_containers
 	done
 	end
@@ -256,10 +255,16 @@ recipe_systemd() {
 	start="ExecStart=$work/server"
 	[ -z "$group" ] || start="ExecStart=/bin/sh -c 'echo \$\$\$\$ >$group/cgroup.procs; exec $work/server'"
 	printf '[Service]\n%s\nRestart=always\nMemoryMax=%sM\nEnvironment=GOTRACEBACK=crash\n[Install]\nWantedBy=default.target\n' "$start" $limit >"$units/server.service"
-	block '### systemd' ini | sed "s/systemctl show/$systemctl show/; s|/var/lib/dumps/|$dumps/|; s|exec go2heapsnapshot|exec $work/go2heapsnapshot|" >"$units/at-death@.service"
+	if [ "$systemctl" = systemctl ]; then # a machine of its own
+		dumps=/var/lib/dumps
+		cp go2heapsnapshot /usr/local/bin
+		block '### systemd' ini >"$units/at-death@.service"
+	else
+		block '### systemd' ini | sed "s/systemctl show/$systemctl show/; s|/var/lib/dumps/|$dumps/|; s|exec go2heapsnapshot|exec $work/go2heapsnapshot|" >"$units/at-death@.service"
+	fi
 	$systemctl daemon-reload
-	$systemctl enable at-death@server >systemd.log 2>&1
 	$systemctl start server
+	$systemctl enable --now at-death@server >systemd.log 2>&1
 	begin systemd
 	: >box.log
 	for number in $(seq 0 $((deaths - 1))); do
@@ -291,6 +296,7 @@ recipe_systemd() {
 	echo "$verdict - $where, systemd: and a start starts it"
 	$systemctl stop server
 	$systemctl disable at-death@server >/dev/null 2>&1
+	dumps=$work/dumps
 }
 
 # make_group: makes a memory group with the limit, as $group, or leaves that empty.
@@ -350,6 +356,40 @@ recipe_commands() {
 		done
 		end
 	done
+}
+
+# A frozen group, as of a container that is paused: the box, or the server, is frozen when the server is killed, and goes on soon.
+recipe_frozen() {
+	local number frozen file=freezer.state on=FROZEN off=THAWED parent=/sys/fs/cgroup/freezer
+	[ -e $parent/cgroup.procs ] || parent=/sys/fs/cgroup file=cgroup.freeze on=1 off=0
+	frozen=$parent/recipes-frozen.$$
+	if ! mkdir "$frozen" 2>/dev/null || [ ! -e "$frozen/$file" ]; then
+		skip 'frozen' 'no group can be frozen here'
+		return
+	fi
+	begin "a frozen group ($file)"
+	for number in $(seq 0 $((deaths - 1))); do
+		: >box.log
+		: >server.log
+		server >server.log 2>&1 &
+		server=$!
+		await ready 1
+		go2heapsnapshot --at-death --pid $server -o dumps/ 2>box.log &
+		box=$!
+		await armed 1
+		if [ $((number % 2)) -eq 0 ]; then echo $box >"$frozen/cgroup.procs"; else echo $server >"$frozen/cgroup.procs"; fi
+		echo $on >"$frozen/$file"
+		sleep 0.3
+		kill -KILL $server
+		sleep 2
+		echo $off >"$frozen/$file"
+		wait $server
+		status=$?
+		wait $box
+		judge "$([ $((number % 2)) -eq 0 ] && echo box || echo server)" $status 137
+	done
+	end
+	await rmdir "$frozen"
 }
 
 make_group

@@ -68,7 +68,7 @@ apart() {
 containers() {
 	settings "$work" "$work/graph" /run/containers/storage
 	CONTAINERS_CONF=$work/containers.conf CONTAINERS_STORAGE_CONF=$work/storage.conf WORK=$work WHERE='this machine' \
-		apart 'bash "$@"' $(: "${RECIPES:=commands docker entrypoint kubernetes}" && echo "$work/recipes.sh" "$RECIPES")
+		apart 'bash "$@"' $(: "${RECIPES:=commands frozen docker entrypoint kubernetes}" && echo "$work/recipes.sh" "$RECIPES")
 }
 
 # systemd as that of a user: it needs a group of its own, and no bus.
@@ -107,7 +107,7 @@ machine() {
 	settings "$build/tree/etc/containers" /var/lib/containers/storage /run/containers/storage
 	cp "$here/recipes.service" "$build/tree/etc/systemd/system"
 	ln -s ../recipes.service "$build/tree/etc/systemd/system/multi-user.target.wants/recipes.service"
-	printf 'WORK=/w\nWHERE=machine\nHOME=/root\nDEATHS=%s\nRECIPES=%s\n' "${DEATHS:-8}" "${RECIPES:-commands systemd docker entrypoint kubernetes}" >"$build/tree/w/environment"
+	printf 'WORK=/w\nWHERE=machine\nHOME=/root\nDEATHS=%s\nRECIPES=%s\n' "${DEATHS:-8}" "${RECIPES:-commands frozen systemd docker entrypoint kubernetes}" >"$build/tree/w/environment"
 	tar -C "$build/tree" -cf "$build/init/work.tar" .
 	cp "$root" "$build/init/root.tar"
 	cp "$here/machine-init.sh" "$build/init/init"

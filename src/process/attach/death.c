@@ -47,7 +47,10 @@ static int seize_thread(struct death_watch *watch, pid_t thread)
     const long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC;
     if (ptrace(PTRACE_SEIZE, thread, NULL, options) != 0)
         return errno;
-    watch->thread = thread;
+    /* The kernel lets this wait for an execve() of that thread, which gives it the number of the
+     * process. One that ends is there until its end is waited for. */
+    const bool is_there = procfs_thread_state(watch->pid, (uint64_t)thread) != '\0';
+    watch->thread = is_there ? thread : (pid_t)watch->pid;
     watch->is_stopped = watch->is_alone = false;
     watch->status = 0;
     return 0;
