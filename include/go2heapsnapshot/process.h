@@ -34,6 +34,7 @@ struct g2h_module {
 struct g2h_modules {
     struct g2h_module *list;
     size_t count;
+    size_t left_out; /* mapped files that were not examined: only the first 65,536 by path are */
 };
 
 /*
@@ -88,13 +89,15 @@ struct g2h_process_account {
                                   the runtime keeps */
     uint64_t goroutines, frames;
     uint64_t stack_words; /* words of live stack objects, which WriteHeapDump does not list */
-    uint64_t goroutines_running;  /* goroutines that were running, whose stacks start at their
-                                     threads' registers */
-    uint64_t goroutines_scanned;  /* in a process that was copied at its end: goroutines that were
-                                     running in other threads; all words of their stacks count as
-                                     pointers, and their frames are not known */
-    uint64_t stacks_incomplete;   /* stacks whose unwinding ended too early, or that lack a frame */
-    uint64_t words_missing;       /* other words that were needed but are missing */
+    uint64_t goroutines_running; /* goroutines that were running, whose stacks start at their
+                                    threads' registers */
+    uint64_t goroutines_scanned; /* in a process that was copied at its end: goroutines that were
+                                    running in other threads; all words of their stacks count as
+                                    pointers, and their frames are not known */
+    uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early, or that lack a frame */
+    uint64_t data_left_out;      /* bytes of variables without pointers that the dump does not have,
+                                    as they are too many */
+    uint64_t words_missing;      /* other words that were needed but are missing */
     uint64_t frames_conservative; /* stack frames, and variables in them, whose pointers are not
                                      known, so that all their words count as pointers */
 };

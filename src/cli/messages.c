@@ -300,6 +300,15 @@ void message_process(const struct origin *origin, bool says_stopped)
             "was misread, or the program overwrote it",
             input->name, account->spans_miscounted, account->spans);
     warn_conservative(input, account->masks_missing, account->frames_conservative);
+    if (account->data_left_out > 0)
+        say("go2heapsnapshot: warning: %s: %" PRIu64
+            " bytes of variables without pointers are not in the dump, as they are too many: their "
+            "values cannot be shown",
+            input->name, account->data_left_out);
+    if (origin->modules.left_out > 0)
+        say("go2heapsnapshot: warning: %s: %zu mapped files were not examined, as there are too "
+            "many: Go code in them is not found",
+            input->name, origin->modules.left_out);
     if (account->stacks_incomplete > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64
             " have frames that could not be found; what only these hold looks unreachable",

@@ -640,8 +640,6 @@ struct g2h_error *deferred_find(const struct findings *findings, uint32_t calls,
 
 /* ==== finalized ==== */
 
-enum { MOST_DOMINATORS = 1024 };
-
 /* A holder of a node of the view: a finalizer, or an object that is kept for a cleanup. */
 struct keeper {
     uint32_t finalizer, for_cleanup; /* nodes; UINT32_MAX: none */
@@ -653,7 +651,7 @@ static bool is_held_by_keepers(const struct findings *findings, uint32_t node)
 {
     struct g2h_node read;
     bool is_held = false;
-    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS && !is_held; i++) {
+    while (node != 0 && !is_held) {
         g2h_view_brief(findings->view, node, &read);
         is_held = read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_OTHER_ROOTS;
         node = g2h_dominators_of(findings->dominators, node);
@@ -793,7 +791,7 @@ static void read_runner(const struct findings *findings, size_t number,
 static bool waits_for_its_end(const struct findings *findings, uint32_t node)
 {
     struct g2h_node read;
-    for (unsigned i = 0; node != 0 && i < MOST_DOMINATORS; i++) {
+    while (node != 0) {
         g2h_view_brief(findings->view, node, &read);
         if (read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_QUEUED_FINALIZERS ||
             read.kind == G2H_NODE_CLEANUP)

@@ -1053,12 +1053,11 @@ static bool is_object_of(const struct findings *findings, uint32_t node, uint32_
 /* Returns whether the example of one variable points to an object of another. */
 static bool points_to(const struct findings *findings, uint32_t variable, uint32_t other)
 {
-    enum { MOST_EDGES = 1000 };
     struct g2h_edges *edges = paths_edges(findings->paths);
     const uint32_t from = findings_node(findings, variable)->example;
     struct g2h_edge edge;
     g2h_edges_begin(edges, from, from + 1);
-    for (int i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
+    while (g2h_edges_next(edges, &edge))
         if ((edge.flags & G2H_EDGE_WEAK) == 0 && is_object_of(findings, edge.target, other))
             return true;
     return false;

@@ -74,13 +74,17 @@ static struct g2h_error *modules_find(uint64_t pid, struct mapped_files *files,
     unsigned looked_at = 0;
     size_t last = SIZE_MAX;
     vector_sort(files, modules_compare_paths);
-    for (size_t i = 0; i < files->count && looked_at < MOST_FILES; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         const struct mapped_file *file = &files->data[i];
         _cleanup_free_ char *path = NULL;
         if (file->offset != 0 ||
             (last != SIZE_MAX && bytes_same(files->data[last].path, file->path)))
             continue;
         last = i;
+        if (looked_at == MOST_FILES) {
+            ret->left_out++;
+            continue;
+        }
         looked_at++;
         path = file_of(pid, file);
         TRY_MEMORY(path);

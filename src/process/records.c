@@ -352,8 +352,10 @@ static struct g2h_error *put_data_in(struct records *records, uint64_t begin, ui
                                    all.end < end ? all.end : end};
         if (both.begin >= both.end)
             continue;
-        if (both.end - both.begin > *left)
-            return NULL;
+        if (both.end - both.begin > *left) {
+            records->account->data_left_out += both.end - both.begin;
+            continue;
+        }
         *left -= both.end - both.begin;
         TRY(put_data(records, both, part.data + (both.begin - all.begin)));
     }

@@ -4,6 +4,8 @@
 #include "unit.h"
 
 #include "base/elf_format.h"
+#include <go2heapsnapshot/process.h>
+
 #include "process/core.h"
 
 /* ---- making cores ---- */
@@ -460,6 +462,42 @@ static void wrong_counts_of_files(void **state)
     }
 }
 
+/* A core may name any number of files, of which so many are examined. */
+static void many_files(void **state)
+{
+    enum { FILES = (1 << 16) + 3, NAME = 8 };
+    const uint64_t size = 16 + FILES * (24 + NAME);
+    struct core core;
+    struct g2h_modules modules;
+    uint64_t *words = calloc(1, size);
+    (void)state;
+    assert_non_null(words);
+    words[0] = FILES;
+    words[1] = 4096;
+    for (uint64_t i = 0; i < FILES; i++) {
+        char name[NAME + 1];
+        words[2 + 3 * i] = 0x400000 + i * 8192;
+        words[2 + 3 * i + 1] = 0x400000 + i * 8192 + 4096;
+        snprintf(name, sizeof(name), "/-%05x", (unsigned)i & 0xfffff);
+        memcpy((char *)words + 16 + FILES * 24 + i * NAME, name, NAME);
+    }
+    const Elf64_Nhdr header = {5, (uint32_t)size, NT_FILE};
+    const size_t at = behind(2), notes = sizeof(header) + 8 + size;
+    make(&core, 2, notes + 16);
+    memcpy(core.data + at, &header, sizeof(header));
+    memcpy(core.data + at + sizeof(header), "CORE\0\0\0", 8);
+    memcpy(core.data + at + sizeof(header) + 8, words, size);
+    set_segment(&core, 0, PT_NOTE, 0, at, notes);
+    set_segment(&core, 1, PT_LOAD, 0x1000, at + notes, 16);
+    free(words);
+    read_core(&core);
+    assert_no_error(g2h_core_modules(core.input, &modules));
+    assert_int_equal(modules.count, 0);
+    assert_int_equal(modules.left_out, 3);
+    g2h_modules_deinit(&modules);
+    discard(&core);
+}
+
 /* Notes give all kinds of sizes for their names and contents, also sizes larger than the file. */
 static void wrong_sizes_of_notes(void **state)
 {
@@ -567,6 +605,7 @@ int main(void)
         cmocka_unit_test(usual_notes),
         cmocka_unit_test(cut_notes),
         cmocka_unit_test(wrong_counts_of_files),
+        cmocka_unit_test(many_files),
         cmocka_unit_test(wrong_sizes_of_notes),
         cmocka_unit_test(shared_notes),
         cmocka_unit_test(other_kinds),
