@@ -33,7 +33,7 @@ try {
     await tab.perspective('Comparison');
     for (const row of await tab.rows()) if (row.depth === 0 && number(row['# New']) > 0) fresh.set(row.name, number(row['# New']));
     assert.ok(fresh.get('main.Session') >= 1600 && fresh.get('main.Preview') >= 300, 'sessions and previews');
-    assert.equal(fresh.get('goroutine stack [chan send] main.ask ← main.(*Server).value.gowrap1'), 60);
+    assert.equal(fresh.get('goroutine stack [chan send] main.ask main.go:178'), 60);
   });
   await tests.test('Summary: what was allocated between the two is what is new', async () => {
     await tab.perspective('Summary');

@@ -95,8 +95,8 @@ hprof() {
 	says typed 'an entry holds the value' 'held by\tmap[string]*main.Preview entries\t[46].slots[1].elem'
 	says typed 'a global holds the map' 'held by\tjava.lang.Class\tpreviews.byName'
 	says typed 'the class of the package is a root' 'root\tsticky class\tmain'
-	says typed 'a local of a goroutine is a root, by its frame' 'root\tJava frame\tmain.(*Server).value.gowrap1(main.go:178)\tgoroutine 898 [chan send] main.(*Server).value.gowrap1'
-	says typed 'a goroutine is a thread, in a group with others in its place' 'thread\tgoroutine 898 [chan send] main.(*Server).value.gowrap1\t80 goroutines [chan send] main.ask ← main.(*Server).value.gowrap1'
+	says typed 'a local of a goroutine is a root, by its frame' 'root\tJava frame\tmain.ask(main.go:178)\tgoroutine 898 [chan send] main.ask'
+	says typed 'a goroutine is a thread, in a group with others in its place' 'thread\tgoroutine 898 [chan send] main.ask\t80 goroutines [chan send] main.ask main.go:178'
 	says typed 'and has a stack with lines' 'at\truntime.chansend1(chan.go:161)'
 	visualvm redacted main.Preview
 	! grep -q '^field	Width' "$build/redacted.visualvm"

@@ -18,7 +18,7 @@ const expected = {
   slice: ['main.record', 'main.history['],
   channel: ['main.record', 'main.queue.buf['],
   closure: ['main.record', 'main.callbacks['],
-  goroutine: ['goroutines [chan send] main.send ← main.leak.gowrap1', 'hold .*main.record', 2000],
+  goroutine: ['goroutines [chan send] main.send \\S+', 'hold .*main.record', 2000],
   conn: ['main.conn', 'main.conns["record ', 2000],
   timer: ['(time.Timer|runtime.timeTimer)', 'main.timers['],
   context: ['context.valueCtx', 'main.contexts['],

@@ -62,7 +62,7 @@ pprof() {
 	result $? 'pprof compares two'
 	cp "$build/grown" "$log"
 	grep -Eq ' main\.Watcher$' "$build/grown" && grep -Eq ' main\.previews\.byName$' "$build/grown" &&
-		grep -Eq ' goroutines \[chan send\] main\.ask ← main\.\(\*Server\)\.value\.gowrap1$' "$build/grown"
+		grep -Eq ' goroutines \[chan send\] main\.ask main\.go:178$' "$build/grown"
 	result $? 'the three leaks have grown'
 	"$pprof" -peek 'main.previews.byName$' "$build/typed.2.pb.gz" >"$log" 2>&1
 	grep -Eq '\| +main$' "$log" && grep -Eq '\| +map\[string\]\*main\.Preview$' "$log"

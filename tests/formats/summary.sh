@@ -58,7 +58,7 @@ main.Watcher|1600"
 		- sum(g.retained) FROM dump d JOIN goroutine_stat g ON g.dump = d.id GROUP BY d.id" "0|0
 0|0
 0|0"
-	is 'goroutines: by where they are' "SELECT dump, count FROM goroutine_stat WHERE goroutines = 'goroutines [chan send] main.ask ← main.(*Server).value.gowrap1'
+	is 'goroutines: by where they are' "SELECT dump, count FROM goroutine_stat WHERE goroutines = 'goroutines [chan send] main.ask main.go:178'
 		AND started_by LIKE '%main.go:166'" "1|20
 2|80"
 

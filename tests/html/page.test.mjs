@@ -450,7 +450,7 @@ async function testGone() {
           && (fewer === '0' || (node.wasCount - node.count).toLocaleString('en-US') === fewer && bytes(node.was - node.retained) === less));
       assert.ok(isOf, `${name}: ${fewer} fewer, ${less} less, ${now} now`);
     }
-    assert.deepEqual(rows.slice(0, 3).map(row => [row[0], row[2]]), [['main.Watcher', '1,600'], ['goroutines [chan send] main.ask ← main.(*Server).value.gowrap1', '60'], ['main.Preview', '300']]);
+    assert.deepEqual(rows.slice(0, 3).map(row => [row[0], row[2]]), [['main.Watcher', '1,600'], ['goroutines [chan send] main.ask main.go:178', '60'], ['main.Preview', '300']]);
     for (const gone of data.gone) assert.ok(rows.some(row => row[0] === visible(gone.name) && row[4] === 'gone'), gone.name);
   });
   await test('a click there leads to the place, or to what held it', async () => {

@@ -455,8 +455,8 @@ function checkStacks(tap, c) {
       if (e.type !== 'internal' || e.label !== 'stack' || e.to.edges.length !== 0) wrong.push(`${at}: ${e.type} ${e.label}`);
       const [, state, run] = /^goroutine \d+ \[([^\],]*)[^\]]*\](?: (.*))?$/s.exec(nodes.get(g.goid).name) ?? [];
       const parts = /^goroutine stack \[([^\]]*)\](?: (.*))?$/s.exec(e.to.name);
-      const [inner, outer] = parts?.[2]?.split(' ← ') ?? [];
-      if (parts?.[1] !== state || (outer ?? inner) !== run?.split(' ← ').pop()) wrong.push(`${at}: its stack is ${e.to.name}`);
+      const [inner, outer] = withoutLines(parts?.[2])?.split(' ← ') ?? [];
+      if (parts?.[1] !== state || (outer ?? inner) !== withoutLines(run)?.split(' ← ').pop()) wrong.push(`${at}: its stack is ${e.to.name}`);
       if (outer !== undefined && !g.frames.some((f) => sameText(inner, f.name))) wrong.push(`${at}: ${inner} is none of its frames`);
     }
   }
@@ -465,6 +465,9 @@ function checkStacks(tap, c) {
   if ((c.key.stacks ?? 0) !== known.size || (c.key.stack_bytes ?? 0) !== sum) wrong.push(`the header has ${c.key.stacks} with ${c.key.stack_bytes} bytes, not ${sum}`);
   tap.none(wrong, `the stacks of ${known.size} goroutines, by size and place`);
 }
+
+/** The name of a goroutine's place without lines: "main.send" of "main.send main.go:17 (go main.go:31)". */
+const withoutLines = name => name?.replace(/ \(go .*\)$/s, '').replace(/ \S+:\d+(?= ← |$)/g, '');
 
 function checkGoroutineName(g, node, problems) {
   const match = /^goroutine \d+ \[([^\]]*)\](?: (.*))?$/s.exec(node.name);

@@ -1,7 +1,7 @@
 // A finalizer that does not return keeps all others from being run, and the objects that they are for.
 //
 //	says ^  1 .* 2,970 main\.file
-//	says ^      blocked by  goroutine \d+ \[chan receive\] main\.closeFile ← runtime\.run(Finalizers|finq):$
+//	says ^      blocked by  goroutine \d+ \[chan receive\] main\.closeFile \S+ ← runtime\.run(Finalizers|finq):$
 //	says ^ +finalizers( and cleanups)? run one after the other, and this one has not returned$
 //	is r.suspects[0].blocked_by.function === 'main.closeFile'
 package main

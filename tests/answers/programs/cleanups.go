@@ -33,7 +33,7 @@
 //
 //	case waiting SHAPE=waiting
 //	from 1.25
-//	says ^      blocked by  goroutine \d+ \[select \(no cases\)\] main\.openWell\.func1 ← runtime\.run
+//	says ^      blocked by  goroutine \d+ \[select \(no cases\)\] main\.openWell\.func1 \S+ ← runtime\.run
 //	says ^      held by     function  \(cleanup with argument \*main\.aState\)$
 package main
 

@@ -1,15 +1,15 @@
 // Stacks: a recursion that runs away, goroutines whose memory is their stacks, and goroutines that have ended.
 //
 //	case deep SHAPE=deep
-//	tells ^  \d .* of the heap   1 goroutine stack \[.*\] syscall\.Syscall ← main\.bWork$
+//	tells ^  \d .* of the heap   1 goroutine stack \[.*\] syscall\.Syscall \S+ ← main\.bWork$
 //	tells ^      started by  go statement in main\.main stacks\.go:\d+$
 //	tells ^      frames      1\d\d,\d\d\d, 100,001 of them of main\.bWalk$
-//	tells ^  \[.*\] syscall\.Syscall ← main\.bWork  .* 1
+//	tells ^  \[.*\] syscall\.Syscall \S+ ← .*  .* 1
 //	is r.suspects.some(each => each.frames?.function === 'main.bWalk' && each.frames.most === 100001)
 //	is !r.suspects.some(each => each.part === 'stacks')
 //
 //	case many SHAPE=many
-//	tells ^  \d .* of the heap   1,000 goroutines \[chan receive\] main\.aWait ← main\.main\.gowrap\d$
+//	tells ^  \d .* of the heap   1,000 goroutines \[chan receive\] main\.aWait \S+$
 //	tells ^      stack       16\.4 kB each, (9\d|100) % of this$
 //	is r.suspects.some(each => each.is_goroutines && each.stack === 16384)
 //	is !r.suspects.some(each => each.part === 'stacks')
