@@ -165,7 +165,7 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
 static bool append_using_function(struct builder *builder, uint64_t address, bool is_exact,
                                   struct g2h_bytes *ret_package)
 {
-    static const char *const how[] = {"used", "initialized", "set"};
+    static const char *const how[] = {"initialized", "used", "set"};
     const struct typing *typing = builder->typing;
     const struct static_user *user = typing ? typing_user(typing, address, is_exact) : NULL;
     const struct static_value *value = typing ? typing_static_value(typing, address) : NULL;
@@ -278,7 +278,13 @@ static bool append_static_pointer(struct builder *builder, uint64_t address,
         if (!append_using_function(builder, list[i - 1].address, true, ret_package))
             continue;
         name_ends(builder, address - offset);
-        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+        const struct static_value *value = typing_static_value(builder->typing, address);
+        const uint64_t begin =
+            value && value->address > list[i - 1].value ? value->address - list[i - 1].value : 0;
+        if (begin > 0 || offset > 0)
+            text_printf(&builder->text, ".f%llu", (unsigned long long)(begin > 0 ? begin : offset));
+        if (begin > 0)
+            builder_append_path(builder, value->type, offset - begin);
         return true;
     }
     return false;

@@ -13,6 +13,27 @@
 
 /* ---- types ---- */
 
+/* Notes a type that is an instance of a generic one. Returns false if memory runs out. */
+static bool coded_add_generic(struct coded *coded, uint32_t type)
+{
+    static const char shape[] = "go.shape.";
+    const struct g2h_bytes name = types_name(coded->typing->types, type);
+    const uint8_t *bracket = memchr(name.data, '[', (size_t)name.size);
+    uint32_t known;
+    if (!bracket || bracket == name.data || name.data[name.size - 1] != ']' ||
+        memchr("*<", name.data[0], 2) || bytes_begin(name, "map[") || bytes_begin(name, "func") ||
+        bytes_begin(name, "chan ") || memchr(name.data, ' ', (size_t)(bracket - name.data)) ||
+        memmem(name.data, (size_t)name.size, shape, sizeof(shape) - 1))
+        return true;
+    const uint64_t key = map_hash_text(name.data, (size_t)(bracket - name.data) + 1);
+    if (!map_put(&coded->by_generic, key, type, &known))
+        return false;
+    if (known != type && known != TYPE_NONE - 1 &&
+        !bytes_same(types_name(coded->typing->types, known), name))
+        map_set(&coded->by_generic, key, TYPE_NONE - 1);
+    return true;
+}
+
 struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -21,7 +42,8 @@ struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
     for (uint32_t i = 0; i < types->list.count && flow_can_read(&coded->flow); i++) {
         uint32_t first;
         TRY_MEMORY(types->list.data[i].size == 0 ||
-                   map_put(&coded->by_name, types->list.data[i].name, i, &first));
+                   (map_put(&coded->by_name, types->list.data[i].name, i, &first) &&
+                    coded_add_generic(coded, i)));
     }
     return NULL;
 }
@@ -30,6 +52,7 @@ void coded_deinit(struct coded *coded)
 {
     flow_deinit(&coded->flow);
     map_deinit(&coded->by_name);
+    map_deinit(&coded->by_generic);
 }
 
 /* Returns a word type, which is unknown if the type is. */
@@ -93,12 +116,34 @@ static uint32_t coded_type_named(const struct coded *coded, const char *name, si
     return found == MAP_NONE ? TYPE_NONE : found;
 }
 
+/* Returns the type with the arguments of another generic type of the same package: of
+ * "main.node[int]" and "main.list[", "main.list[int]"; or TYPE_NONE. */
+static uint32_t coded_sibling(const struct coded *coded, const char *start, struct g2h_bytes other)
+{
+    const size_t size = strlen(start);
+    const char *slash = memrchr(start, '/', size), *dot = strchr(slash ? slash : start, '.');
+    const uint8_t *bracket = memchr(other.data, '[', (size_t)other.size);
+    char name[1024];
+    const size_t package = dot ? (size_t)(dot - start) + 1 : 0;
+    if (!dot || !bracket || other.size < package || memcmp(other.data, start, package) != 0)
+        return TYPE_NONE;
+    const size_t rest = (size_t)(other.data + other.size - bracket) - 1;
+    if (rest >= sizeof(name) - size)
+        return TYPE_NONE;
+    memcpy(name, start, size);
+    memcpy(name + size, bracket + 1, rest);
+    return coded_type_named(coded, name, size + rest);
+}
+
 /* Returns the type whose name begins with a prefix, "main.stack[", in the dictionary of such a
- * type. Its types are contiguous, after addresses of other things
+ * type; if it is not there, the one with the arguments of another type there, or the only one of
+ * the executable. Its types are contiguous, after addresses of other things
  * (cmd/compile/internal/noder/reader.go: readerDict). */
-static uint32_t find_in_dictionary(const struct typing *typing, const char *start,
+static uint32_t find_in_dictionary(const struct coded *coded, const char *start,
                                    uint64_t dictionary)
 {
+    const struct typing *typing = coded->typing;
+    uint32_t sibling = TYPE_NONE;
     enum { MOST_WORDS = 128 };
     const uint64_t word = typing->heap->params.pointer_size;
     bool has_types = false;
@@ -116,8 +161,13 @@ static uint32_t find_in_dictionary(const struct typing *typing, const char *star
         if (bytes_begin(types_name(typing->types, type), start) &&
             !typer_type_of(typing, type)->is_generic)
             return type;
+        if (sibling == TYPE_NONE)
+            sibling = coded_sibling(coded, start, types_name(typing->types, type));
     }
-    return TYPE_NONE;
+    if (sibling != TYPE_NONE)
+        return sibling;
+    const uint32_t only = map_get(&coded->by_generic, map_hash_text(start, strlen(start)));
+    return only < typing->types->list.count ? only : TYPE_NONE;
 }
 
 /* Returns the word type of a method's receiver: of "net/http.(*T).Close", "net/url.Values.Get", or
@@ -152,7 +202,7 @@ static struct word_type coded_receiver_of(const struct coded *coded,
         WORD_POINTS_TO,
         !bracket ? coded_type_named(coded, name, package + rest)
         : evidence->dictionary != 0
-            ? find_in_dictionary(typing, name, evidence->dictionary + exe_slide(typing->exe))
+            ? find_in_dictionary(coded, name, evidence->dictionary + exe_slide(typing->exe))
             : TYPE_NONE);
     type.is_receiver = true;
     return type;
@@ -385,6 +435,19 @@ static void coded_seed_field(struct typer *typer, struct word_type type, uint64_
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
 
+/* Follows the pointers of the value at an offset of a composite that the linker has laid out, and
+ * that a word in data or bss points to: the composite itself may have no descriptor. */
+static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_t address,
+                             uint64_t offset)
+{
+    const uint64_t target = typing_word(typer->typing, address) + offset;
+    if (target <= offset || in_heap_range(typer->typing->heap, target) || type.is != WORD_POINTS_TO)
+        return;
+    const struct static_value value = {target, type.type};
+    typer->no_memory |= !vector_push(&typer->typing->static_values, value);
+    coded_seed_value(typer, type.type, target);
+}
+
 size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
                       struct word_type *ret)
 {
@@ -431,6 +494,9 @@ static void seed_known(struct typer *typer, const struct static_words *words,
     case STATIC_FIELD:
         coded_seed_field(typer, type, address, word->offset);
         break;
+    case STATIC_INNER:
+        coded_seed_inner(typer, type, address, word->offset);
+        break;
     case STATIC_VALUE:
         if (type.is == WORD_POINTS_TO) {
             const struct static_value value = {address, type.type};
@@ -439,6 +505,35 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         }
         break;
     }
+}
+
+static int compare_static_values(const void *a, const void *b)
+{
+    const struct static_value *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    return one->type < other->type ? -1 : one->type > other->type;
+}
+
+/* Sorts the values, and drops those that are parts of others: a word is named by the outermost
+ * one. */
+static void coded_sort_values(struct typing *typing)
+{
+    struct static_value *list = typing->static_values.data;
+    size_t kept = 0;
+    vector_sort(&typing->static_values, compare_static_values);
+    for (size_t i = 0; i < typing->static_values.count; i++) {
+        const uint64_t size = typer_type_of(typing, list[i].type)->size;
+        struct static_value *last = kept > 0 ? &list[kept - 1] : NULL;
+        const uint64_t last_size = last ? typer_type_of(typing, last->type)->size : 0;
+        if (last && list[i].address - last->address < last_size) {
+            if (list[i].address == last->address && size > last_size)
+                *last = list[i];
+        } else {
+            list[kept++] = list[i];
+        }
+    }
+    typing->static_values.count = kept;
 }
 
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
@@ -454,6 +549,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         if (type.is != WORD_IS_UNKNOWN)
             seed_known(typer, words, word, type);
     }
+    coded_sort_values(typer->typing);
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);

@@ -27,7 +27,9 @@ struct word_type {
 struct coded {
     const struct typing *typing;
     struct flow flow;
-    struct map by_name; /* string → type */
+    struct map by_name;    /* string → type */
+    struct map by_generic; /* hash of a name up to its arguments, "main.stack[" → the only such
+                              type; TYPE_NONE: there are several */
 };
 
 /* Error: G2H_ERROR_MEMORY. */

@@ -430,6 +430,16 @@ static bool follow_source(const struct flow *flow, const struct argument_source 
         word->offset = source->offset;
         return true;
     }
+    if (word->kind == STATIC_WORD && source->offset > 0) {
+        word->kind = STATIC_INNER;
+        word->offset = source->offset;
+        return true;
+    }
+    if (word->kind == STATIC_INNER) {
+        word->kind = source->part == ARGUMENT_FIELD ? STATIC_FIELD : STATIC_INNER;
+        word->offset += source->offset;
+        return word->offset >= source->offset;
+    }
     return source->part == ARGUMENT_ADDRESS && source->offset == 0;
 }
 
@@ -574,6 +584,10 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
         ret->kind = STATIC_FIELD;
         ret->offset = value->number;
         ret->address = flow->values.data[value->base].number;
+    } else if (value->origin == FLOW_OFFSET && flow->values.data[value->base].origin == FLOW_WORD) {
+        ret->kind = STATIC_INNER;
+        ret->offset = value->number;
+        ret->address = flow->values.data[value->base].number;
     } else if (value->origin == FLOW_ELEMENT) {
         ret->kind = STATIC_ELEMENT;
         ret->offset = value->base;
@@ -624,9 +638,9 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
 
 /* ---- users ---- */
 
-/* Records a function that uses a word, unless a better one is known: one that sets it, best outside
- * initialization. The name of such a function says most about a variable without a symbol. Returns
- * false if memory runs out. */
+/* Records a function that uses a word, unless a better one is known: one that sets it, or else
+ * uses it, outside of initialization. The name of such a function says most about a variable
+ * without a symbol. Returns false if memory runs out. */
 static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
     const struct static_user user = {.address = use->address,
@@ -634,9 +648,9 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
                                      .at = use->at,
                                      .distance = use->distance,
                                      .is_address = use->is_address,
-                                     .how = !use->is_store     ? STATIC_USED
-                                            : finding->is_init ? STATIC_INITIALIZED
-                                                               : STATIC_SET};
+                                     .how = finding->is_init ? STATIC_INITIALIZED
+                                            : use->is_store  ? STATIC_SET
+                                                             : STATIC_USED};
     const uint32_t added = (uint32_t)finding->words->users.count;
     uint32_t number;
     if (!map_put(&finding->user_of, use->address, added, &number))

@@ -35,8 +35,9 @@ struct static_word {
         STATIC_ELEMENT, /* about the word in each element of an array, of which this is the first */
         STATIC_FIELD,   /* about the word at an offset in the memory that the word points to */
         STATIC_VALUE,   /* about the value that begins at the word, by a pointer to it */
+        STATIC_INNER,   /* about the value at an offset in the memory that the word points to */
     } kind;
-    uint64_t offset; /* STATIC_FIELD; STATIC_ELEMENT: distance of the elements */
+    uint64_t offset; /* STATIC_FIELD, STATIC_INNER; STATIC_ELEMENT: distance of the elements */
     struct code_evidence evidence;
 };
 
@@ -48,7 +49,7 @@ bool static_word_of(const struct flow *flow, uint32_t value, struct static_word 
 int compare_static_words(const void *a, const void *b);
 
 /* The function that best identifies the variable of a word: one that sets it, rather than one that
- * initializes or uses it. */
+ * uses it, and that rather than one that initializes it, as every "var m = map[K]V{}" is. */
 struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
@@ -56,7 +57,7 @@ struct static_user {
     uint32_t distance; /* some code uses the word as one in an element of an array, with this
                           distance between elements in bytes; 0: none does */
     bool is_address;   /* some code takes the word's address, so that it begins a variable */
-    enum { STATIC_USED, STATIC_INITIALIZED, STATIC_SET } how;
+    enum { STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
 };
 
 /* What the code of a function, and of those that it passes the argument on to, says of an
