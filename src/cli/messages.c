@@ -540,8 +540,9 @@ static void account_graph(const struct options *options, const struct g2h_graph 
         line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
 
-/* Warns of a snapshot that DevTools takes long to load. Measured with Chromium 156: 27 s and 1.15 GB
- * for 4 million nodes of a typed heap, 164 s and 3.8 GB for 20 million, which then can be used. */
+/* Warns of a snapshot that DevTools takes long to load. Measured with Chromium 156: 27 s and 1.15
+ * GB for 4 million nodes of a typed heap, 164 s and 3.8 GB for 20 million, which then can be used.
+ */
 static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
 {
     const uint64_t comfortable = 20000000;
