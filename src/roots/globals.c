@@ -263,10 +263,20 @@ static bool find_static_pointers(struct builder *builder, enum g2h_record_kind k
     return true;
 }
 
+/* Returns whether code uses a word only to initialize its package: it may be a part of the value of
+ * var cache = &Cache{items: map[K]V{}}, which other code uses by the pointer. */
+static bool is_only_initialized(const struct builder *builder, uint64_t address)
+{
+    const struct static_user *user =
+        builder->typing ? typing_user(builder->typing, address, true) : NULL;
+    return user && user->how == STATIC_INITIALIZED;
+}
+
 /* Appends the variable that points to the value that a word is in, as in var cache = &Cache{}, if
  * the executable has no symbols, and the position of the word in the value. Of the values before
- * the word it is the nearest. Returns false if none is near, or no code uses what points to it. */
-static bool append_static_pointer(struct builder *builder, uint64_t address,
+ * the word it is the nearest. What points there may be in such a value itself. Returns false if
+ * none is near, or no code uses what leads there. *left is how many of those are still tried. */
+static bool append_static_pointer(struct builder *builder, uint64_t address, unsigned *left,
                                   struct g2h_bytes *ret_package)
 {
     enum { MOST_OF_VALUE = 256 };
@@ -275,9 +285,18 @@ static bool append_static_pointer(struct builder *builder, uint64_t address,
     BISECT(i, builder->static_pointers.count, list[i].value <= address);
     const uint64_t offset = i > 0 ? address - list[i - 1].value : UINT64_MAX;
     for (; offset < MOST_OF_VALUE && i > 0 && list[i - 1].value == address - offset; i--) {
-        if (!append_using_function(builder, list[i - 1].address, true, ret_package))
-            continue;
-        name_ends(builder, address - offset);
+        const uint64_t pointer = list[i - 1].address;
+        const bool is_used = !is_only_initialized(builder, pointer) &&
+                             append_using_function(builder, pointer, true, ret_package);
+        if (!is_used) {
+            const bool may_try = *left > 0;
+            *left -= may_try;
+            if (!may_try || (!append_static_pointer(builder, pointer, left, ret_package) &&
+                             !append_using_function(builder, pointer, true, ret_package)))
+                continue;
+        }
+        if (is_used || builder->named_size == 0) /* else what leads there has named it */
+            name_ends(builder, address - offset);
         const struct static_value *value = typing_static_value(builder->typing, address);
         const uint64_t begin =
             value && value->address > list[i - 1].value ? value->address - list[i - 1].value : 0;
@@ -313,15 +332,19 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
     const struct outside_words_holder *holder;
+    unsigned left = 16;
     builder->text.size = 0;
     *ret_parent = segment;
     name_ends(builder, address);
+    if (is_only_initialized(builder, address) &&
+        append_static_pointer(builder, address, &left, &package))
+        return package_node(builder, &package, ret_parent);
     if (!builder_append_global(builder, address, &package)) {
         if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, holder->offset);
         else if (!append_symbol(builder, address, true, &package) &&
                  !append_using_function(builder, address, false, &package) &&
-                 !append_static_pointer(builder, address, &package))
+                 !append_static_pointer(builder, address, &left, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);
     }
     return package.size == 0 || package_node(builder, &package, ret_parent);
