@@ -623,6 +623,14 @@ static bool cannot_begin(const struct reading *reading, uint32_t node)
             reading->text[size] != '.');
 }
 
+/* Adds the state that an edge of a root leads to; a box is not the result itself. */
+static struct g2h_error *expression_enter(struct reading *reading, const struct g2h_edge *edge,
+                                          size_t at)
+{
+    return is_boxed_argument(reading->view, edge) ? expression_push(reading, edge->target, at, true)
+                                                  : expression_add(reading, edge->target, at);
+}
+
 /* Follows the edges of a root whose names begin the expression. */
 static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
@@ -639,9 +647,7 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
             memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
         if ((is_of_owner || reading->any_owner) && name->size <= reading->size &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
-            TRY(is_boxed_argument(reading->view, &edge)
-                    ? expression_push(reading, edge.target, name->size, true)
-                    : expression_add(reading, edge.target, name->size));
+            TRY(expression_enter(reading, &edge, name->size));
         else if (whose->size == 0)
             note_longer(reading, 0, name->data, name->size);
     }
