@@ -272,6 +272,19 @@ static bool is_only_initialized(const struct builder *builder, uint64_t address)
     return user && user->how == STATIC_INITIALIZED;
 }
 
+/* Returns whether only a function of the runtime uses a word, or words before it: these may belong
+ * to an array of the runtime, and this one to the value that a variable points to. */
+static bool is_near_runtime(const struct builder *builder, uint64_t address)
+{
+    const struct static_user *user =
+        builder->typing ? typing_user(builder->typing, address, false) : NULL;
+    struct g2h_bytes name;
+    if (!user || user->address + exe_slide(builder->exe) == address)
+        return false;
+    exe_function(builder->exe, user->function, &name);
+    return bytes_begin(name, "runtime.");
+}
+
 /* Appends the variable that points to the value that a word is in, as in var cache = &Cache{}, if
  * the executable has no symbols, and the position of the word in the value. Of the values before
  * the word it is the nearest. What points there may be in such a value itself. Returns false if
@@ -286,8 +299,9 @@ static bool append_static_pointer(struct builder *builder, uint64_t address, uns
     const uint64_t offset = i > 0 ? address - list[i - 1].value : UINT64_MAX;
     for (; offset < MOST_OF_VALUE && i > 0 && list[i - 1].value == address - offset; i--) {
         const uint64_t pointer = list[i - 1].address;
-        const bool is_used = !is_only_initialized(builder, pointer) &&
-                             append_using_function(builder, pointer, true, ret_package);
+        const bool is_exact = is_near_runtime(builder, pointer), /* else it may be an element */
+            is_used = !is_only_initialized(builder, pointer) &&
+                      append_using_function(builder, pointer, is_exact, ret_package);
         if (!is_used) {
             const bool may_try = *left > 0;
             *left -= may_try;
@@ -336,7 +350,7 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
     builder->text.size = 0;
     *ret_parent = segment;
     name_ends(builder, address);
-    if (is_only_initialized(builder, address) &&
+    if ((is_only_initialized(builder, address) || is_near_runtime(builder, address)) &&
         append_static_pointer(builder, address, &left, &package))
         return package_node(builder, &package, ret_parent);
     if (!builder_append_global(builder, address, &package)) {
