@@ -27,8 +27,8 @@
 //	says[stripped] held by     the global set by main\.send
 //	case sync SHAPE=sync
 //	tells 20,00\d .* main\.order
-//	says[plain] held by     main\.notes\.
-//	says[stripped] held by     the global used by main\.note \(0x[0-9a-f]+\)\.f
+//	says[plain] held by     main\.notes
+//	says[stripped] held by     the global used by main\.note \(0x[0-9a-f]+\)
 //	case ring SHAPE=ring
 //	says ^  1 .* (20,000|19,99\d) main\.order, in .* list\.Element$
 //	says[plain] held by     main\.line\.root\.
