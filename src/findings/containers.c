@@ -306,6 +306,30 @@ static bool holds_only_entries(const struct containers *containers, uint32_t nod
            sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
 }
 
+void containers_find_beside(const struct containers *containers, uint32_t item, uint64_t entries,
+                            uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const uint32_t package = nodes[item].parent;
+    *ret_count = 0;
+    if (package == MERGED_NONE || nodes[package].kind != MERGED_SYNTHETIC ||
+        merged_kind_of(containers->merged, package) != G2H_NODE_PACKAGE)
+        return;
+    for (uint32_t i = nodes[package].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (i != item && *ret_count < CONTAINER_PARTS && is_of_entries(containers, i, entries))
+            ret[(*ret_count)++] = i;
+}
+
+/* Sets the flags of a node and of all below it, and leaves others as they are. */
+static void mark_beside(const struct merged *merged, uint32_t node, bool *is_in)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    is_in[node] = true;
+    for (uint32_t i = node + 1; i < merged->nodes.count; i++) /* a parent comes first */
+        is_in[i] = is_in[i] || (nodes[i].parent >= node && nodes[i].parent != MERGED_NONE &&
+                                is_in[nodes[i].parent]);
+}
+
 void container_mark(const struct containers *containers, const struct container *container,
                     bool *is_in)
 {
@@ -314,6 +338,8 @@ void container_mark(const struct containers *containers, const struct container 
     const uint32_t node = container->node != MERGED_NONE ? container->node : container->item;
     memset(is_in, 0, node * sizeof(*is_in)); /* those that merged_mark_below() leaves as they are */
     merged_mark_below(merged, node, is_in);
+    for (uint32_t i = 0; i < container->beside_count; i++)
+        mark_beside(merged, container->beside[i], is_in);
     if (container->node == MERGED_NONE || container->is_all)
         return;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)

@@ -39,6 +39,9 @@ struct container {
     uint64_t entries; /* the objects of entry; with a base, by how many these have grown */
     uint64_t bytes;   /* of all parts; with a base, by how much these have grown */
     bool is_all;      /* bytes are all that node retains */
+    uint32_t beside[CONTAINER_PARTS]; /* if variables of one package hold the entries together: what
+                                         else these variables have for each entry */
+    uint32_t beside_count;
 };
 
 struct containers {
@@ -73,6 +76,12 @@ bool containers_find(const struct containers *containers, uint32_t node, struct 
 
 /* Finds only the entries: ret->item and ret->entries. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret);
+
+/* Lists what is right below the package that an item is below, besides the item, and may belong to
+ * its entries by its numbers: other indexes, parts. Sets nothing if item is not right below a
+ * package. The caller confirms each by the pointers to or from the entries. */
+void containers_find_beside(const struct containers *containers, uint32_t item, uint64_t entries,
+                            uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count);
 
 /* Returns whether a child of container->node belongs to the entries. */
 bool container_has(const struct containers *containers, const struct container *container,

@@ -281,9 +281,17 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
     struct suspect suspect = suspect_of(container.item);
     suspect.container = container;
     suspect.named = container.named;
-    set_holder(finder->merged, &suspect);
-    if (container.node != MERGED_NONE && nodes[container.node].kind == MERGED_CLASS)
-        suspect.holder = container.node;
+    if (container.node ==
+        MERGED_NONE) { /* what is named is in the elements of a list, or the like */
+        struct suspect content = suspect_of(suspect.named);
+        set_holder(finder->merged, &content);
+        suspect.holder = content.holder;
+        suspect.held_at = content.held_at;
+    } else {
+        set_holder(finder->merged, &suspect);
+        if (nodes[container.node].kind == MERGED_CLASS)
+            suspect.holder = container.node;
+    }
     return suspects_add(finder, suspect);
 }
 
@@ -445,6 +453,106 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
     return NULL;
 }
 
+/* ---- what several variables have of the same entries ---- */
+
+/* Which of these a node of merged is in. */
+enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST };
+
+/* Sets ret[i] to how many pointers lead from the i-th node beside the entries to these, or from
+ * these to it. beside has for each node of merged where it is. Goes over all edges. */
+static struct g2h_error *count_between(const struct findings *findings, const uint8_t *beside,
+                                       uint64_t ret[CONTAINER_PARTS])
+{
+    const uint32_t *of = findings->merged.of;
+    const struct g2h_dominators *dominators = findings->dominators;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(findings->view, &edges));
+    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
+    while (g2h_edges_next(edges, &edge)) {
+        if (!g2h_edge_holds(edge.flags))
+            continue;
+        const uint8_t to = beside[of[g2h_dominators_number(dominators, edge.target)]];
+        if (to == BESIDE_NONE)
+            continue;
+        const uint8_t from = beside[of[g2h_dominators_number(dominators, edge.source)]];
+        if (to == BESIDE_ENTRIES && from >= BESIDE_FIRST)
+            ret[from - BESIDE_FIRST]++;
+        else if (from == BESIDE_ENTRIES && to >= BESIDE_FIRST)
+            ret[to - BESIDE_FIRST]++;
+    }
+    return NULL;
+}
+
+/* Notes for all nodes below one what it is. */
+static void note_beside(const struct suspects_finder *finder, uint32_t node, uint8_t is,
+                        uint8_t *beside)
+{
+    merged_mark_below(finder->merged, node, finder->is_below);
+    for (uint32_t i = node; i < finder->merged->nodes.count; i++)
+        if (finder->is_below[i])
+            beside[i] = is;
+}
+
+/* Drops the suspects after one that are in a node. */
+static void drop_below(const struct suspects_finder *finder, size_t number, uint32_t node)
+{
+    suspect_vector *found = finder->found;
+    size_t kept = number + 1;
+    for (size_t i = number + 1; i < found->count; i++) {
+        const struct suspect suspect = found->data[i];
+        if (!is_below(finder->merged, suspect.item, node))
+            found->data[kept++] = suspect;
+    }
+    found->count = kept;
+}
+
+/* If variables of one package hold the entries of a suspect together, adds what these variables
+ * have for each entry: another index, strings that both an index and the entries point to. Equal
+ * numbers are only a hint, so at least half of the entries must point there, or be pointed to. */
+static struct g2h_error *add_beside(const struct suspects_finder *finder,
+                                    const struct findings *findings, size_t number)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    struct suspect *suspect = &finder->found->data[number];
+    struct container *container = &suspect->container;
+    uint32_t top = container->branch, candidates[CONTAINER_PARTS], count;
+    uint64_t pointers[CONTAINER_PARTS] = {0};
+    while (nodes[top].parent != MERGED_NONE && nodes[nodes[top].parent].kind == MERGED_CLASS)
+        top = nodes[top].parent;
+    containers_find_beside(&finder->containers, top, container->entries, candidates, &count);
+    if (count == 0)
+        return NULL;
+    _cleanup_free_ uint8_t *beside = calloc(finder->merged->nodes.count, sizeof(*beside));
+    TRY_MEMORY(beside);
+    note_beside(finder, top, BESIDE_ENTRIES, beside);
+    for (uint32_t i = 0; i < count; i++)
+        note_beside(finder, candidates[i], (uint8_t)(BESIDE_FIRST + i), beside);
+    TRY(count_between(findings, beside, pointers));
+    for (uint32_t i = 0; i < count; i++) {
+        if (pointers[i] < container->entries / 2)
+            continue;
+        container->beside[container->beside_count++] = candidates[i];
+        suspect->bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
+                                         : nodes[candidates[i]].retained;
+        drop_below(finder, number, candidates[i]);
+    }
+    return NULL;
+}
+
+/* Does this for the first suspects. */
+static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
+                                        const struct findings *findings)
+{
+    for (size_t i = 0; i < finder->found->count && i < WHO_SUSPECTS; i++) {
+        const struct suspect *suspect = &finder->found->data[i];
+        if (suspect->container.node == MERGED_NONE &&
+            suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0)
+            TRY(add_beside(finder, findings, i));
+    }
+    return NULL;
+}
+
 /* ---- parts ---- */
 
 static int compare_parts(const void *a, const void *b)
@@ -509,6 +617,9 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     vector_sort(ret, suspects_compare);
     if (!error)
         error = good ? find_pinned(&finder, findings) : &error_no_memory;
+    vector_sort(ret, suspects_compare);
+    if (!error)
+        error = add_all_beside(&finder, findings);
     vector_sort(ret, suspects_compare);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
@@ -1129,17 +1240,6 @@ static uint32_t holder_at(const struct findings *findings, uint32_t line, uint32
                      : findings_node(findings, line)->example;
 }
 
-/* Removes from the path to the tree of a sync.Map the fields that lead there in the map. */
-static void cut_trie(struct text *text)
-{
-    static const char *const fields[] = {".m.root.v", ".root.v"};
-    for (size_t i = 0; i < 2; i++) {
-        const size_t size = strlen(fields[i]);
-        if (text->size > size && memcmp(text->data + text->size - size, fields[i], size) == 0)
-            text->size -= size;
-    }
-}
-
 /* Returns whether one object has most of a suspect, or all of it hangs on one entry of a map or
  * slice: then that one is to be named, not the container. */
 static bool is_of_one(const struct findings *findings, const struct suspect *suspect,
@@ -1162,7 +1262,12 @@ static bool is_of_one(const struct findings *findings, const struct suspect *sus
 static uint32_t held_line(const struct findings *findings, const struct suspect *suspect,
                           const struct example *example)
 {
-    const uint32_t node = suspect->container.node, held_at = suspect->held_at;
+    const uint32_t node = suspect->container.node, held_at = suspect->held_at,
+                   branch = suspect->container.branch;
+    if (suspect->container.tree != MERGED_NONE && node != MERGED_NONE &&
+        findings_node(findings, node)->kind == MERGED_VARIABLE &&
+        findings_node(findings, branch)->kind == MERGED_CLASS)
+        return branch; /* the root of the tree, to which the variable points */
     if (node == MERGED_NONE || findings_node(findings, node)->kind != MERGED_CLASS ||
         is_of_one(findings, suspect, example))
         return held_at;
@@ -1190,10 +1295,7 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
     const uint32_t line = held_line(findings, suspect, example),
                    held = line != MERGED_NONE ? holder_at(findings, line, example->node)
                                               : example->node;
-    TRY(path_append(findings->paths, held, text, ret_end));
-    if (line != MERGED_NONE && merged_runtime_class(&findings->merged, line) == G2H_RUNTIME_TRIE)
-        cut_trie(text);
-    return NULL;
+    return path_append(findings->paths, held, text, ret_end);
 }
 
 /* Returns the variable, right below a package, that a node of the view is below; or MERGED_NONE. */
@@ -1585,8 +1687,10 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
     if (grown <= 0 || (uint64_t)grown <= ret->bytes)
         return NULL;
     ret->rest.bytes = grown - (int64_t)ret->bytes;
+    _cleanup_(containers_deinit) struct containers containers = {.merged = merged};
+    TRY(containers_init(merged, &findings->growth, &containers));
     for (size_t s = 0; s < suspects->count; s++) {
-        merged_mark_below(merged, suspects->data[s].item, is_below);
+        container_mark(&containers, &suspects->data[s].container, is_below);
         for (uint32_t i = 0; i < merged->nodes.count; i++)
             is_in_suspect[i] = is_in_suspect[i] || is_below[i];
     }

@@ -379,14 +379,15 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     BISECT(i, builder->static_pointers.count, list[i].value <= address);
     const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
     const uint64_t begin = known ? known->address : address;
+    if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE)
+        return known ? known->address : 0;
     const struct static_user *user =
-        builder->typing ? typing_user(builder->typing, begin, true) : NULL;
-    /* What code uses by its own address is a variable, and not a field of the value before it,
-     * unless it only initializes it: so it does the fields of var cache = &Cache{...}. */
-    const bool is_in_pointee =
-        is_near && begin - list[i - 1].value < MOST_OF_VALUE &&
-        (begin == list[i - 1].value || !user || user->how == STATIC_INITIALIZED);
-    if (is_in_pointee)
+        builder->typing ? typing_user(builder->typing, begin, false) : NULL;
+    /* What code uses by its own address, or by one before it, is a variable, and not a field of the
+     * value before that, unless code only initializes it, as the fields of var cache =
+     * &Cache{...}. */
+    if (!user || user->how == STATIC_INITIALIZED ||
+        user->address + exe_slide(builder->exe) <= list[i - 1].value)
         return list[i - 1].value;
     return known ? known->address : 0;
 }

@@ -17,6 +17,7 @@
 //   tells REGEX                     is anywhere in the report
 //   never REGEX                     is nowhere in the report
 //   is EXPRESSION                   in JavaScript, of the report r (as JSON): true
+//   within PERCENT                the bytes that the program prints after READY are those of the first suspect, or of its growth
 //   samples                         who allocated the objects of each class, and of how many samples, is what SQLite has of the
 //                                   same heap; each function must allocate the objects of a class on one line only
 //   points REGEX                    is what an edge to a mapping outside of the heap says in the snapshot that DevTools loads:
@@ -69,7 +70,7 @@ function casesOf(source) {
       current[word] = words;
     } else if (word === 'base') {
       current.base = true;
-    } else if (['says', 'tells', 'never', 'is', 'samples', 'points'].includes(word)) {
+    } else if (['says', 'tells', 'never', 'is', 'within', 'samples', 'points'].includes(word)) {
       current.checks.push({word, way, argument});
     } else {
       throw new Error(`the word is none of a case's: ${line}`);
@@ -110,11 +111,12 @@ async function reportOf(app, name, each, mayBeWalked) {
     const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
     const {stdout: text, stderr: messages} = await runWhole(...options);
     writeFileSync(`${name}.txt`, text);
-    const json = each.base || each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
+    const json = each.base || each.checks.some(({word}) => word === 'is' || word === 'within') ? JSON.parse(await run(...options, '--json')) : undefined;
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
     if (mayBeWalked) await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
-    return {text, json, allocated, mappings, typed: Number(/([\d.]+) % of live bytes typed/.exec(messages)?.[1])};
+    const measured = Number([...output.matchAll(/^READY (\d+)$/gm)].at(-1)?.[1]);
+    return {text, json, measured, allocated, mappings, typed: Number(/([\d.]+) % of live bytes typed/.exec(messages)?.[1])};
   } finally {
     process.off('exit', kill);
     kill();
@@ -187,13 +189,18 @@ function wrongGrowth({tree, since, suspects}) {
 }
 
 /** Checks a report; returns what is wrong. */
-function wrongWith({text, json, allocated, mappings}, checks, way) {
+function wrongWith({text, json, measured, allocated, mappings}, checks, way) {
   const wrong = json?.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : [];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;
     if (check.word === 'is') {
       if (new Function('r', `return ${check.argument}`)(json) !== true) wrong.push(`is not so: ${check.argument}`);
+      continue;
+    }
+    if (check.word === 'within') {
+      const {retained_grown: grown, retained = 0} = json.suspects[0] ?? {}, said = grown ?? retained;
+      if (!(Math.abs(said - measured) <= measured * Number(check.argument) / 100)) wrong.push(`within ${check.argument} %: the first suspect has ${said} B, the program measured ${measured}`);
       continue;
     }
     if (check.word === 'samples') {

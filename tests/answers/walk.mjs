@@ -245,7 +245,7 @@ class Walker {
   suspect(suspect) {
     if (suspect.is_outside) return;
     if (suspect.example) return this.container(suspect);
-    const lines = this.lines.filter(line => line.name === suspect.item && (line.retained === suspect.retained || suspect.each?.slots || suspect.in));
+    const lines = this.lines.filter(line => line.name === suspect.item && (line.retained === suspect.retained || suspect.each));
     if (lines.length === 0 && this.isCut && suspect.shared_by) return;
     assert.ok(lines.length > 0, 'no line of the tree is this one');
     const wrong = [];
@@ -262,8 +262,9 @@ class Walker {
   /** Checks a container: its bytes and parts, how many entries it has, and that the example is one of these. */
   container(suspect) {
     const {heap} = this, {count, each, retained} = suspect;
-    const top = suspect.address ? this.lineOf[this.nodeAt(suspect.address)] : this.lines.find(line => line.name === suspect.in.variable && line.kind === 'root');
+    let top = suspect.address ? this.lineOf[this.nodeAt(suspect.address)] : this.lines.find(line => line.name === suspect.in.variable && line.kind === 'root');
     assert.ok(top, `there is no ${suspect.held_by}`);
+    while (/\.indirect\[/.test(top.name)) top = top.parent; // the trie of a sync.Map
     const inside = this.lines.filter(line => isBelow(line, top));
     const bytesOf = name => quotient(sum(inside.filter(line => line.name === name), ({bytes}) => bytes), count);
     const most = sum(inside, ({bytes}) => bytes), grown = suspect.retained_grown !== undefined;
@@ -306,6 +307,7 @@ class Walker {
       for (const each of this.leads(suspect.held_by, node))
         if (heap.name[each] === line.name && !/ {2}\(| … /.test(suspect.held_by)) assert.ok(isBelow(this.lineOf[each], line), `${suspect.held_by} leads to another line`);
     }
+    if (suspect.each && items.some(item => heap.dominates(node, item)) && !items.includes(node)) return; // what each of them is in
     assert.ok(items.includes(node), `${suspect.held_by} is not of this line, but of ${chain(this.lineOf[node])}`);
     const holder = this.most(suspect, line, items);
     const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominates(holder, each)));

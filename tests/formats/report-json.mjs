@@ -43,6 +43,8 @@ test(`${name}: suspects`, () => {
     assert.ok(lines.some(line => line.includes(grown ? `${change(suspect.count_grown)} ${suspect.item}, now ${count(suspect.count)}` : `${count(suspect.count)} ${suspect.item}`)));
     if (suspect.held_by) has(`held by ${suspect.held_by}`);
     if (suspect.each) has(`each ${bytes(suspect.each.retained)}`);
+    if (suspect.each?.parts)
+      assert.equal(suspect.each.parts.reduce((sum, part) => sum + part.bytes, 0) + (suspect.each.slots ?? 0) + (suspect.each.rest ?? 0), suspect.each.retained);
   });
 });
 test(`${name}: tables`, () => {

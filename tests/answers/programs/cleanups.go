@@ -28,7 +28,7 @@
 //
 //	case held SHAPE=held
 //	says ^  1 .* of the heap   3,000 main\.bMapping
-//	says[plain] ^      held by     main\.bHeld\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.bHeld\[\d+\]$
 //	never never freed
 //
 //	case waiting SHAPE=waiting

@@ -28,7 +28,7 @@
 //
 //	case tree SHAPE=tree
 //	says ^  1 .* 8,191 main\.part$
-//	says ^      each        71 B with 64 B of its own$
+//	says ^      each        71 B = main\.part 64 B \+
 //	says[plain] ^      held by     main\.bPart
 //	is r.classes.find(c => c.class === "main.part").retained - r.suspects[0].retained < 2000
 //	is r.classes.find(c => c.class === "[]*main.part").retained > 0.9 * r.suspects[0].retained

@@ -3,8 +3,9 @@
 //
 //	from 1.24
 //	says ^  1 .* 20,200 main\.session, in main\.store$
+//	says main\.session
 //	says[plain] ^      held by     main\.app\.sessions
-//	says ^      mostly      .*\.sessions alone has 20,000 of the 20,200,
+//	says ^      mostly      .*\.sessions(\.m\.root\.v)? alone has 20,000 of the 20,200,
 package main
 
 import (

@@ -7,7 +7,7 @@
 //	says ^since .*: \+1\.\d\d MB .*, \+4,0\d\d objects
 //	says ^WHAT GREW
 //	says \+4,000 main\.ticket, now 4,0\d\d, in map\[int\]\*main\.ticket$
-//	says[plain] ^      held by     main\.bOpen\[\d+\]
+//	says[plain] ^      (held by|example)     main\.bOpen\[\d+\]
 //	says ^CLASSES .* grown$
 //	tells ^  main\.ticket .*\+1\.54 MB$
 //	never \+\d.* main\.ticket, in map\[int\]\*main\.ticket\n.*\n.*main\.aOpen

@@ -2,15 +2,15 @@
 //
 //	case rooms SHAPE=rooms
 //	says ^  1 .* of the heap   20,900 main\.message
-//	says[plain] ^      held by     main\.rooms\["room 61"\]\.last$
+//	says[plain] ^      (held by|example)     main\.rooms\["room 61"\]\.last$
 //	says[plain] ^      mostly      main\.rooms\["room 61"\]\.last alone has 20,010 of the 20,900, \S+ .B \(9\d %\)$
 //	is r.suspects[0].most.count === 20010 && r.suspects[0].most.holders === 90
 //	case tenants SHAPE=tenants
 //	says[plain] ^  1 .* of the heap   20,900 main\.token, in 90 × map\[int\]\*main\.token
-//	says[plain] ^      held by     main\.tenants\["tenant 7"\]\.tokens\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.tenants\["tenant 7"\]\.tokens\[\d+\]$
 //	says[plain] ^      mostly      main\.tenants\["tenant 7"\]\.tokens alone has 20,010 of the 20,900
 //	case blobs SHAPE=blobs
-//	says[plain] ^      held by     main\.blobs\["blob 42"\]$
+//	says[plain] ^      (held by|example)     main\.blobs\["blob 42"\]$
 //	says[plain] ^      mostly      main\.blobs\["blob 42"\] alone has 8\.\d+ MB \(9\d %\)$
 //	case even SHAPE=even
 //	says[plain] ^  1 .* of the heap   9,000 main\.message
@@ -21,16 +21,16 @@
 //	never mostly
 //	case entry SHAPE=entry
 //	says ^  1 .* of the heap   20,000 main\.message, in one entry of map\[string\]\*main\.message$
-//	says[plain] ^      held by     main\.last\["room 61"\]$
+//	says[plain] ^      (held by|example)     main\.last\["room 61"\]$
 //	never mostly
 //	case aliases SHAPE=aliases
 //	says ^  1 .* of the heap   20,000 main\.message, in map\[string\]\*main\.message$
-//	says[plain] ^      held by     main\.last\["room 6[12]"\]$
+//	says[plain] ^      (held by|example)     main\.last\["room 6[12]"\]$
 //	case lists SHAPE=lists
-//	says[plain] ^      held by     main\.lists\["room 61"\]$
+//	says[plain] ^      (held by|example)     main\.lists\["room 61"\]$
 //	says[plain] ^      (mostly|all in) +main\.lists\["room 61"\]
 //	case clones SHAPE=clones
-//	says[plain] ^      held by     main\.logger\.core\.clones\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.logger\.core\.clones\[\d+\]$
 //	case goroutines SHAPE=goroutines
 //	says ^  1 .* 40 goroutines? .*main\.serve
 //	says ^      mostly      goroutine \d+ \[chan receive\] .* alone has 8\.\d+ MB \(9\d %\)$

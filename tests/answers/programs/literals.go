@@ -2,7 +2,7 @@
 // but the pointer to it is in a variable that code uses.
 //
 //	says ^  1 .* 9,000 main\.item, in \[\]\*main\.item$
-//	says[plain] ^      held by     main\.items\.list\[0\]
+//	says[plain] ^      example     main\.items\.list\[0\]
 //	says[stripped] ^      example     the global used by main\.main \(0x\w+\)\.f24\[0\]
 package main
 

@@ -16,7 +16,7 @@
 //	says[plain] ^      held by     main\.sliceMany$
 //	case pointers SHAPE=pointers
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.itemsMany\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.itemsMany\[\d+\]$
 //	case syncmaps SHAPE=syncmaps
 //	says[plain] ^      held by     main\.sharedMany\.
 //	case locals SHAPE=locals
@@ -24,13 +24,13 @@
 //	says[plain] ^      held by     large  \(local of main\.work
 //	case fields SHAPE=fields
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.server\.large\["\d+"\]
+//	says[plain] ^      (held by|example)     main\.server\.large\["\d+"\]
 //	case structs SHAPE=structs
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     main\.storeMany\.head$
 //	case received SHAPE=received
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     queue\.buf\[\d+\]  \((local|argument) of main\.consume
+//	says[plain] ^      (held by|example)     queue\.buf\[\d+\]  \((local|argument) of main\.consume
 package main
 
 import (

@@ -13,16 +13,16 @@
 //
 //	case values SHAPE=values
 //	says ^  1 .* of the heap   10,000 \[\]uint8, in
-//	says[plain] ^      held by     main\.bBoth\.\S*\.legs\[\d+\]
-//	says[stripped] ^      held by     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\.legs\[\d+\]
+//	says[plain] ^      (held by|example)     main\.bBoth\.\S*\.legs\[\d+\]
+//	says[stripped] ^      (held by|example)     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\.legs\[\d+\]
 //	is r.classes.find(each => each.class === 'main.plan').objects === 2
 //	is r.classes.find(each => each.class === 'main.route').objects === 2
 //	never ^.* main\.sheet
 //
 //	case map SHAPE=map
 //	says ^  1 .* of the heap   2,000 main\.sheet, in .*map\[string\]\*main\.sheet
-//	says[plain] ^      held by     main\.bSheets\.\S*\["sheet\d+"\]
-//	says[stripped] ^      held by     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\["sheet\d+"\]
+//	says[plain] ^      (held by|example)     main\.bSheets\.\S*\["sheet\d+"\]
+//	says[stripped] ^      (held by|example)     the global \w+ by main\.\S+ \(0x[0-9a-f]+\)\.\S*\["sheet\d+"\]
 //	never ^.* go\.shape\.
 //
 //	case field SHAPE=field

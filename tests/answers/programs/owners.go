@@ -20,16 +20,16 @@
 //	never held by     (runtime/)?pprof\.
 //	case idle SHAPE=idle
 //	says ^  1 .*\[\]uint8 header( \(not resident\))?, in
-//	says[plain] ^      held by     main\.buffers\.local\[\d+\]\.\S+  \(in a sync\.Pool: the next collections free it\)$
+//	says[plain] ^      (held by|example)     main\.buffers\.local\[\d+\]\.\S+  \(in a sync\.Pool: the next collections free it\)$
 //	says[stripped] ^      held by     the global used by main\.\S+ \(0x\w+\)\S*\.local\S*  \(in a sync\.Pool: the next collections free it\)$
 //	case headers SHAPE=headers
 //	says ^  1 .* 64 \[\]uint8 header( \(not resident\))?, in \[\]\*\[\]uint8$
-//	says ^      each        1\.05 MB = 24 B \+ \[\]uint8 1\.05 MB$
+//	says ^      each        1\.05 MB = \[\]uint8 header 24 B \+ \[\]uint8 1\.05 MB
 //	says ^  2 .* 32 \[\]int64 header( \(not resident\))?, in \[\]interface \{\}$
 //	is r.classes.find(each => each.class === '[]uint8 header').objects >= 64
 //	case few SHAPE=few
 //	says ^  1 .* 17,599 main\.record$
-//	says[plain] ^      held by     main\.(index|journal)\["all"\]\.list\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.(index|journal)\["all"\]\.list\[\d+\]$
 //	says[plain] ^      shared by   main\.recent, main\.index, main\.journal$
 //	is r.suspects[0].held === 17599 && r.suspects[0].held_of === 17599
 package main

@@ -3,7 +3,7 @@
 //	case lists SHAPE=lists
 //	says ^  1 .* 9\d % of the heap   200 \[\]main\.pod, in map\[string\]\*main\.pod$
 //	says ^      pinned by   pointers to 200 of up to 1\d\d,\d{3} elements; nothing refers to the others$
-//	says[plain] held by     main\.stores\["pods"\]\.items\["pod-\d+"\]$
+//	says[plain] (held by|example)     main\.stores\["pods"\]\.items\["pod-\d+"\]$
 //	says[plain] all in      main\.stores\["pods"\]\.items$
 //	tells ^  arrays   \d+\.\d MB in elements that nothing refers to, in 200 arrays of \d+\.\d MB$
 //	is r.waste.pinned.wasted > 0.9 * r.waste.pinned.bytes && r.waste.pinned.bytes === r.classes.find(c => c.class === '[]main.pod').bytes

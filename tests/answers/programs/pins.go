@@ -5,13 +5,13 @@
 //	case two SHAPE=two
 //	says ^  1 .* of the heap   995 ptr96, in \[\]unsafe\.Pointer$
 //	says ^      each        10\.3 kB = ptr96 96 B \+ noptr10240 10\.2 kB
-//	says[plain] ^      held by     main\.bPins\.pinner\.refs\[\d+\]$
+//	says[plain] ^      (held by|example)     main\.bPins\.pinner\.refs\[\d+\]$
 //	never main\.(frame|strip)
 //
 //	case one SHAPE=one
 //	says ^  1 .* of the heap   995 main\.roll, in \[\]unsafe\.Pointer$
-//	says ^      each        10\.4 kB = 112 B \+ \[\]uint8 10\.2 kB$
-//	says[plain] ^      held by     main\.bPins\.pinner\.refs\[\d+\]$
+//	says ^      each        10\.4 kB = \S+ 112 B \+ \[\]uint8 10\.2 kB
+//	says[plain] ^      (held by|example)     main\.bPins\.pinner\.refs\[\d+\]$
 package main
 
 import (

@@ -12,15 +12,15 @@
 //	says main\.audit
 //	never ^  [123] .*sync\.indirect
 //	case list SHAPE=list
-//	says ^  1 .* 60,000 main\.session, in 60,000 × list\.Element$
+//	says ^  1 .* 60,000 main\.session, in list\.List$
 //	says[plain] held by     main\.recent$
 //	case closures SHAPE=closures
-//	says ^  1 .* 60,000 main\.session, in 60,000 × func main\.main\.func\d$
-//	says[plain] held by     main\.callbacks\[\d+\]\.s
+//	says ^  1 .* 60,000 main\.session, in \[\]func\(\)$
+//	says[plain] (held by|example)     main\.callbacks\[\d+\]
 //	case inlined SHAPE=inlined
-//	says ^  1 .* 60,000 main\.session, in 60,000 × func main\..*callback[.\w]*\.(func)?\d$
-//	says[plain] held by     main\.callbacks\[\d+\]\.s
-//	says[stripped] held by     the global set by main\.main(\.func\d)? \(0x\w+\)\[\d+\]\.X0
+//	says ^  1 .* 60,000 main\.session, in \[\]func\(\)$
+//	says[plain] (held by|example)     main\.callbacks\[\d+\]
+//	says[stripped] (held by|example)     the global set by main\.main(\.func\d)? \(0x\w+\)\[\d+\]
 package main
 
 import (

@@ -3,7 +3,7 @@
 //	from 1.25
 //	case argument SHAPE=cl
 //	says ^  1 .* (2,99\d|3,000) main\.conn, in
-//	says ^      held by     argument\.value  \(argument \*main\.conn\? of a cleanup\)$
+//	says ^      held by     argument(\.value)?  \(argument \*main\.conn\? of a cleanup\)$
 //	says ^      blocked by  goroutine \d+ \[chan receive\] main\.main\.func1 \S+ ← runtime\.runCleanups:$
 //	case captured SHAPE=capture
 //	says ^  1 .* (2,99\d|3,000) main\.conn, in

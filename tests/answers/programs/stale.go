@@ -3,7 +3,7 @@
 //
 //	case length SHAPE=length
 //	says ^  1 .* 1,500 main\.span
-//	says[plain] held by +main\.right\.batch\[\d+ beyond the length\]
+//	says[plain] (held by|example) +main\.right\.batch\[\d+ beyond the length\]
 //	says[plain] stale +1,497 of them beyond the length of main\.right\.batch \(length 3\)
 //	says[stripped] stale +1,497 of them beyond the length of the global used by main\.main \(0x\w+\)\.f16 \(length 3\)
 //	tells ^  stale +15\.\d MB .* in 1,497 objects
@@ -11,14 +11,14 @@
 //	is r.suspects[0].stale.count == 1497 && r.suspects[0].stale.beyond == 1497
 //	case start SHAPE=start
 //	says ^  1 .* 1,000 main\.span
-//	says[plain] held by +main\.right\.batch\[-\d+ before the start\]
+//	says[plain] (held by|example) +main\.right\.batch\[-\d+ before the start\]
 //	says[plain] stale +900 of them before the start of main\.right\.batch
 //	says[stripped] stale +900 of them before the start of the global used by main\.main \(0x\w+\)\.f16
 //	tells ^  stale +9\.\d* MB .* in 900 objects
 //	is r.suspects[0].stale.before == 900
 //	case cleared SHAPE=cleared
-//	says[plain] held by +main\.right\.batch\[99\]
-//	says[stripped] held by +the global used by main\.main \(0x\w+\)\.f\d+\[99\]
+//	says[plain] (held by|example) +main\.right\.batch\[99\]
+//	says[stripped] (held by|example) +the global used by main\.main \(0x\w+\)\.f\d+\[99\]
 //	never ^ +stale
 //	case ring SHAPE=ring
 //	never ^ +stale

@@ -3,7 +3,7 @@
 //
 //	from 1.23
 //	says ^  1 .* 3,000 runtime\.timeTimer, in .*\[\]runtime\.timerWhen, the runtime's timers$
-//	says main\.submit\.func1
+//	says main\.job
 //	says ^  2 .* 300 goroutines \[chan receive\] main\.
 //	says[plain] main\.poller
 //	never \(globals\)\n.* bss\n

@@ -12,27 +12,27 @@
 //	says[stripped] held by     the global set by main\.\(\*clerk\)\.file \(0x[0-9a-f]+\)
 //	case table SHAPE=table
 //	says ^  1 .* 20,000 main\.order
-//	says[plain] held by     main\.buckets\[\d+\]
+//	says[plain] (held by|example)     main\.buckets\[\d+\]
 //	says[stripped] held by     the global (used|set) by main\.place \(0x[0-9a-f]+\)
 //	case field SHAPE=field
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
-//	says[plain] held by     main\.shop\.open\[\d+\]
+//	says[plain] (held by|example)     main\.shop\.open\[\d+\]
 //	case value SHAPE=value
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
-//	says[plain] held by     main\.desk\.open\[\d+\]
-//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)\.f16\[\d+\]
+//	says[plain] (held by|example)     main\.desk\.open\[\d+\]
+//	says[stripped] (held by|example)     the global used by main\.main \(0x[0-9a-f]+\)\.f16\[\d+\]
 //	case chan SHAPE=chan
 //	says ^  1 .* 20,000 main\.order
-//	says[plain] held by     main\.queue\.buf\[\d+\]
+//	says[plain] (held by|example)     main\.queue\.buf\[\d+\]
 //	says[stripped] held by     the global set by main\.send
 //	case sync SHAPE=sync
 //	tells 20,00\d .* main\.order
-//	says[plain] held by     main\.notes
-//	says[stripped] held by     the global used by main\.note \(0x[0-9a-f]+\)
+//	says[plain] (held by|example)     main\.notes
+//	says[stripped] (held by|example)     the global used by main\.note \(0x[0-9a-f]+\)
 //	case ring SHAPE=ring
-//	says ^  1 .* (20,000|19,99\d) main\.order, in .* list\.Element$
-//	says[plain] held by     main\.line\.root\.
-//	says[stripped] held by     the global (used|set) by main\.(stand|main) \(0x[0-9a-f]+\)\.root\.
+//	says ^  1 .* (20,000|19,99\d) main\.order, in .*$
+//	says[plain] (held by|example)     main\.line
+//	says[stripped] (held by|example)     the global (used|set) by main\.(stand|main) \(0x[0-9a-f]+\)
 //	case tree SHAPE=tree
 //	tells 20,000 .* main\.leaf
 //	says[plain] held by     main\.tree$

@@ -20,7 +20,7 @@
 //	never goroutines have ended
 //	case victim SHAPE=victim
 //	says ^  1 .* \d+ bytes\.Buffer
-//	says ^      each        10[67] kB = 48 B \+ \[\]uint8 106 kB$
+//	says ^      each        10[67] kB = \S+ 48 B \+ \[\]uint8 106 kB
 //	says[plain] ^      held by     main\.bReplies\.victim\[
 //	never main\.cursor
 package main

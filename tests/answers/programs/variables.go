@@ -5,7 +5,7 @@
 //	never profile buckets
 //	says ^  1 .* of RSS        GC, no objects
 //	says[plain] ^  2 .* of the heap   40,000 main\.row
-//	says[plain] ^      held by     main\.index\[\d+\]
+//	says[plain] ^      (held by|example)     main\.index\[\d+\]
 package main
 
 import (

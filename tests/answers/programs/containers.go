@@ -1,0 +1,278 @@
+// Containers whose entries leak, each with a healthy twin of the same type that is made before it: the first screen names the
+// container, how many entries it has, and all that these take. READY has what the program measured of the leak itself.
+//
+//	within 5
+//	case buckets SHAPE=buckets
+//	says ^  1 .* 30,000 \[\]int64, in map\[string\]\[\]int64$
+//	says[plain] held by     main\.buckets$
+//	case lru SHAPE=lru
+//	ways plain
+//	is r.suspects[0].count === 20000 && /^main\.element$|^list\.Element$/.test(r.suspects[0].item)
+//	says[plain] held by     main\.recent$
+//	case indexes SHAPE=indexes
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	says[plain] ^  1 .* 20,000 main\.user, in main\.registry$
+//	says[plain] held by     main\.registry$
+//	case tree SHAPE=tree
+//	ways plain
+//	is Math.abs(r.suspects[0].count - 20000) <= 1 && r.suspects[0].item === 'main.item'
+//	says[plain] held by     main\.btree\.children$
+//	case topics SHAPE=topics
+//	ways plain
+//	says[plain] ^  1 .* 20,000 main\.topic, in main\.bus$
+//	case queue SHAPE=queue
+//	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
+//	says[plain] held by     main\.queue$
+//	case nested SHAPE=nested
+//	says ^  1 .* 20,000 map\[string\]main\.point, in map\[int\]map\[string\]main\.point$
+//	says[plain] held by     main\.nested$
+//	case generic SHAPE=generic
+//	is r.suspects[0].count === 20000 && r.suspects[0].item.startsWith('main.box[')
+//	says[plain] held by     main\.generic\.
+//	case sharded SHAPE=sharded
+//	ways plain
+//	is r.suspects[0].count === 32000 && r.suspects[0].item === 'main.user'
+//	case local SHAPE=local
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	case grown SHAPE=indexes
+//	ways plain
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
+//	is r.suspects[0].retained_grown / r.suspects[0].retained > 0.45 && r.suspects[0].retained_grown / r.suspects[0].retained < 0.55
+//	says[plain] ^      held by     main\.registry$
+package main
+
+import (
+	"bufio"
+	"container/list"
+	"fmt"
+	"os"
+	"runtime"
+	"sort"
+)
+
+type user struct {
+	id   int
+	name string
+	data [100]byte
+}
+
+type element struct {
+	key   string
+	value *user
+}
+
+type cache struct {
+	list  *list.List
+	items map[string]*list.Element
+}
+
+type indexes struct {
+	byID   map[int]*user
+	byName map[string]*user
+}
+
+type item struct{ key, value []byte }
+
+type node struct {
+	items    []*item
+	children []*node
+}
+
+type topic struct{ users []string }
+
+type broker struct {
+	subscribers map[string][]string
+	topics      map[string]*topic
+}
+
+type point struct{ x, y, z float64 }
+
+type box[T any] struct {
+	value T
+	note  string
+}
+
+type store[K comparable, V any] struct{ m map[K]*box[V] }
+
+type shard struct {
+	m map[int]*user
+}
+
+var (
+	logins, buckets     = map[string][]int64{}, map[string][]int64{}
+	recentOld, recent   cache
+	archive, registry   indexes
+	small, btree        = &node{}, &node{}
+	audit, bus          = &broker{}, &broker{}
+	sent, queue         []*user
+	few, nested         map[int]map[string]point
+	spare, generic      = &store[int, user]{map[int]*box[user]{}}, &store[int, user]{map[int]*box[user]{}}
+	shardsOld, shards   [16]*shard
+	requests, responses = make(chan int), make(chan int)
+	made                int
+)
+
+func newUser(i int) *user { return &user{id: i, name: fmt.Sprint("user", i)} }
+
+func (c *cache) add(i int) {
+	if c.list == nil {
+		c.list, c.items = list.New(), map[string]*list.Element{}
+	}
+	key := fmt.Sprint("k", i%60)
+	c.items[key] = c.list.PushFront(&element{key, newUser(i)})
+}
+
+func (x *indexes) add(u *user) {
+	if x.byID == nil {
+		x.byID, x.byName = map[int]*user{}, map[string]*user{}
+	}
+	x.byID[u.id] = u
+	x.byName[u.name] = u
+}
+
+// insert adds to a tree of three levels, as a B-tree whose nodes have at most 64 items.
+func (n *node) insert(it *item, depth int) {
+	if depth == 0 {
+		n.items = append(n.items, it)
+		sort.Slice(n.items, func(i, j int) bool { return string(n.items[i].key) < string(n.items[j].key) })
+		return
+	}
+	last := len(n.children) - 1
+	if last < 0 || n.children[last].isFull(depth-1) {
+		n.children = append(n.children, &node{})
+		last++
+	}
+	n.children[last].insert(it, depth-1)
+}
+
+func (n *node) isFull(depth int) bool {
+	if depth == 0 {
+		return len(n.items) >= 60
+	}
+	return len(n.children) >= 60 && n.children[len(n.children)-1].isFull(depth-1)
+}
+
+func (b *broker) add(i int) {
+	if b.topics == nil {
+		b.topics, b.subscribers = map[string]*topic{}, map[string][]string{}
+	}
+	name := fmt.Sprint("topic.", i)
+	b.topics[name] = &topic{[]string{name}}
+	b.subscribers[name] = make([]string, 0, 4)
+}
+
+func serve() {
+	var old, mine []*user
+	for many := range requests {
+		for i := 0; i < many; i++ {
+			if many < 10000 {
+				old = append(old, newUser(i))
+			} else {
+				mine = append(mine, newUser(i))
+			}
+		}
+		responses <- len(old) + len(mine)
+	}
+}
+
+func fill(shape string, leaks bool, many int) {
+	for j := 0; j < many; j++ {
+		made++
+		i := made
+		switch shape {
+		case "buckets":
+			m := logins
+			if leaks {
+				m = buckets
+			}
+			m[fmt.Sprint("10.0.", i/256, ".", i%256)] = []int64{int64(i), 1, 2}
+		case "lru":
+			if leaks {
+				recent.add(i)
+			} else {
+				recentOld.add(i)
+			}
+		case "indexes":
+			if leaks {
+				registry.add(newUser(i))
+			} else {
+				archive.add(newUser(i))
+			}
+		case "tree":
+			t := small
+			if leaks {
+				t = btree
+			}
+			t.insert(&item{[]byte(fmt.Sprintf("%08d", i)), make([]byte, 90)}, 2)
+		case "topics":
+			if leaks {
+				bus.add(i)
+			} else {
+				audit.add(i)
+			}
+		case "queue":
+			if leaks {
+				queue = append(queue, newUser(i))
+			} else {
+				sent = append(sent, newUser(i))
+			}
+		case "nested":
+			m := few
+			if leaks {
+				m = nested
+			}
+			m[i] = map[string]point{"a": {1, 2, 3}, fmt.Sprint("b", i): {4, 5, 6}}
+		case "generic":
+			s := spare
+			if leaks {
+				s = generic
+			}
+			s.m[i] = &box[user]{*newUser(i), fmt.Sprint("note ", i)}
+		case "sharded":
+			s := &shardsOld
+			if leaks {
+				s = &shards
+			}
+			if s[i%16] == nil {
+				s[i%16] = &shard{map[int]*user{}}
+			}
+			s[i%16].m[i] = newUser(i)
+		}
+	}
+	if shape == "local" {
+		requests <- many
+		<-responses
+	}
+}
+
+func used() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+func main() {
+	shape, many := os.Getenv("SHAPE"), 20000
+	if shape == "buckets" {
+		many = 30000
+	}
+	if shape == "sharded" {
+		many = 32000
+	}
+	few, nested = map[int]map[string]point{}, map[int]map[string]point{}
+	go serve()
+	fill(shape, false, 1000)
+	input := bufio.NewReader(os.Stdin)
+	for {
+		before := used()
+		fill(shape, true, many)
+		fmt.Println("READY", used()-before)
+		if _, err := input.ReadString('\n'); err != nil {
+			break
+		}
+	}
+	runtime.KeepAlive([]interface{}{&sent, &queue, &shardsOld, &shards, &archive, &registry})
+}
