@@ -18,6 +18,7 @@
  * queried repeatedly goroutines    goroutines by place, their stacks; those that can never run
  * again; what deferred calls hold; finalizers and cleanups that never run, or wait for others
  *   stack_places  where goroutines of a place are
+ *   patterns      what goroutines at well-known locations mean
  *   labels_of     the labels of goroutines, and what those with each value retain
  *   memory_use    what the process has from the system; what points to memory outside of the heap
  *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding

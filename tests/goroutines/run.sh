@@ -203,6 +203,32 @@ lines() {
 	node "$here/stacks.mjs" "$name" "$at/app.db" "$at/stacks" "$at/labels"
 }
 
+# explained PATTERN WORDS: a report of 60 of a pattern says what they mean, or nothing if there are no WORDS.
+explained() {
+	local said
+	"$at/app" "$1" 60 "$at/$1.dump" 2>"$at/log" && "$converter" --exe "$at/app" --format report --json "$at/$1.dump" >"$at/$1.json" 2>>"$at/log"
+	said=$(jq -r '[.suspects[].meaning // empty] | unique | join("; ")' "$at/$1.json")
+	if [ -n "$2" ] && [[ $said = *"$2"* ]] || [ -z "$2$said" ]; then
+		echo "ok - $name: $1: ${2:-nothing}"
+	else
+		echo "not ok - $name: $1: ${2:-nothing}"
+		echo "# $said"
+	fi
+}
+
+# patterns: builds the program whose goroutines have a pattern that is known, or nearly.
+patterns() {
+	name=$release-patterns at=$build/$release-patterns
+	rm -rf "$at"
+	mkdir -p "$at/src"
+	cp "$here"/go.mod "$here"/patterns/*.go "$at/src"
+	(cd "$at/src" && "$go" build -o "$at/app" .) >"$at/log" 2>&1 || { failed builds && return; }
+	explained unclosed 'the body of a response from http.Client was not read to its end and closed'
+	explained kept ''
+	explained closed ''
+	explained sql 'each belongs to a sql.DB that is open'
+}
+
 variants() {
 	local minor=${release#go1.}
 	minor=${minor%%[!0-9]*}
@@ -215,6 +241,7 @@ variants() {
 	elif [ "$minor" -eq 22 ]; then
 		return # tier ci: only that
 	fi
+	patterns
 	waits plain
 	waits stripped '-ldflags=-s -w'
 	[ "$minor" -lt 22 ] || { wakes plain && wakes stripped '-ldflags=-s -w'; }

@@ -10,6 +10,7 @@
 #include "findings/keys.h"
 #include "findings/pinned.h"
 #include "findings/path.h"
+#include "findings/patterns.h"
 #include "findings/stack_places.h"
 #include "output/report/sections.h"
 
@@ -404,6 +405,19 @@ static struct g2h_error *put_waited(const struct report *report, uint32_t place,
     return NULL;
 }
 
+/* Reports what the goroutines of a place mean, if that is certain. */
+static void put_pattern(const struct report *report, uint32_t place)
+{
+    struct pattern pattern;
+    pattern_find(report->findings, place, &pattern);
+    if (!pattern.meaning)
+        return;
+    PUT(report->page, "      meaning     ");
+    PUT_IF(pattern.count < findings_members(report->findings, place), report->page,
+           "%n{meaning_count} of them: ", pattern.count);
+    PUT(report->page, "%s{meaning}\n", pattern.meaning);
+}
+
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -414,6 +428,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, con
         PUT(report->page, "<inside>      of which    %n{count} %#s{class}, %b{retained}\n</>",
             suspect->inside_count, name_of_class(report, suspect->inside),
             report_node(report, suspect->inside)->retained);
+    put_pattern(report, place);
     TRY(put_waits_at(report, place, &example));
     TRY(put_waited(report, place, example));
     TRY(put_started_by(report, goroutine));
