@@ -160,7 +160,7 @@ try {
   await tab.expand(row => row.object === '(goroutines)');
   await tab.expand(row => / goroutines \[chan send\]/.test(row.object));
   await tab.expand(row => /^goroutine \d+ \[chan send\]/.test(row.object));
-  await tab.expand(row => row.depth === 4 && row.object.startsWith('main.(*Server).value.gowrap1 '));
+  await tab.expand(row => row.depth === 4 && row.object.startsWith('main.ask '));
   await picture('containment');
 
   await tab.perspective('Summary');

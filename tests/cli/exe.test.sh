@@ -23,7 +23,7 @@ share "--exe: the last line says how much of what lives has a type" "app.dump: 9
 said "--exe: nothing else to say" 0
 cp out typed.heapsnapshot
 check "--exe: a snapshot" is_snapshot typed.heapsnapshot
-for name in '"main.Session"' '"map\[string\]\*main.Preview"' '"previews.byName"' '"v (inlined main.ask)?"' '"lamp, 100 wide"' \
+for name in '"main.Session"' '"map\[string\]\*main.Preview"' '"previews.byName"' '"v?"' '"lamp, 100 wide"' \
 	'"\[\\"lamp, 100 wide\\"\]"'; do
 	check "--exe: has the name $name" grep -q "$name" typed.heapsnapshot
 	check "without: has it not" [ "$(grep -c "$name" untyped.heapsnapshot)" -eq 0 ]
