@@ -35,7 +35,7 @@ struct g2h_exe {
     struct built_by built_by;
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
-    uint8_t wrapper;                   /* see exe_wrapper_id() */
+    uint8_t wrapper;                   /* see exe_wrapper_id(); 0 before exe_bind() */
     /* These fields depend on the process; see exe_bind(). */
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process, if has_text */
@@ -140,7 +140,6 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
                                   &exe->debug_image));
     TRY(collect_variables(exe));
     moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
-    exe->wrapper = pclntab_wrapper_id(&exe->pclntab);
     built_by_find(&exe->image, symbol_image(exe), &exe->pclntab, &exe->moduledata, &exe->built_by);
     return NULL;
 }
@@ -326,6 +325,8 @@ struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *proces
 {
     exe_unbind(exe);
     exe->has_text = process->has_text;
+    if (exe->wrapper == 0 && exe->has_text)
+        exe->wrapper = pclntab_wrapper_id(&exe->pclntab);
     exe->text = process->text;
     exe->has_data = process->has_data;
     exe->slide = process->slide;

@@ -406,14 +406,18 @@ function checkGoroutines(tap, c, ledger) {
   tap.none(guessed, `the ${guesses} conservative edges of frames are words of those frames`);
 }
 
-/** Checks that goroutines that do the same, with the same functions on their stacks, share a node, and others do not. */
+/** Whether a function is of the runtime, or one of those that call it for the program. */
+const isBelowProgram = (name) => /^(runtime[./]|internal\/|sync\.)|^time\.Sleep$|\.runtime_[^.]+$/.test(String(name));
+
+/** Checks that goroutines that do the same, in the same function, and of one go statement share a node, and others do not. */
 function checkPlaces(tap, c) {
   const nodes = c.goroutineNodes();
   const placeOf = new Map();
   for (const g of c.dump.goroutines) {
-    const runs = /\] (.*)$/s.exec(nodes.get(g.goid)?.name ?? '')?.[1];
+    const runs = withoutLines(/\] (.*)$/s.exec(nodes.get(g.goid)?.name ?? '')?.[1])?.split(' ← ').pop();
+    const innermost = g.frames.find((f) => !isBelowProgram(f.name));
     const dumping = g.frames.some((f) => f.name === 'runtime/debug.WriteHeapDump');
-    placeOf.set(nodes.get(g.goid), JSON.stringify([g.status, g.status === 4 && !dumping ? g.waitReason : '', dumping, runs, g.frames.map((f) => `${f.entry}`)]));
+    placeOf.set(nodes.get(g.goid), JSON.stringify([g.status, g.status === 4 && !dumping ? g.waitReason : '', dumping, runs, `${innermost?.name}`, `${g.createdAt}`]));
   }
   const wrong = [];
   const seen = new Set();
