@@ -37,11 +37,14 @@ function natsClient(port, i) {
 /**
  * The daemons by their packages: program: the file; files: what is written to its directory; args: of its command; ready: a path
  * that the first of its ports answers once it is ready, with readyStatus or success; use: one use of many, the i-th; least: how many
- * percent must be typed, by suite, if fewer than usual. ports are three free ones.
+ * percent must be typed, by suite, if fewer than usual; holders: pairs of a class, and what holds all of its objects according to the
+ * daemon's source. ports are three free ones.
  */
 export const daemons = {
   prometheus: {
     program: 'usr/bin/prometheus',
+    holders: [['[]tsdb.stripeLock', 'tsdb.stripeSeries'], ['tsdb.stripeSeries', 'tsdb.Head'], ['tsdb.memSeries', 'tsdb.Head'],
+      ['scrape.scrapeLoop', 'scrape.Manager'], ['scrape.cacheEntry', 'scrape.scrapeCache'], ['endpoints.serviceEndpoints', 'endpoints']],
     files: ports => ({
       'prometheus.yml': `global: {scrape_interval: 1s}\nscrape_configs:\n- job_name: self\n  static_configs:\n  - targets: ['127.0.0.1:${ports[0]}']\n` +
         'rule_files: [rules.yml]\n',
@@ -67,6 +70,7 @@ export const daemons = {
   },
   'etcd-server': {
     program: 'usr/bin/etcd',
+    holders: [['mvcc.keyIndex', 'mvcc.treeIndex'], ['lease.Lease', 'lease.lessor']],
     args: ports => ['--data-dir=data', `--listen-client-urls=http://127.0.0.1:${ports[0]}`, `--advertise-client-urls=http://127.0.0.1:${ports[0]}`,
       `--listen-peer-urls=http://127.0.0.1:${ports[1]}`, `--initial-advertise-peer-urls=http://127.0.0.1:${ports[1]}`,
       `--initial-cluster=default=http://127.0.0.1:${ports[1]}`],
@@ -110,6 +114,7 @@ export const daemons = {
   },
   'docker-registry': {
     program: 'usr/bin/docker-registry',
+    holders: [['endpoints.serviceEndpoints', 'endpoints']],
     files: ports => ({'registry.yml': `version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: ./data}, cache: {blobdescriptor: inmemory}}\n` +
       `http: {addr: '127.0.0.1:${ports[0]}'}\n`}),
     args: () => ['serve', 'registry.yml'],
@@ -143,6 +148,7 @@ export const daemons = {
   },
   webhook: {
     program: 'usr/bin/webhook',
+    holders: [['[]hook.Hook', 'main'], ['hook.MatchRule', '[]hook.Hook']],
     files: () => ({'hooks.json': JSON.stringify(Array.from({length: 50}, (_, i) => ({id: `hook${i}`, 'execute-command': '/bin/true',
       'response-message': 'done', 'trigger-rule': {match: {type: 'value', value: `${i}`, parameter: {source: 'url', name: 'n'}}}})))}),
     args: ports => ['-hooks', 'hooks.json', '-ip', '127.0.0.1', '-port', `${ports[0]}`],

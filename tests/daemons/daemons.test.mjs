@@ -14,7 +14,7 @@ import {promisify} from 'node:util';
 
 import {end, report, step, test} from '../tap.mjs';
 import {daemons, freePorts, prepare, request} from './daemons.mjs';
-import {classesOf, ofCsv, ofDatabase, ofProfile, ofSnapshot} from './figures.mjs';
+import {classesOf, heldBy, ofCsv, ofDatabase, ofProfile, ofSnapshot} from './figures.mjs';
 
 const [g2h, directories, build, packageName] = process.argv.slice(2);
 const SMALL = 150_000; // in a heap of 1 to 3 MB, so many bytes are some percent: mostly what is guessed, which counts as untyped
@@ -109,7 +109,7 @@ async function daemonOf(suite, daemon) {
     assert.ok(share >= (daemon.least?.[suite] ?? (is119 ? 97 : 98)) || untyped <= SMALL, `${Math.round(untyped)} bytes untyped: ${last.said}`);
     assert.ok(!/another name/.test(last.said), last.said);
   });
-  await test(`${name}: all formats have the same totals`, async () => {
+  await test(`${name}: all formats have the same totals, and the holders that its source has`, async () => {
     const outputs = {database: `${at}/heap.db`, csv: `${at}/heap.csv`, profile: `${at}/heap.pb.gz`, snapshot: `${at}/heap.heapsnapshot`, text: `${at}/report.txt`};
     for (const [what, path] of Object.entries(outputs)) {
       step(what);
@@ -123,6 +123,12 @@ async function daemonOf(suite, daemon) {
     assert.equal(ofProfile(outputs.profile).space, heap.bytes + heap.stacks, 'profile');
     assert.equal(heap.reachable + heap.garbage, heap.bytes + heap.stacks, 'what is reachable, and garbage');
     assert.equal(last.report.classes.reduce((sum, {bytes}) => sum + bytes, 0), heap.bytes, 'all classes');
+    for (const suspect of last.report.suspects) assert.doesNotMatch(suspect.held_by ?? '', REMEMBERS, `the holder of ${suspect.item}`);
+    for (const [name, holder] of daemon.holders ?? []) {
+      const {all, held} = heldBy(outputs.database, name, holder);
+      assert.ok(all > 0, `there is no ${name}`);
+      assert.equal(held, all, `${name} held by ${holder}`);
+    }
     const classes = last.report.classes.slice(0, CLASSES), known = classesOf(outputs.database, classes.map(each => each.class));
     for (const {class: name, objects, retained} of classes) {
       if (name.endsWith(' entries')) assert.ok(objects <= known.get(name).objects, `class ${name}: those that their map holds are part of it`);
@@ -130,6 +136,9 @@ async function daemonOf(suite, daemon) {
     }
   });
 }
+
+/** Lists which only remember what others hold: they own nothing. */
+const REMEMBERS = /sync\.(allPools|oldPools)|runtime\.(allgs|allm|allp)\b|^runtime\./;
 
 const daemon = daemons[packageName];
 assert.ok(daemon, `no daemon ${packageName}`);

@@ -87,6 +87,22 @@ function* messages(data) {
   }
 }
 
+/** Returns how many nodes of a database have a name, and how many of these a node of another name dominates. */
+export function heldBy(database, name, holder) {
+  const dominators = new Map(), names = new Map();
+  for (const [number, dominator, text] of query(database, 'SELECT n.number, coalesce(n.dominator, -1), hex(s.text) FROM node_ n LEFT JOIN string s ON s.number = n.name')) {
+    dominators.set(Number(number), Number(dominator));
+    names.set(Number(number), Buffer.from(text, 'hex').toString('utf8'));
+  }
+  const nodes = [...names].filter(([, text]) => text === name);
+  const isHeld = ([number]) => {
+    let at = dominators.get(number);
+    while (at > 0 && names.get(at) !== holder) at = dominators.get(at);
+    return at > 0;
+  };
+  return {all: nodes.length, held: nodes.filter(isHeld).length};
+}
+
 /**
  * Returns, by class, {objects, retained} of a database: the objects of this name, and what those of them retain that no other one of
  * these dominates, as docs/sqlite.md has it for one class.
