@@ -7,8 +7,9 @@
 #include "base/scope.h"
 
 enum {
-    HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
-    ALL = 80,   /* percent of what a container retains that its entries must be */
+    HEAVY = 60,  /* percent of what a node holds that its heaviest child must have to be followed */
+    ALL = 80,    /* percent of what a container retains that its entries must be */
+    DEEPER = 70, /* percent of an earlier container that one further down must have to replace it */
     NEARLY_ALL = 95, /* percent of a struct that must be of its entries for all of it to count */
     SAME = 2,        /* percent by which the numbers of parts of one entry may differ */
     LEAST_SLOT = 4,
@@ -431,7 +432,7 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
         const bool is_same = best.node != MERGED_NONE && found.in == best.in;
         if (is_same ? containers_count(containers, at) >=
                           CONTAINER_MANY * containers_count(containers, best.node)
-                    : found.ratio > best.ratio && found.container >= best.container / 100 * ALL)
+                    : found.ratio > best.ratio && found.container >= best.container / 100 * DEEPER)
             best = found;
     }
     const uint32_t last = *ret_last, spread = find_spread(containers, last);
@@ -440,7 +441,7 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
     const uint64_t holders = nodes[last].kind == MERGED_CLASS ? nodes[last].count : 1;
     return best.node == MERGED_NONE ||
                    (containers_count(containers, spread) / (holders + !holders) > best.ratio &&
-                    containers_weight(containers, last) >= best.container / 100 * ALL)
+                    containers_weight(containers, last) >= best.container / 100 * DEEPER)
                ? spread
                : best.node;
 }

@@ -1583,6 +1583,32 @@ static void drop_holder(struct text *variables, const struct text *path)
     variables->size = kept;
 }
 
+/* Of strings of very different sizes, which have no average, finds the large ones: those of half
+ * the average and more, if these are fewer and have nearly all bytes. */
+static void find_large(const struct findings *findings, struct who *who)
+{
+    enum { MOST_OF_COUNT = 90, LEAST_OF_BYTES = 90 };
+    const uint32_t item = who->suspect.item;
+    const struct merged_node *node = findings_node(findings, item);
+    struct g2h_node read;
+    uint64_t count = 0, bytes = 0;
+    if (findings_kind_of(findings->view, node->example) != G2H_NODE_TEXT || node->count < 2)
+        return;
+    for (uint32_t i = 1; i < findings->merged.of_count; i++) {
+        if (findings->merged.of[i] != item ||
+            g2h_dominators_node(findings->dominators, i) == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &read);
+        const bool is_large = read.size >= node->bytes / node->count / 2;
+        count += is_large;
+        bytes += is_large ? read.size : 0;
+    }
+    if (count <= node->count * MOST_OF_COUNT / 100 && bytes >= node->bytes / 100 * LEAST_OF_BYTES) {
+        who->large_count = count;
+        who->large_bytes = bytes;
+    }
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -1596,6 +1622,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
     if (suspect->is_goroutines)
         return NULL;
+    find_large(findings, who);
     TRY(keys_find(findings, suspect->item, &who->keys));
     TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
     if (is_shared(findings, suspect->item))

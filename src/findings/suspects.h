@@ -120,6 +120,7 @@ struct who {
     /* If several hold the objects together: how many of them the holder that the path goes by has;
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;
+    uint64_t large_count, large_bytes; /* of strings: the large ones, if the others are small */
     struct text sharers; /* variables of one package that hold them together, or empty */
     uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
 };

@@ -285,7 +285,7 @@ other_build() {
 	"$g2h" --exe "$build/planted" --base-exe "$build/other" --format report --base "$build/before.dump" "$build/leak.dump" >"$build/grown.txt" 2>"$log"
 	cp "$build/grown.txt" "$log"
 	grep -q "^since $build/before.dump, of another build: +" "$log" && grep -Eq '^  1 .* \+(19,9..|20,000) main\.record, now 20,0.., in map\[string\]\*main\.record$' "$log" &&
-		grep -q '^      held by     main\.byName\["record ' "$log"
+		grep -q '^      example     main\.byName\["record ' "$log"
 	result $? "$release: with its executable it is compared"
 	"$g2h" --exe "$build/planted" --base-exe "$build/planted" --format report --json --base "$build/leak.dump" "$build/leak.dump" 2>"$log" |
 		jq -e '.since.is_other_build == false and .since.objects == 0 and .suspects == []' >>"$log"

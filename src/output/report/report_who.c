@@ -528,6 +528,9 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
             "reuse\n",
             ended);
     put_each(report, suspect);
+    if (who->large_count > 0)
+        PUT(report->page, "<large>      of which    %n{count} have %b{bytes}, %b each\n</>",
+            who->large_count, who->large_bytes, who->large_bytes / who->large_count);
     put_keys(report, &who->keys);
     put_pinned(report, &suspect->pinned);
     TRY(put_held_by(report, who));

@@ -34,6 +34,9 @@
 //	is r.suspects[0].count === 32000 && r.suspects[0].item === 'main.user'
 //	case local SHAPE=local
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	case strings SHAPE=strings
+//	says ^  1 .* 20,000 \(string\), in \[\]string$
+//	says ^      of which    200 have 8\.\d+ MB, 41\.0 kB each$
 //	case grown SHAPE=indexes
 //	ways plain
 //	base
@@ -49,6 +52,7 @@ import (
 	"os"
 	"runtime"
 	"sort"
+	"strings"
 )
 
 type user struct {
@@ -106,6 +110,7 @@ var (
 	small, btree        = &node{}, &node{}
 	audit, bus          = &broker{}, &broker{}
 	sent, queue         []*user
+	short, findings     []string
 	few, nested         map[int]map[string]point
 	spare, generic      = &store[int, user]{map[int]*box[user]{}}, &store[int, user]{map[int]*box[user]{}}
 	shardsOld, shards   [16]*shard
@@ -217,6 +222,16 @@ func fill(shape string, leaks bool, many int) {
 			} else {
 				sent = append(sent, newUser(i))
 			}
+		case "strings": // one of a hundred keeps a document
+			s := &short
+			if leaks {
+				s = &findings
+			}
+			text := fmt.Sprint("finding number ", i)
+			if leaks && j%100 == 0 {
+				text += strings.Repeat(" ", 40<<10-len(text))
+			}
+			*s = append(*s, text)
 		case "nested":
 			m := few
 			if leaks {
