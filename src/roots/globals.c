@@ -430,6 +430,8 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
 {
     struct pointers pointers;
     uint64_t offset, value;
+    if (!builder->exe && !builder->typing)
+        return true; /* no variable is known */
     pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         const uint32_t object = heap_find(builder->heap, value);
