@@ -9,7 +9,7 @@
 //	is !r.suspects.some(each => each.part === 'stacks')
 //
 //	case many SHAPE=many
-//	tells ^  \d .* of the heap   1,000 goroutines \[chan receive\] main\.aWait \S+$
+//	tells ^  \d .* of the heap   1,000 goroutines \[chan receive\] main\.aWait \S+ ← main\.aWork$
 //	tells ^      stack       16\.4 kB each, (9\d|100) % of this$
 //	is r.suspects.some(each => each.is_goroutines && each.stack === 16384)
 //	is !r.suspects.some(each => each.part === 'stacks')
