@@ -489,7 +489,9 @@ function sentenceOfSuspect(suspect) {
   const grown = more > 0 && number > 1 && `, ${count(more)} more than before`;
   if (suspect.is_goroutines) {
     return [`${several(number, 'goroutine')} at one location`, grown, ': ', code(item.replace(/^goroutines /, '')), '.',
-      waitOf(suspect), starterOf(suspect)];
+      suspect.waits_at && [' They wait at ', code(suspect.waits_at), suspect.waits_at_count < number && `, as ${count(suspect.waits_at_count)} of them do`,
+        number > 1 && suspect.goroutine !== undefined && [' (for example ', code(`goroutine ${suspect.goroutine}`), ')'], '.'],
+      waitOf(suspect), starterOf(suspect), suspect.meaning && ` What this means: ${suspect.meaning}.`];
   }
   const holder = within && [' in ', within.part ? `one ${within.part} of ` : within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
   return [
