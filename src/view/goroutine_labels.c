@@ -12,7 +12,7 @@
 #include "naming/symbols.h"
 #include "view/locations.h"
 
-enum { MOST_LABELS = 1000, MOST_LABEL_BYTES = 1 << 16 };
+enum { MOST_LABELS = 64, MOST_LABEL_BYTES = 1 << 16 };
 
 struct labels_visit {
     const struct g2h_view *view;
