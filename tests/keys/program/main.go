@@ -199,8 +199,14 @@ func buildMaps() {
 	indexed("float", map[float64]*leaf{1.5: newLeaf(), math.NaN(): newLeaf(), -math.NaN(): newLeaf(), math.Inf(1): newLeaf()})
 	indexed("complex", map[complex128]*leaf{1i: newLeaf()})
 	indexed("pointer", map[*leaf]*leaf{newLeaf(): newLeaf(), newLeaf(): newLeaf()})
-	indexed("struct", map[struct{ a, b string }]*leaf{{"a", "b"}: newLeaf()})
-	indexed("array", map[[2]string]*leaf{{"a", "b"}: newLeaf()})
+	structKeys := map[struct{ a, b string }]*leaf{{"a", "b"}: newLeaf()}
+	expect("struct", header(structKeys), `[{"a", "b"}]`, to(structKeys[struct{ a, b string }{"a", "b"}]))
+	arrays2 := map[[2]string]*leaf{{"a", "b"}: newLeaf()}
+	expect("array", header(arrays2), `[{"a", "b"}]`, to(arrays2[[2]string{"a", "b"}]))
+	bytes := map[[4]byte]*leaf{{1, 0xfe, 0, 16}: newLeaf()}
+	expect("bytes", header(bytes), `[01fe0010]`, to(bytes[[4]byte{1, 0xfe, 0, 16}]))
+	keep = append(keep, structKeys, arrays2, bytes)
+	indexed("struct with a pointer", map[struct{ a *leaf }]*leaf{{newLeaf()}: newLeaf()})
 	indexed("large key", map[[40]int]*leaf{{1}: newLeaf(), {2}: newLeaf()})
 	indexed("any of no text", map[interface{}]*leaf{1.5: newLeaf(), newLeaf(): newLeaf(), [2]int{}: newLeaf()})
 
