@@ -1,6 +1,9 @@
 // Finds the object of an address in a dump, the roots, and the objects that they reach.
 import { followed, wordAt } from './dump.mjs';
 
+/** Whether a function is of the runtime, or one of those that call it for the program. */
+export const isBelowProgram = (name) => /^(runtime[./]|internal\/|sync\.)|^time\.Sleep$|\.runtime_[^.]+$/.test(String(name));
+
 /** Finds the object that an address points into; interior pointers are normal, phantoms are no objects. */
 export class Heap {
   constructor(dump) {

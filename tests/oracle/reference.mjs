@@ -2,7 +2,7 @@
 // verifier: it must pass, and with one thing changed it must fail.
 import { elementAt, followed, wordAt } from './dump.mjs';
 import { idsOf, slotOf } from './ids.mjs';
-import { Heap, allWords, pointedFrames, pointersToDeferred, isWeakBetween, tiers } from './heap.mjs';
+import { Heap, allWords, isBelowProgram, isWeakBetween, pointedFrames, pointersToDeferred, tiers } from './heap.mjs';
 
 const NODE_TYPES = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic',
   'concatenated string', 'sliced string', 'symbol', 'bigint', 'object shape'];
@@ -73,7 +73,7 @@ export function reference(dump) {
   const pointed = pointedFrames(dump, heap);
   const roots = [...dump.stackRoots];
   const stateOf = (g) => (g.frames.some((f) => f.name === 'runtime/debug.WriteHeapDump') ? 'dumping heap' : { 1: 'runnable', 3: 'syscall' }[g.status] ?? g.waitReason);
-  const placeOf = (g) => JSON.stringify([g.status, stateOf(g), g.frames.map((f) => `${f.entry}`)]);
+  const placeOf = (g) => JSON.stringify([g.status, stateOf(g), `${g.frames.find((f) => !isBelowProgram(f.name))?.name}`, `${g.createdAt}`]);
   const countIn = (place) => dump.goroutines.filter((g) => placeOf(g) === place).length;
   const groupOf = new Map();
   for (const g of dump.goroutines) {

@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 import { followed, parse, wordAt } from './dump.mjs';
 import { idsOf, placeOf, slotOf } from './ids.mjs';
-import { Heap, isWeakBetween, pointedFrames, reachability, pointersToDeferred, tiers } from './heap.mjs';
+import { Heap, isBelowProgram, isWeakBetween, pointedFrames, reachability, pointersToDeferred, tiers } from './heap.mjs';
 import { load, reach } from './snapshot.mjs';
 import { globalOf, isTrap, sameText, wordOf, wrongClass } from './naming.mjs';
 import { Tap } from './tap.mjs';
@@ -405,9 +405,6 @@ function checkGoroutines(tap, c, ledger) {
   tap.none(words, `the ${exact - guesses} edges of frames are the listed words that hit an object`);
   tap.none(guessed, `the ${guesses} conservative edges of frames are words of those frames`);
 }
-
-/** Whether a function is of the runtime, or one of those that call it for the program. */
-const isBelowProgram = (name) => /^(runtime[./]|internal\/|sync\.)|^time\.Sleep$|\.runtime_[^.]+$/.test(String(name));
 
 /** Checks that goroutines that do the same, in the same function, and of one go statement share a node, and others do not. */
 function checkPlaces(tap, c) {
