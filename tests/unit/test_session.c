@@ -194,7 +194,7 @@ static void suspects(void **state)
     suspect = g2h_findings_suspect(findings, 0);
     assert_int_equal(suspect->size, sizeof(*suspect));
     assert_string_equal(suspect->sentence, "2,000 main.Watcher, in 4 × map[uint64]*main.Watcher");
-    assert_true(suspect->share > 0.4 && suspect->share < 0.45);
+    assert_true(suspect->share > 0.46 && suspect->share < 0.47);
     suspect = g2h_findings_suspect(findings, 1);
     assert_int_equal(suspect->objects, 80);
     assert_string_equal(suspect->held_by, "");
