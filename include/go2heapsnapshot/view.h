@@ -413,12 +413,12 @@ struct g2h_label {
 };
 
 /* Gets a label; returns false to stop the visit. */
-typedef bool g2h_label_visit(void *context, const struct g2h_label *label);
+typedef bool (*g2h_label_visit)(void *context, const struct g2h_label *label);
 
 /* Visits the labels of a goroutine, in the order of the keys since Go 1.24. There are none if
  * nothing is typed. Errors: G2H_ERROR_MEMORY. */
 G2H_PUBLIC struct g2h_error *g2h_view_labels(const struct g2h_view *view, size_t goroutine,
-                                             g2h_label_visit *visit, void *context);
+                                             g2h_label_visit visit, void *context);
 
 /* Return how many goroutines are known that have started a goroutine, the first of them, or its
  * starter, or that one's; the number of one of them, and a function on its stack then, which had

@@ -16,7 +16,7 @@ enum { MOST_LABELS = 64, MOST_LABEL_BYTES = 1 << 16 };
 
 struct labels_visit {
     const struct g2h_view *view;
-    g2h_label_visit *visit;
+    g2h_label_visit visit;
     void *context;
     bool is_stopped;
 };
@@ -97,7 +97,7 @@ static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
 /* The map of labels has a type that other objects have, too: the object has it if anything typed
  * leads there, as the context does that the program sets labels by. */
 struct g2h_error *g2h_view_labels(const struct g2h_view *view, size_t goroutine,
-                                  g2h_label_visit *visit, void *context)
+                                  g2h_label_visit visit, void *context)
 {
     const uint64_t labels = view->graph->roots.goroutines.data[goroutine].labels;
     struct labels_visit visiting = {.view = view, .visit = visit, .context = context};

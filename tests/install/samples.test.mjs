@@ -128,12 +128,18 @@ for (const input of inputs) {
   assert.equal(status, 0);
   const snapshot = await loadSnapshot(path);
   const file = read(path);
-  const rows = Object.values(snapshot.aggregates());
+  // A class whose objects DevTools shows as detached in part is two rows of Summary.
+  const rowOf = new Map();
+  for (const {name: shown, count, retained} of Object.values(snapshot.aggregates())) {
+    const className = shown.replace(/^Detached (?=goroutine stack )/, ''), row = rowOf.get(className);
+    rowOf.set(className, {name: className, count: count + (row?.count ?? 0), retained: retained + (row?.retained ?? 0)});
+  }
+  const rows = [...rowOf.values()];
 
   test(`${name}: classes has the ${rows.length} classes of Summary, and how many objects each has`, () => {
     const lines = run(join(bin, 'classes'), ...args).trimEnd().split('\n').map(line => /^(\d+) (.*)$/.exec(line).slice(1));
-    const counts = lines.map(([count]) => Number(count));
-    assert.deepEqual(counts, [...counts].sort((a, b) => b - a), 'the most frequent come first');
+    const numbers = lines.map(([count]) => Number(count));
+    assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a), 'the most frequent come first');
     assert.deepEqual(sorted(lines.map(([count, className]) => [inSnapshot(className), Number(count)])),
       sorted(rows.map(row => [row.name, row.count])));
   });
