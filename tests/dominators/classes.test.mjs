@@ -43,7 +43,10 @@ function unions() {
 }
 
 const {all: expected, held} = unions(), classes = Object.keys(expected);
+/** What a sync.Map consists of is a class of its own in DevTools and in the database only. */
+const isPart = name => /^(internal\/)?sync\.(entry|indirect|node)\b/.test(name);
 const of = entries => Object.fromEntries(entries.filter(([name]) => name in expected));
+const withoutParts = sizes => of(Object.entries(sizes).filter(([name]) => !isPart(name)));
 const report = JSON.parse(readFileSync(file('json'), 'utf8'));
 
 test(`${name}: there are classes that contain themselves`, () => {
@@ -52,7 +55,7 @@ test(`${name}: there are classes that contain themselves`, () => {
     assert.ok(sum > expected[each], each);
   }
 });
-test(`${name}: the report`, () => assert.deepEqual(of(report.classes.map(row => [row.class, row.retained])), expected));
+test(`${name}: the report`, () => assert.deepEqual(of(report.classes.map(row => [row.class, row.retained])), withoutParts(expected)));
 test(`${name}: --path-to`, () => {
   for (const each of recursive) {
     const path = JSON.parse(run(program, '--exe', file('exe'), '--format', 'report', '--json', '--path-to', each, file('dump')));
@@ -60,7 +63,7 @@ test(`${name}: --path-to`, () => {
   }
 });
 test(`${name}: the summary, which counts garbage apart`, () =>
-  assert.deepEqual(of(rows('summary.db', 'SELECT class, retained FROM class_stat').map(row => [row.class, row.retained])), held));
+  assert.deepEqual(of(rows('summary.db', 'SELECT class, retained FROM class_stat').map(row => [row.class, row.retained])), withoutParts(held)));
 test(`${name}: the query of docs/sqlite.md`, () => {
   const page = readFileSync(new URL('../../docs/sqlite.md', import.meta.url), 'utf8');
   const sql = [...page.matchAll(/^```sql\n(.*?)^```/gms)].map(([, text]) => text).find(text => text.includes('AS together'));
@@ -73,7 +76,7 @@ test(`${name}: pprof`, () => {
   const top = run(pprof, '-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', file('pb.gz'));
   const found = {};
   for (const [, cum, name] of top.matchAll(/^ *\d+B? +\S+% +\S+% +(\d+)B? +\S+% {2}(.*)$/gm)) found[name] = Number(cum);
-  for (const each of classes) assert.equal(found[each], expected[each], each);
+  for (const each of classes.filter(name => !isPart(name))) assert.equal(found[each], expected[each], each);
 });
 const snapshot = await loadSnapshot(file('heapsnapshot'));
 test(`${name}: Summary in DevTools`, () =>

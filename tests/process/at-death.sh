@@ -57,7 +57,7 @@ kills() { # SIGNAL
 # suspects FILE [STATUS]: succeeds if the dump is whole, or has this status, and the leak is the first suspect.
 suspects() {
 	"$g2h" --exe "$build/app" --format report "$1" >"$build/report" 2>&1
-	[ $? -eq "${2-0}" ] && grep -A 2 '^  1 ' "$build/report" | grep -q 'held by     main\.leaking\.byID\['
+	[ $? -eq "${2-0}" ] && grep -A 2 '^  1 ' "$build/report" | grep -q 'held by     main\.leaking\.byID'
 }
 
 killed() {

@@ -81,7 +81,7 @@ judge() {
 		go2heapsnapshot --exe "$exe" --format report "$dump" >report 2>&1
 		status=$?
 		# Of a heap that is cut to a few percent, the map may be missing.
-		if ! grep -A 2 '^  1 ' report | grep -q 'held by     main\.leaking\.byID\[' && ! { [ $status -eq 3 ] && grep -q '^  1 .* main\.Session' report; }; then
+		if ! grep -A 2 '^  1 ' report | grep -q 'held by     main\.leaking\.byID' && ! { [ $status -eq 3 ] && grep -q '^  1 .* main\.Session' report; }; then
 			wrong=$((wrong + 1))
 			{ echo "$1: $dump: status $status" && head -n 12 report; } >>told
 		elif [ $# -eq 2 ] && [ "$dump" = "$2" ]; then

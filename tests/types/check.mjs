@@ -158,6 +158,15 @@ for (const source of ['any', 'global', 'local']) {
 // ---- variables
 
 const globals = snapshot.child(snapshot.child(0, '(globals)'), 'main');
+/** Yields the words of a package's variables: {name, to}. A variable of several words has a node of its own. */
+function* wordsOf(n) {
+  for (const e of n < 0 ? [] : edgesOf(n)) {
+    const name = bareName(e), to = edge.to[e];
+    yield {name, to};
+    if (snapshot.isObject(to)) continue;
+    for (const word of edgesOf(to)) yield {name: /^\[/.test(bareName(word)) ? name + bareName(word) : `${name}.${bareName(word)}`, to: edge.to[word]};
+  }
+}
 if (dwarf) {
   const list = [];
   let count = 0;
@@ -166,9 +175,9 @@ if (dwarf) {
     if (!to) continue;
     count++;
     const label = want.global.replace(/^main\./, '');
-    const edges = globals < 0 ? [] : [...edgesOf(globals)].filter((e) => edge.to[e] === to.n);
-    if (!edges.some((e) => fits(bareName(e), label) || fits(bareName(e), want.global))) {
-      list.push(`${want.global} → ${want.to} is ${edges.map((e) => snapshot.edgeName(e)).join(', ') || 'no edge'}`);
+    const words = [...wordsOf(globals)].filter((word) => word.to === to.n);
+    if (!words.some(({name}) => fits(name, label) || fits(name, want.global))) {
+      list.push(`${want.global} → ${want.to} is ${words.map(({name}) => name).join(', ') || 'no edge'}`);
     }
   }
   tap('global variables have their names', count, list);
