@@ -44,7 +44,7 @@ function unions() {
 
 const {all: expected, held} = unions(), classes = Object.keys(expected);
 /** What a sync.Map consists of is a class of its own in DevTools and in the database only. */
-const isPart = name => /^(internal\/)?sync\.(entry|indirect|node)\b/.test(name);
+const isPart = name => /^(internal\/sync|sync|unique)\.(entry|indirect|node)\b/.test(name);
 const of = entries => Object.fromEntries(entries.filter(([name]) => name in expected));
 const withoutParts = sizes => of(Object.entries(sizes).filter(([name]) => !isPart(name)));
 const report = JSON.parse(readFileSync(file('json'), 'utf8'));
