@@ -71,12 +71,12 @@ says_of_the_sample() {
 	result "the sample for Windows, $1: what has grown, and who holds it" reports "$2" \
 		'^  . .* \+30 goroutines \[chan send\] main\.ship main\.go:[0-9]+, now 40$' \
 		"^ *started by  go statement in main\\.start main\\.go:$(sed -n '/go ship(/=' "$top/tests/exe/windows/main.go")\$" \
-		'^  . .* \+225 main\.Order, now 300, in map\[string\]\*main\.Order$' "^ *held by  *$4\\[\"order [0-9]+\"\\]\$"
+		'^  . .* \+225 main\.Order, now 300, in map\[string\]\*main\.Order$' "^ *held by  *$4\$" "^ *example  *$4\\[\"order [0-9]+\"\\]\$"
 	result "the sample for Windows, $1: the same objects without types" same_objects "$2"
 }
 
 of_the_sample() {
-	says_of_the_sample stripped "$sample.exe.gz" 99 'the global initialized by main\.init \(0x7ff6[0-9a-f]*\)'
+	says_of_the_sample stripped "$sample.exe.gz" 99 'the global used by main\.take \(0x7ff6[0-9a-f]*\)'
 	result 'the sample for Windows: another executable is refused' refuses "$top/samples/leakserver.exe.gz"
 	current=$("$top/tools/setup" go-current) || exit 1
 	if "$converter" -v -o /dev/null "$sample.1.dump.gz" 2>&1 | grep -q " $(go_release "$current") "; then

@@ -76,9 +76,9 @@ static void put_from_system(const struct report *report, const uint64_t *numbers
 {
     const struct memory_use use = memory_use_of(numbers);
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(report->findings->view));
-    /* For a live process, RSS says the same in more detail. */
+    /* For a live process, RSS says the same in more detail, but not what is missing. */
     PUT_IF(
-        !memory_has_resident(report->findings), report->page,
+        !memory_has_resident(report->findings) || !is_complete, report->page,
         is_complete
             ? "  process has %b{bytes}: objects %b{objects}, free %b{free}, stacks %b{stacks}, "
               "runtime %b{runtime}\n"
