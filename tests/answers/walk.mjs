@@ -265,6 +265,7 @@ class Walker {
     let top = suspect.address ? this.lineOf[this.nodeAt(suspect.address)] : this.lines.find(line => line.name === suspect.in.variable && line.kind === 'root');
     assert.ok(top, `there is no ${suspect.held_by}`);
     while (/\.indirect\[/.test(top.name)) top = top.parent; // the trie of a sync.Map
+    if (suspect.in && top.name !== suspect.in.class && top.parent?.name === suspect.in.class) top = top.parent; // its first field has its address
     const inside = this.lines.filter(line => isBelow(line, top));
     const bytesOf = name => quotient(sum(inside.filter(line => line.name === name), ({bytes}) => bytes), count);
     const most = sum(inside, ({bytes}) => bytes), grown = suspect.retained_grown !== undefined;

@@ -2,10 +2,10 @@
 // release of Go makes them of. Beside them are keys of types other than strings.
 //
 //	case suspects
-//	says ^  1 .* 30,000 main\.session
-//	says[plain] ^      held by     main\.desk\.open
-//	says ^  2 .* 29,000 main\.session
-//	says[plain] ^      held by     main\.closed
+//	tells ^  [12] .* 30,000 main\.session$
+//	tells[plain] ^  [12] .* 30,000 main\.session\n +each .*\n +held by     main\.desk\.open$
+//	tells ^  [12] .* 29,000 main\.session$
+//	tells[plain] ^  [12] .* 29,000 main\.session\n +each .*\n +held by     main\.closed$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +desk\.open$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +(1 +)?sync\.Map$
 //	tells ^ +[\d.]+ MB +\d+ % +30,000 +main\.session$

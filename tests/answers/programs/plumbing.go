@@ -4,7 +4,8 @@
 //	case smap SHAPE=smap
 //	says[plain] ^  1 .* 60,000 .*(main\.session|sync\.entry)
 //	says[plain] main\.session
-//	says[plain] held by     main\.sessions\.
+//	says[plain] held by     main\.sessions$
+//	says[plain] example     main\.sessions\["user\d+"\]$
 //	says[stripped] held by     the global used by main\.main \(0x\w+\)
 //	never ^  [123] .*sync\.indirect
 //	case boxes SHAPE=boxes

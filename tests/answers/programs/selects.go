@@ -4,7 +4,7 @@
 //
 //	from 1.22
 //	says ^  1 .* 2,000 goroutines \[select\] main\.\(\*subscription\)\.loop
-//	says ^      wait on     (main\.active|the global .*)\.stop, (main\.active|the global .*)\.ch, chan \*int, chan \*int$
+//	says ^      wait on     (main\.active|the global .*)\.stop, (main\.active|the global .*)\.ch, (main\.active|the global .*)\.done\[0\], (main\.active|the global .*)\.done\[1\]$
 //	is r.suspects[0].wait_on === 'chan *int, chan struct {}' && r.suspects[0].waited.count === 2000
 //	never ^  [123] .*runtime\.sudog
 //	is r.suspects.length === 1

@@ -32,11 +32,11 @@
 //	case variables SHAPE=variables
 //	ways plain
 //	says ^  1 .* 1,000 main\.span$
-//	says shared by +main\.(first, main\.second|second, main\.first)$
+//	says ^ +held by +main\.(first\[\d+\]\n +shared by +main\.second|second\[\d+\]\n +shared by +main\.first)$
 //	case listed SHAPE=listed
 //	ways plain
 //	says ^  1 .* 1,000 main\.span, in 1,000 × list\.Element$
-//	says shared by +main\.(byNumber, main\.recent|recent, main\.byNumber)$
+//	says ^ +held by +main\.(byNumber\[\d+\]\n +shared by +main\.recent|recent\S*\n +shared by +main\.byNumber)$
 //	case pointer SHAPE=pointer
 //	never ^ +stale
 //	case global SHAPE=global

@@ -11,7 +11,8 @@
 //	tells ^  main\.page +5,050\b
 //	never main\.card
 //	case either SHAPE=either
-//	says ^  1 .*  50 goroutines .* main\.either
+//	says ^  1 .*  50 goroutines .* main\.await untyped\.go:\d+
+//	says ^      started by  go statement in main\.either
 //	is r.classes.every(each => each.class !== 'main.card' && each.class !== 'main.page' || each.objects <= 25)
 //	case labels SHAPE=labels
 //	tells ^  pprof\.labelMap +(5|10),000

@@ -36,8 +36,9 @@
 //
 //	case global SHAPE=global
 //	from 1.20
-//	says[plain] ^      wait on     main\.turn, as 2,9\d\d of [23],[09]\d\d do$
-//	says[stripped] ^      wait on     0x[0-9a-f]+, as 2,9\d\d of [23],[09]\d\d do$
+//	says ^  1 .* 2,9\d\d goroutines \[
+//	says[plain] ^      wait on     main\.turn$
+//	says[stripped] ^      wait on     0x[0-9a-f]+$
 package main
 
 import (
