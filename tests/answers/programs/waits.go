@@ -36,7 +36,7 @@
 //
 //	case global SHAPE=global
 //	from 1.20
-//	says ^  1 .* 2,9\d\d goroutines \[
+//	tells ^  1 .* 2,9\d\d goroutines \[
 //	says[plain] ^      wait on     main\.turn$
 //	says[stripped] ^      wait on     0x[0-9a-f]+$
 package main
