@@ -43,11 +43,20 @@ if (!name.endsWith('-386')) {
 // A word of data or bss is named by its address without the executable, and with it by its variable and the path to the
 // word in the variable. The runtime's own variables are among the GC roots.
 const packages = (s) => [...globals(s).edges, ...child(s.root, '(GC roots)').edges.filter((e) => !e.to.name.startsWith('('))];
-const words = (s) => packages(s).flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
+// A variable with several words that lead to objects has a node between its package and them; its name and the path in it
+// together are the word's name.
+const isVariable = (e) => e.to.type === 'synthetic' && e.to.name === (/^global /.test(e.label) ? e.label : `${e.from.name}.${e.label}`);
+const wordsBelow = (e) => (isVariable(e)
+  ? e.to.edges.map((f) => ({label: `${e.label}${f.label.startsWith('[') ? '' : '.'}${f.label}`, to: f.to, variable: e.to}))
+  : [e]);
+const words = (s) => packages(s).flatMap((g) =>
+  g.to.edges.flatMap(wordsBelow).map(({label, to, variable}) => ({parent: g.to.name, label, id: to.id, variable})));
 const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
 const before = words(without).map(untyped), after = words(withExe).map(untyped);
 tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),
   `the ${before.length} words of globals that hit an object are the same`);
+const few = withExe.nodes.filter((n) => after.filter((w) => w.variable === n).length === 1).map((n) => n.name);
+tap(after.some((w) => w.variable) && few.length === 0, 'the variables with nodes have several words', few);
 
 /**
  * Returns whether a text begins with the name of a variable. The name ends at a dot or a bracket, but it cannot be known at
