@@ -165,7 +165,7 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
 static bool append_using_function(struct builder *builder, uint64_t address, bool is_exact,
                                   struct g2h_bytes *ret_package)
 {
-    static const char *const how[] = {"initialized", "used", "set"};
+    static const char *const how[] = {"used", "initialized", "used", "set"};
     const struct typing *typing = builder->typing;
     const struct static_user *user = typing ? typing_user(typing, address, is_exact) : NULL;
     const struct static_value *value = typing ? typing_static_value(typing, address) : NULL;
@@ -269,7 +269,7 @@ static bool is_only_initialized(const struct builder *builder, uint64_t address)
 {
     const struct static_user *user =
         builder->typing ? typing_user(builder->typing, address, true) : NULL;
-    return user && user->how == STATIC_INITIALIZED;
+    return user && user->how <= STATIC_INITIALIZED;
 }
 
 /* Returns whether only a function of the runtime uses a word, or words before it: these may belong
@@ -386,7 +386,7 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     /* What code uses by its own address, or by one before it, is a variable, and not a field of the
      * value before that, unless code only initializes it, as the fields of var cache =
      * &Cache{...}. */
-    if (!user || user->how == STATIC_INITIALIZED ||
+    if (!user || user->how <= STATIC_INITIALIZED ||
         user->address + exe_slide(builder->exe) <= list[i - 1].value)
         return list[i - 1].value;
     return known ? known->address : 0;

@@ -150,26 +150,48 @@ static bool variable_at(const struct truth *truth, uint64_t address, uint32_t *r
     return true;
 }
 
-static enum verdict judge_field(const struct truth *truth, struct word_type said, uint32_t outer,
-                                uint64_t in_outer, uint64_t offset)
+/* Gets what a word at an offset in a value points to, and for slices makes the offset there that in
+ * an element. Returns false if DWARF does not tell: a map, a channel, which only the runtime's own
+ * code reads. */
+static bool target_of(const struct truth *truth, uint32_t outer, uint64_t in_outer,
+                      uint64_t *offset, uint32_t *ret)
 {
     uint32_t part;
     if (!part_at(truth, outer, in_outer, &part))
-        return UNKNOWN;
+        return false;
     const struct type *is = type(truth, part);
     if ((is->kind != TYPE_POINTER && is->kind != TYPE_SLICE) || is->elem == TYPE_NONE ||
         type(truth, is->elem)->size == 0)
-        return UNKNOWN; /* a map, a channel: the runtime's own code */
-    const uint64_t size = type(truth, is->elem)->size;
+        return false;
     if (is->kind == TYPE_SLICE)
-        offset %= size;
-    return offset < size ? judge(truth, said, is->elem, offset) : UNKNOWN;
+        *offset %= type(truth, is->elem)->size;
+    *ret = is->elem;
+    return *offset < type(truth, is->elem)->size;
+}
+
+static enum verdict judge_field(const struct truth *truth, struct word_type said, uint32_t outer,
+                                uint64_t in_outer, uint64_t offset)
+{
+    uint32_t target;
+    return target_of(truth, outer, in_outer, &offset, &target) ? judge(truth, said, target, offset)
+                                                               : UNKNOWN;
+}
+
+/* Compares with the value at an offset in what a word points to. */
+static enum verdict judge_inner(const struct truth *truth, struct word_type said, uint32_t outer,
+                                uint64_t in_outer, uint64_t offset)
+{
+    uint32_t target;
+    if (!target_of(truth, outer, in_outer, &offset, &target))
+        return UNKNOWN;
+    return said.is == WORD_POINTS_TO && has(truth, target, offset, said.type) ? RIGHT : WRONG;
 }
 
 static void print_wrong(const struct truth *truth, const struct static_word *word,
                         struct word_type said, uint32_t outer, uint32_t name, uint64_t offset)
 {
-    static const char *const kinds[] = {"the word", "each word", "what it points to", "the value"};
+    static const char *const kinds[] = {"the word", "each word", "what it points to", "the value",
+                                        "the value in what it points to"};
     static const char *const is[] = {"?", "points to", "points to many", "is"};
     const struct types *types = truth->typing.types;
     const struct g2h_bytes variable = types_text(types, name), type_name = types_name(types, outer),
@@ -188,6 +210,8 @@ static void compare(struct truth *truth, const struct static_word *word, struct 
     const bool is_known = variable_at(truth, word->address, &outer, &offset, &name);
     if (is_known && word->kind == STATIC_VALUE)
         verdict = has(truth, outer, offset, said.type) ? RIGHT : WRONG;
+    else if (is_known && word->kind == STATIC_INNER)
+        verdict = judge_inner(truth, said, outer, offset, word->offset);
     else if (is_known && word->kind == STATIC_FIELD)
         verdict = judge_field(truth, said, outer, offset, word->offset);
     else if (is_known)
@@ -208,7 +232,7 @@ static void count_variables(struct truth *truth, const struct map *said)
         const struct static_user *user = &truth->words.users.data[i];
         uint32_t outer, name, part;
         uint64_t offset;
-        if (user->how == STATIC_USED ||
+        if (user->how == STATIC_USED || user->how == STATIC_USED_BY_INIT ||
             !variable_at(truth, user->address, &outer, &offset, &name) ||
             !part_at(truth, outer, offset, &part) || !leads(truth, part))
             continue;

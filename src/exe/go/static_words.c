@@ -643,14 +643,14 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
  * without a symbol. Returns false if memory runs out. */
 static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
+    static const enum static_use how[2][2] = {{STATIC_USED, STATIC_SET},
+                                              {STATIC_USED_BY_INIT, STATIC_INITIALIZED}};
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
                                      .at = use->at,
                                      .distance = use->distance,
                                      .is_address = use->is_address,
-                                     .how = finding->is_init ? STATIC_INITIALIZED
-                                            : use->is_store  ? STATIC_SET
-                                                             : STATIC_USED};
+                                     .how = how[finding->is_init][use->is_store]};
     const uint32_t added = (uint32_t)finding->words->users.count;
     uint32_t number;
     if (!map_put(&finding->user_of, use->address, added, &number))

@@ -49,7 +49,8 @@ bool static_word_of(const struct flow *flow, uint32_t value, struct static_word 
 int compare_static_words(const void *a, const void *b);
 
 /* The function that best identifies the variable of a word: one that sets it, rather than one that
- * uses it, and that rather than one that initializes it, as every "var m = map[K]V{}" is. */
+ * uses it, and that rather than one that initializes it, as every "var m = map[K]V{}" is; last, one
+ * that only uses it during initialization. */
 struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
@@ -57,7 +58,7 @@ struct static_user {
     uint32_t distance; /* some code uses the word as one in an element of an array, with this
                           distance between elements in bytes; 0: none does */
     bool is_address;   /* some code takes the word's address, so that it begins a variable */
-    enum { STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
+    enum static_use { STATIC_USED_BY_INIT, STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
 };
 
 /* What the code of a function, and of those that it passes the argument on to, says of an
