@@ -154,17 +154,18 @@ static uint32_t path_to_find_holder(const struct findings *findings, const ranki
 static struct g2h_error *path_to_put_class(struct path_to_path *path, const struct lookup *lookup)
 {
     const struct report *report = path->report;
-    uint32_t name = report_node(report, lookup->class)->name;
     _cleanup_vector_ ranking nodes = {0};
     TRY(report_put_class(report, lookup->class, &nodes));
     TRY(path_to_put_holders(report, &nodes));
     page_close(report->page);
+    const uint32_t line = path_to_find_holder(report->findings, &nodes);
+    /* The objects of a class may have a name of their own: the nodes of a sync.Map. */
     struct g2h_node example;
-    g2h_view_brief(report->findings->view, report_node(report, lookup->class)->example, &example);
-    if (example.kind == G2H_NODE_TEXT)
-        name = UINT32_MAX;
-    const uint32_t largest = class_rows_find_largest(report->findings, name,
-                                                     path_to_find_holder(report->findings, &nodes));
+    g2h_view_brief(report->findings->view,
+                   report_node(report, line == MERGED_NONE ? lookup->class : line)->example,
+                   &example);
+    const uint32_t largest = class_rows_find_largest(
+        report->findings, example.kind == G2H_NODE_TEXT ? UINT32_MAX : example.name, line);
     return largest == UINT32_MAX ? NULL : path_to_put_object(path, largest, 0);
 }
 

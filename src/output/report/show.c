@@ -244,7 +244,7 @@ static struct g2h_error *show_put_class(struct show *show, const struct lookup *
     struct g2h_node example;
     g2h_view_brief(show->view, report_node(report, lookup->class)->example, &example);
     const uint32_t largest = class_rows_find_largest(
-        report->findings, example.kind == G2H_NODE_TEXT ? UINT32_MAX : name, MERGED_NONE);
+        report->findings, example.kind == G2H_NODE_TEXT ? UINT32_MAX : example.name, MERGED_NONE);
     if (largest == UINT32_MAX)
         return NULL;
     g2h_view_brief(show->view, largest, &example);
