@@ -28,12 +28,12 @@ try {
   await tab.load(target);
   await tab.select(1);
   const fresh = new Map(), between = new Map();
-  const isStack = (class_) => class_.startsWith('goroutine stack ');
+  const isStack = (class_) => /^(Detached )?goroutine stack /.test(class_);
   await tests.test('Comparison: what has leaked is new, with its stacks', async () => {
     await tab.perspective('Comparison');
     for (const row of await tab.rows()) if (row.depth === 0 && number(row['# New']) > 0) fresh.set(row.name, number(row['# New']));
     assert.ok(fresh.get('main.Session') >= 1600 && fresh.get('main.Preview') >= 300, 'sessions and previews');
-    assert.equal(fresh.get('goroutine stack [chan send] main.ask main.go:178'), 60);
+    assert.equal(fresh.get('Detached goroutine stack [chan send] main.ask main.go:178'), 60);
   });
   await tests.test('Summary: what was allocated between the two is what is new', async () => {
     await tab.perspective('Summary');
