@@ -285,6 +285,34 @@ static bool is_near_runtime(const struct builder *builder, uint64_t address)
     return bytes_begin(name, "runtime.");
 }
 
+/* The most bytes after the target of a pointer that may be of the value there. */
+enum { MOST_OF_VALUE = 256 };
+
+/* Returns where the value begins that a word is in, in an executable without symbols: where code
+ * shows that one begins, or where the nearest pointer leads that is before the word, as to the
+ * Cache of var cache = &Cache{}. Returns 0 if neither is near. */
+static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address)
+{
+    const struct static_pointer *list = builder->static_pointers.data;
+    const struct static_value *known =
+        builder->typing ? typing_static_value(builder->typing, address) : NULL;
+    size_t i;
+    BISECT(i, builder->static_pointers.count, list[i].value <= address);
+    const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
+    const uint64_t begin = known ? known->address : address;
+    if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE)
+        return known ? known->address : 0;
+    const struct static_user *user =
+        builder->typing ? typing_user(builder->typing, begin, false) : NULL;
+    /* What code uses by its own address, or by one before it, is a variable, and not a field of the
+     * value before that, unless code only initializes it, as the fields of var cache =
+     * &Cache{...}. */
+    if (!user || user->how <= STATIC_INITIALIZED ||
+        user->address + exe_slide(builder->exe) <= list[i - 1].value)
+        return list[i - 1].value;
+    return known ? known->address : 0;
+}
+
 /* Appends the variable that points to the value that a word is in, as in var cache = &Cache{}, if
  * the executable has no symbols, and the position of the word in the value. Of the values before
  * the word it is the nearest. What points there may be in such a value itself. Returns false if
@@ -292,11 +320,12 @@ static bool is_near_runtime(const struct builder *builder, uint64_t address)
 static bool append_static_pointer(struct builder *builder, uint64_t address, unsigned *left,
                                   struct g2h_bytes *ret_package)
 {
-    enum { MOST_OF_VALUE = 256 };
     const struct static_pointer *list = builder->static_pointers.data;
     size_t i;
     BISECT(i, builder->static_pointers.count, list[i].value <= address);
     const uint64_t offset = i > 0 ? address - list[i - 1].value : UINT64_MAX;
+    if (i == 0 || unnamed_value_at(builder, address) != list[i - 1].value)
+        return false; /* code shows that another variable begins in between */
     for (; offset < MOST_OF_VALUE && i > 0 && list[i - 1].value == address - offset; i--) {
         const uint64_t pointer = list[i - 1].address;
         const bool is_exact = is_near_runtime(builder, pointer), /* else it may be an element */
@@ -309,8 +338,7 @@ static bool append_static_pointer(struct builder *builder, uint64_t address, uns
                              !append_using_function(builder, pointer, true, ret_package)))
                 continue;
         }
-        if (is_used || builder->named_size == 0) /* else what leads there has named it */
-            name_ends(builder, address - offset);
+        name_ends(builder, address - offset);
         const struct static_value *value = typing_static_value(builder->typing, address);
         const uint64_t begin =
             value && value->address > list[i - 1].value ? value->address - list[i - 1].value : 0;
@@ -365,32 +393,6 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
 }
 
 /* ---- variables of several words ---- */
-
-/* Returns where the value begins that a word is in, in an executable without symbols: where code
- * shows that one begins, or where the nearest pointer leads that is before the word, as to the
- * Cache of var cache = &Cache{}. Returns 0 if neither is near. */
-static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address)
-{
-    enum { MOST_OF_VALUE = 256 };
-    const struct static_pointer *list = builder->static_pointers.data;
-    const struct static_value *known =
-        builder->typing ? typing_static_value(builder->typing, address) : NULL;
-    size_t i;
-    BISECT(i, builder->static_pointers.count, list[i].value <= address);
-    const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
-    const uint64_t begin = known ? known->address : address;
-    if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE)
-        return known ? known->address : 0;
-    const struct static_user *user =
-        builder->typing ? typing_user(builder->typing, begin, false) : NULL;
-    /* What code uses by its own address, or by one before it, is a variable, and not a field of the
-     * value before that, unless code only initializes it, as the fields of var cache =
-     * &Cache{...}. */
-    if (!user || user->how <= STATIC_INITIALIZED ||
-        user->address + exe_slide(builder->exe) <= list[i - 1].value)
-        return list[i - 1].value;
-    return known ? known->address : 0;
-}
 
 /* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. */
 static uint64_t variable_with_word(const struct builder *builder, uint64_t address)
@@ -492,6 +494,8 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
     const uint32_t index = start != 0 ? map_get(&builder->variable_at, start) : MAP_NONE;
     if (index == MAP_NONE || !builder->variables.data[index].has_several)
         return true;
+    if (builder->named_at != start && variable_with_word(builder, address) != start)
+        return true; /* the path that names it begins elsewhere, and no offset leads there */
     struct text path = {0}, *text = &builder->text;
     const size_t dot = text->size > builder->named_size && text->data[builder->named_size] == '.';
     if (builder->named_at == start)
