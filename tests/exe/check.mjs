@@ -76,6 +76,14 @@ if (name.endsWith('-stripped')) {
     const named = new Set(after.filter(isFirstThread).map((w) => w.id));
     const there = before.filter((w) => BigInt(w.label) >= m0.address && BigInt(w.label) < m0.address + m0.size).map((w) => w.id);
     tap(there.length > 0 && there.length === named.size && there.every((id) => named.has(id)), `the ${there.length} words of m0 are named so, and no others`);
+    // Words of the runtime's variables belong to no other package: only its own functions use these.
+    const variables = symbolsOf(plain.replace(/app$/, 'nm')).filter((v) => /^runtime\.[^.]/.test(v.name));
+    const isOnly = (list, w) => list.filter((other) => other.id === w.id).length === 1;
+    const runtimes = before.filter((w) => isOnly(before, w) &&
+      variables.some((v) => v.address <= BigInt(w.label) && BigInt(w.label) < v.address + v.size));
+    const astray = after.filter((w) => runtimes.some((r) => r.id === w.id) && !/^(runtime|internal\/runtime\/.*|data|bss)$/.test(w.parent));
+    tap(runtimes.length >= 10 && astray.length === 0, `the ${runtimes.length} words of the runtime's variables are below it`,
+      astray.map((w) => `${w.parent} ${w.label}`));
     const {count, wrong} = wrongUsers(after.map((w) => w.label), plain);
     tap(count >= 100 && wrong.length === 0, `the users of ${count} globals have such instructions`, wrong);
   }
