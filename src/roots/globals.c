@@ -157,6 +157,15 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     return true;
 }
 
+/* Returns whether a function is of a package whose variables only remember. */
+static bool only_remembers(const struct builder *builder, uint32_t function)
+{
+    struct g2h_bytes name, package;
+    exe_function(builder->exe, function, &name);
+    split_name(name, &package);
+    return globals_only_remember(&package);
+}
+
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
  * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
@@ -174,14 +183,19 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
         user = typing_user(typing, value->address, true);
     if (!user)
         return false;
-    const uint64_t entry = exe_function(builder->exe, user->function, &name);
+    /* What uses flag.CommandLine may be inlined in functions of the program. */
+    const bool is_listing = user->is_initialized && !only_remembers(builder, user->function) &&
+                            only_remembers(builder, user->initializer);
+    const uint32_t function = is_listing ? user->initializer : user->function,
+                   at = is_listing ? user->initialized_at : user->at;
+    const uint64_t entry = exe_function(builder->exe, function, &name);
     const uint64_t word = builder->heap->params.pointer_size,
                    start = value ? value->address : user->address + exe_slide(builder->exe),
                    offset = address - start;
     split_name(name, ret_package);
-    text_printf(&builder->text, "global %s by ", how[user->how]);
+    text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
     builder_append(builder, &name);
-    builder_append_line(builder, entry + user->at);
+    builder_append_line(builder, entry + at);
     text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
     name_ends(builder, start);
     if (value)

@@ -650,6 +650,9 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
                                      .at = use->at,
                                      .distance = use->distance,
                                      .is_address = use->is_address,
+                                     .is_initialized = finding->is_init,
+                                     .initializer = finding->function,
+                                     .initialized_at = use->at,
                                      .how = how[finding->is_init][use->is_store]};
     const uint32_t added = (uint32_t)finding->words->users.count;
     uint32_t number;
@@ -658,12 +661,16 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     if (number == added)
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
+    const struct static_user first = best->is_initialized ? *best : user;
     const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
     const bool is_address = best->is_address || user.is_address;
     if (user.how > best->how)
         *best = user;
     best->distance = distance;
     best->is_address = is_address;
+    best->is_initialized = first.is_initialized;
+    best->initializer = first.initializer;
+    best->initialized_at = first.initialized_at;
     return true;
 }
 

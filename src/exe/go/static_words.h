@@ -59,6 +59,9 @@ struct static_user {
                           distance between elements in bytes; 0: none does */
     bool is_address;   /* some code takes the word's address, so that it begins a variable */
     enum static_use { STATIC_USED_BY_INIT, STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
+    bool is_initialized; /* a function that initializes a package uses the word: this is the first,
+                            which is most likely of the variable's own package */
+    uint32_t initializer, initialized_at; /* as function and at */
 };
 
 /* What the code of a function, and of those that it passes the argument on to, says of an
