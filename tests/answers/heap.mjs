@@ -219,8 +219,8 @@ export class Heap {
   /** Returns what a report may call an edge. */
   textsOf(edge, from) {
     const element = this.element[edge];
-    const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(this.label[edge] ?? '') ?? [];
-    if (how) return [`the global ${how} by ${user} ${address}`];
+    const unnamed = unnamedVariable(this.label[edge] ?? '');
+    if (unnamed) return [unnamed];
     if (this.label[edge] !== undefined) return [this.label[edge].replace(/^\.(?=.)/, '')];
     const cleanup = this.kind[from] === 'root' && /^(argument|cleanup)\b/.exec(this.name[from])?.[1];
     if (cleanup) return [cleanup === 'argument' ? 'argument' : 'function'];
@@ -235,7 +235,8 @@ export class Heap {
     for (let node = 0; node < this.count; node++) {
       if (this.kind[node] !== 'root') continue;
       if (argument || !owner || this.name[node] === (local ?? owner?.replace(/ of a cleanup$/, ''))) starts.push([node, path, argument]);
-      if (!owner && path.startsWith(`${this.name[node]}.`)) starts.push([node, path.slice(this.name[node].length + 1)]);
+      const variable = unnamedVariable(this.name[node]) ?? this.name[node];
+      if (!owner && path.startsWith(`${variable}.`)) starts.push([node, path.slice(variable.length + 1)]);
     }
     return starts;
   }
@@ -281,6 +282,12 @@ export class Heap {
     }
     return ends;
   }
+}
+
+/** Returns what a report calls a variable without a symbol, which is known by the function that uses it; undefined for others. */
+function unnamedVariable(name) {
+  const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(name) ?? [];
+  return how && `the global ${how} by ${user} ${address}`;
 }
 
 /** Returns the line above with which an object below parent is merged: its class again, with none in between that is new. */
