@@ -424,8 +424,8 @@ stops() {
 	pid=$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")
 	await [ -s "$build/box" ] # the shell may write it later than the box starts
 	box=$(cat "$build/box")
-	kill -TSTP "$box"
-	await eval '[ "$(state $box)" = T ]'
+	# Again, since the box ignores it until it is armed.
+	await eval 'kill -TSTP "$box"; [ "$(state $box)" = T ]'
 	state=$(state "$box")
 	[ "$state" = T ] && untraced
 	result $? "$release, SIGTSTP of the box of a command: is stopped (process $box: $state, T is right), and holds nothing" "$build/log"
