@@ -53,6 +53,25 @@ static struct g2h_error *locate(const struct locating *locating, uint32_t node, 
     return found && node != UINT32_MAX ? scripts_add(locating, node, &location) : NULL;
 }
 
+/* Locates a frame at the line of its own function, or of what a wrapper calls, as its name has it:
+ * the program counter may be in a function that is inlined there. */
+static struct g2h_error *locate_frame(const struct locating *locating, size_t number, uint32_t node,
+                                      uint64_t pc)
+{
+    struct g2h_view_call call, own = {0};
+    uint32_t file;
+    for (uint32_t i = 0; g2h_view_call(locating->taken->made.view, number, i, &call); i++)
+        if (!call.is_wrapper || i == 0)
+            own = call;
+    if (own.line == 0 || own.file.size == 0 || own.file.size >= PLACE_TEXT ||
+        own.file.data[0] == '<' || node == UINT32_MAX)
+        return locate(locating, node, pc);
+    TRY_MEMORY(string_pool_intern(&locating->scripts->files, (const char *)own.file.data,
+                                  (size_t)own.file.size, &file));
+    const struct g2h_code_location location = {.script = file + 1, .line = own.line - 1};
+    return scripts_add(locating, node, &location);
+}
+
 /* Returns whether a function is one of the runtime's, which is not where a goroutine is. */
 static bool is_of_runtime(struct g2h_bytes function)
 {
@@ -74,7 +93,7 @@ static struct g2h_error *locate_goroutine(const struct locating *locating,
         g2h_view_frame(view, goroutine->first_frame + (size_t)i, &frame);
         const uint64_t pc = roots_position_pc(frame.pc, frame.entry, i > 0 ? &callee : NULL);
         callee = frame.function;
-        TRY(locate(locating, frame.node, pc));
+        TRY(locate_frame(locating, goroutine->first_frame + (size_t)i, frame.node, pc));
         if (is_located || is_of_runtime(frame.function))
             continue;
         is_located = true;
