@@ -299,8 +299,9 @@ static bool is_near_runtime(const struct builder *builder, uint64_t address)
     return bytes_begin(name, "runtime.");
 }
 
-/* The most bytes after the target of a pointer that may be of the value there. */
-enum { MOST_OF_VALUE = 256 };
+/* The most bytes after the target of a pointer that may be of the value there, and the most
+ * pointers that are tried to get from a word to the variable that leads there. */
+enum { MOST_OF_VALUE = 256, MOST_POINTERS = 16 };
 
 /* Returns where the value begins that a word is in, in an executable without symbols: where code
  * shows that one begins, or where the nearest pointer leads that is before the word, as to the
@@ -388,7 +389,7 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
     const struct outside_words_holder *holder;
-    unsigned left = 16;
+    unsigned left = MOST_POINTERS;
     builder->text.size = 0;
     *ret_parent = segment;
     name_ends(builder, address);

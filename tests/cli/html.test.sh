@@ -58,7 +58,8 @@ sed -n '/<pre id="text">/,/<\/pre>/p' grown.html | sed '1s/.*<pre id="text">//; 
 go2heapsnapshot --exe app --format report --base 1.dump 2.dump 2>/dev/null >usual
 COLUMNS=120 go2heapsnapshot --exe app --format report --base 1.dump 2.dump 2>/dev/null >report
 check "the text is the report, 120 columns wide" cmp <(sed '/^$/d' report) <(sed '/^$/d' text)
-check "which is wider than usual" [ "$(cat usual)" != "$(cat report)" ]
+heading() { grep '^GOROUTINES' "$1" | wc -L; }
+check "which is wider than usual" [ "$(heading usual)" -lt "$(heading report)" ]
 
 # ---- what is refused ----
 
