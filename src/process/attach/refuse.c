@@ -15,7 +15,11 @@
 #include "base/scope.h"
 #include "process/attach/procfs.h"
 
-enum { CAPABILITY_SYS_PTRACE = 19 }; /* its bit in CapEff, by capabilities(7) */
+enum {
+    CAPABILITY_SYS_PTRACE = 19, /* its bit in CapEff, by capabilities(7) */
+    TRACER_TRIES = 20,
+    TRACER_PAUSE = 1000 /* microseconds between them */
+};
 
 /* ---- messages ---- */
 
@@ -229,6 +233,26 @@ static uint64_t other_tracer(const struct text *status)
     return access(own, F_OK) != 0 && is_there(tracer) ? tracer : 0;
 }
 
+static bool is_traced_by_parent(const struct text *status)
+{
+    const uint64_t tracer = procfs_number(status, "TracerPid:");
+    return tracer != 0 && tracer == procfs_number(status, "PPid:");
+}
+
+/* Reads a status of the process ("status") or of its thread ("task/TID/status"). While a tracer
+ * lets go of a thread, as one of this program's does that ends, the kernel shows the thread's
+ * parent as its tracer for a moment (__ptrace_unlink()): such a status is read again, and a parent
+ * that stays the tracer is one. Returns 0 or an errno value. */
+static int read_status(uint64_t pid, const char *name, struct text *ret)
+{
+    int error = procfs_read_of(pid, name, ret);
+    for (unsigned try = 0; try < TRACER_TRIES && error == 0 && is_traced_by_parent(ret); try++) {
+        (void)usleep(TRACER_PAUSE);
+        error = procfs_read_of(pid, name, ret);
+    }
+    return error;
+}
+
 /* Notes the facts in the process's status. */
 static void refuse_note_process(const struct text *status, struct attach_facts *facts)
 {
@@ -281,7 +305,7 @@ static void note_traced_thread(struct attach_facts *facts)
         _cleanup_(text_deinit) struct text status = {0};
         char name[64];
         snprintf(name, sizeof(name), "task/%llu/status", (unsigned long long)id);
-        if (procfs_read_of(facts->pid, name, &status) == 0)
+        if (read_status(facts->pid, name, &status) == 0)
             facts->tracer = other_tracer(&status);
         facts->traced = facts->tracer != 0 && id != facts->pid ? id : 0;
     }
@@ -340,7 +364,7 @@ struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
     _cleanup_(text_deinit) struct text status = {0};
     struct attach_facts facts = {
         .pid = pid, .error = error, .was_there = was_there, .environment = find_environment()};
-    const int unread = procfs_read_of(pid, "status", &status);
+    const int unread = read_status(pid, "status", &status);
     note_proc(&facts);
     if (has_no_descriptors(unread)) {
         facts.error = unread;
