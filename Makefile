@@ -79,7 +79,7 @@ HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
 HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: all objects libs samples demo check check-ci check-all bench fuzz zoo install uninstall dist deb clean
+.PHONY: all objects libs samples web demo check check-ci check-all bench fuzz zoo install uninstall dist deb clean
 all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED)
 	@$(if $(IS_QUIET),:,echo 'Built: $^')
 objects: $(CLI_OBJ) $(INSPECT_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
@@ -120,6 +120,47 @@ $(BUILD)/samples/%: samples/%.c $(STATIC)
 $(BUILD)/samples/%: samples/%.cc $(STATIC)
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
+
+# ---- the page that converts dumps in a browser: docs/web.md ----
+
+# clang compiles the library for WebAssembly; wasi-libc lacks what src/web/libc/ has, and has no zlib.
+WEB      := $(BUILD)/web
+WEB_CC   ?= clang
+ZLIB_SOURCE ?= $(shell tools/setup sources)/zlib
+WEB_SRC  := $(filter-out $(OF_SQLITE),$(LIB_SRC)) $(wildcard src/web/*.c) src/cli/messages.c $(PAGE).c
+WEB_ZLIB := $(patsubst %,$(WEB)/zlib/%.o,adler32 crc32 deflate gzclose gzlib gzread gzwrite inffast inflate inftrees trees zutil)
+WEB_OBJ  := $(patsubst %.c,$(WEB)/%.o,$(WEB_SRC:$(BUILD)/%=%)) $(WEB_ZLIB)
+WEB_FLAGS = --target=wasm32-wasi -O2 -DNDEBUG
+WEB_CPPFLAGS = -Iinclude -Isrc -I$(ZLIB_SOURCE) -isystem src/web/libc -isystem /usr/include/wasm32-wasi -D_GNU_SOURCE -DHAVE_UNISTD_H=1 \
+    $(patsubst %,-D_WASI_EMULATED_%,MMAN SIGNAL PROCESS_CLOCKS GETPID)
+WEB_LIBS := $(patsubst %,-lwasi-emulated-%,mman signal process-clocks getpid) -lm
+WEB_PARTS := $(patsubst %,src/web/%,page.html page.css page.js wasi.js worker.js)
+
+web:
+	tools/setup web
+	$(MAKE) $(WEB)/go2heapsnapshot.html
+
+$(WEB)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(WEB_CC) $(WEB_FLAGS) -std=c17 $(WARNINGS) $(WEB_CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(WEB)/%.o: $(BUILD)/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(WEB_CC) $(WEB_FLAGS) -std=c17 $(WEB_CPPFLAGS) -c -o $@ $<
+
+$(WEB)/zlib/%.o: $(ZLIB_SOURCE)/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(WEB_CC) $(WEB_FLAGS) -isystem /usr/include/wasm32-wasi -DHAVE_UNISTD_H=1 -w -c -o $@ $<
+
+# A stack that grows too far ends in an error, not in data.
+$(WEB)/go2heapsnapshot.wasm: $(WEB_OBJ)
+	$(call say,LD)$(WEB_CC) $(WEB_FLAGS) -mexec-model=reactor -o $@ $^ $(WEB_LIBS) \
+	    -Wl,-z,stack-size=8388608,--stack-first,--max-memory=4294967296,--strip-all
+
+$(WEB)/go2heapsnapshot.html: $(WEB)/go2heapsnapshot.wasm $(WEB_PARTS) tools/web-page
+	$(call say,GEN)tools/web-page $< src/web src/output/html/page.html $@
+
+-include $(WEB_OBJ:.o=.d)
 
 # Prints what a program must be linked with besides the static library.
 libs:

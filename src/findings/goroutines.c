@@ -780,7 +780,7 @@ static void read_runner(const struct findings *findings, size_t number,
         for (size_t j = 0; j < sizeof(runners) / sizeof(*runners) && program.size > 0; j++)
             if (bytes_are(function, runners[j].function))
                 *ret = (struct finalized_blocker){goroutine.node, runners[j].runs,
-                                                  (const char *)program.data, program.size};
+                                                  (const char *)program.data, (size_t)program.size};
         if (program.size == 0 && !bytes_begin(function, "runtime."))
             program = function;
     }

@@ -354,7 +354,7 @@ static void append_whole_field(const struct types *types, uint32_t type, uint64_
     const struct type_field *field =
         of->kind == TYPE_STRUCT ? types_field_at(types, of, offset) : NULL;
     const struct g2h_bytes name = field ? types_text(types, field->name) : bytes_of("value");
-    text_append_path(text, (const char *)name.data, name.size);
+    text_append_path(text, (const char *)name.data, (size_t)name.size);
 }
 
 /* Adds the name of a word of a type, "Config.TLS", and its names in all elements of arrays,

@@ -43,8 +43,8 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
     builder->text.size = 0;
     text_append_name(&builder->text, builder->names, name.data, name.size, NAME_LIMIT);
     return builder_add_member(builder, remarks->parts, (uint32_t)remarks->part_by_name.count + 1,
-                              G2H_NODE_PART, id_hash_text((const char *)name.data, name.size),
-                              ret) &&
+                              G2H_NODE_PART,
+                              id_hash_text((const char *)name.data, (size_t)name.size), ret) &&
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
 }
 

@@ -68,7 +68,7 @@ static bool parameter_of(const struct types *types, uint32_t type, const char **
         !bytes_begin(name, "func(") || !bytes_end(name, ")"))
         return false;
     *ret_text = (const char *)name.data + before;
-    *ret_size = name.size - before - 1;
+    *ret_size = (size_t)(name.size - before - 1);
     return true;
 }
 

@@ -110,7 +110,7 @@ static void reflected_append_type(const struct reflected_reader *reader, struct 
                                   uint32_t type)
 {
     const struct g2h_bytes text = types_name(reader->types, type);
-    reflected_append(name, (const char *)text.data, text.size);
+    reflected_append(name, (const char *)text.data, (size_t)text.size);
 }
 
 /* ---- descriptors ---- */

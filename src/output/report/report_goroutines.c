@@ -16,7 +16,7 @@ static struct g2h_bytes text_without(struct g2h_bytes text, const char *const *w
     for (; *words; words++)
         if (text.size > strlen(*words) && bytes_begin(text, *words))
             return report_bytes((const char *)text.data + strlen(*words),
-                                text.size - strlen(*words));
+                                (size_t)text.size - strlen(*words));
     return text;
 }
 
