@@ -1,4 +1,5 @@
 /* memory; see memory.h. */
+#include "base/contract.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -60,7 +61,9 @@ void *block_alloc(size_t count, size_t entry_size)
 
 void *zeroed_alloc(size_t count, size_t entry_size)
 {
-    void *data = is_possible(count, entry_size) ? calloc(count > 0 ? count : 1, entry_size) : NULL;
+    if (!is_possible(count, entry_size))
+        return NULL;
+    void *data = calloc(count > 0 ? count : 1, entry_size);
     if (data)
         want_huge_pages(data, count * entry_size);
     return data;
@@ -79,14 +82,20 @@ static void *grow_large(void *data, size_t used, size_t size)
     return grown;
 }
 
-/* Grows by half, by as much again if the array is large, or by what is wanted if that is more. If
- * memory runs out, nothing changes. */
+/* Returns by how many entries an array grows: by half, or by as much again if it is large. */
+static size_t array_usual_growth(size_t count, size_t entry_size)
+{
+    enum { FIRST = 16 };
+    if (count < FIRST / 2)
+        return FIRST - count;
+    return count * entry_size >= DOUBLED ? count : count / 2;
+}
+
+/* Grows as usual, or by what is wanted if that is more. If memory runs out, nothing changes. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
-    const size_t usual = count < 8                       ? 16 - count
-                         : count * entry_size >= DOUBLED ? count
-                                                         : count / 2,
-                 extra = more > usual ? more : usual;
+    assert(count <= *capacity);
+    const size_t usual = array_usual_growth(count, entry_size), extra = more > usual ? more : usual;
     if (extra > SIZE_MAX - count || !is_possible(count + extra, entry_size))
         return data;
     const size_t size = (count + extra) * entry_size;
@@ -127,7 +136,9 @@ void *large_alloc(size_t count, size_t entry_size)
     if (!is_possible(count, entry_size))
         return NULL;
     const size_t size = count * entry_size;
-    return size < LARGE ? calloc(1, size > 0 ? size : 1) : map_huge_pages(whole_huge_pages(size));
+    if (size >= LARGE)
+        return map_huge_pages(whole_huge_pages(size));
+    return calloc(1, size > 0 ? size : 1);
 }
 
 void large_free(void *data, size_t count, size_t entry_size)

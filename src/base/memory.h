@@ -26,13 +26,11 @@
 
 /* Appends a copy of value. Returns false if memory runs out. */
 #define vector_push(vector, value) \
-    (vector_grow(vector, 1) ? ((vector)->data[(vector)->count++] = (value), true) : false)
+    (vector_grow(vector, 1) && ((vector)->data[(vector)->count++] = (value), true))
 
 /* Sorts the entries with qsort(), which does not allow the NULL of an empty vector. */
 #define vector_sort(vector, compare) \
-    ((vector)->count > 0 \
-         ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
-         : (void)0)
+    array_sort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare)
 
 /* Makes space for this many more entries if there is not enough. Returns false, and changes
  * nothing, if memory runs out. With 0 more entries, .data may stay NULL. */
@@ -41,6 +39,13 @@
      ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
                                   sizeof(*(vector)->data)), \
       (vector)->capacity - (vector)->count >= (more)))
+
+static inline void array_sort(void *data, size_t count, size_t entry_size,
+                              int (*compare)(const void *one, const void *other))
+{
+    if (count > 0)
+        qsort(data, count, entry_size, compare);
+}
 
 /*
  * Makes space for more entries after the first count, and for at least count / 2, so that pushing

@@ -50,7 +50,7 @@ void port_bzero(void *bytes, size_t size)
 }
 
 struct order {
-    int (*compare)(const void *one, const void *other, void *context);
+    port_compare *compare;
     void *context;
 };
 
@@ -60,8 +60,7 @@ static int compare_by(void *order, const void *one, const void *other)
     return by->compare(one, other, by->context);
 }
 
-void port_qsort_r(void *entries, size_t count, size_t size,
-                  int (*compare)(const void *one, const void *other, void *context), void *context)
+void port_qsort_r(void *entries, size_t count, size_t size, port_compare *compare, void *context)
 {
     struct order order = {compare, context};
 #undef qsort_r

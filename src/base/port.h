@@ -29,8 +29,8 @@ void port_bzero(void *bytes, size_t size);
 #define explicit_bzero port_bzero
 
 /* BSD's function of this name takes its arguments in another order. */
-void port_qsort_r(void *entries, size_t count, size_t size,
-                  int (*compare)(const void *one, const void *other, void *context), void *context);
+typedef int port_compare(const void *one, const void *other, void *context);
+void port_qsort_r(void *entries, size_t count, size_t size, port_compare *compare, void *context);
 #define qsort_r port_qsort_r
 
 /* The clock that counts from the system's start. */

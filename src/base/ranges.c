@@ -62,8 +62,7 @@ bool ranges_next(const struct ranges *ranges, uint64_t from, uint64_t end, struc
         *ret = (struct range){end, end};
         return false;
     }
-    *ret = (struct range){list[at].begin > from ? list[at].begin : from,
-                          list[at].end < end ? list[at].end : end};
+    *ret = range_intersect(list[at], (struct range){from, end});
     return true;
 }
 

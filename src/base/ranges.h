@@ -15,6 +15,14 @@ struct ranges {
     VECTOR(struct range) list;
 };
 
+/* Returns what two ranges have in common. If there is nothing, its end is not after its begin. */
+static inline struct range range_intersect(struct range one, struct range other)
+{
+    const uint64_t begin = one.begin > other.begin ? one.begin : other.begin;
+    const uint64_t end = one.end < other.end ? one.end : other.end;
+    return (struct range){begin, end};
+}
+
 /* Shorter holes are not worth the special handling: their zeros are read and written like other
  * bytes. */
 enum { LEAST_HOLE = 4 * 4096 };

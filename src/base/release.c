@@ -33,9 +33,11 @@ struct go_release go_release_parse(const char *version)
 char *go_release_guessed(const char *version, int size, int minor)
 {
     static const char none[] = "unknown";
+    if (size <= 0) {
+        version = none;
+        size = sizeof(none) - 1;
+    }
     char *text;
-    const int status =
-        asprintf(&text, "%.*s (read as go1.%d)", size > 0 ? size : (int)sizeof(none) - 1,
-                 size > 0 ? version : none, minor);
+    const int status = asprintf(&text, "%.*s (read as go1.%d)", size, version, minor);
     return status < 0 ? NULL : text;
 }

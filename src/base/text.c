@@ -57,6 +57,14 @@ void text_append_grouped(struct text *text, uint64_t number)
     text_printf(text, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
 }
 
+/* Returns how many decimals a number below 999.5 has when three of its digits are shown. */
+static int decimals_of_three_digits(double value)
+{
+    if (value < 9.995)
+        return 2;
+    return value < 99.95 ? 1 : 0;
+}
+
 /* Three significant digits, in decimal units; 999.5 kB would be rounded to 1000, so it is 1.00
  * MB. */
 void text_append_bytes(struct text *text, uint64_t bytes)
@@ -70,11 +78,7 @@ void text_append_bytes(struct text *text, uint64_t bytes)
     }
     for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
         value /= 1000;
-    text_printf(text,
-                value < 9.995   ? "%.2f %s"
-                : value < 99.95 ? "%.1f %s"
-                                : "%.0f %s",
-                value, units[unit]);
+    text_printf(text, "%.*f %s", decimals_of_three_digits(value), value, units[unit]);
 }
 
 /* Returns whether a decimal number is read as the same float. */
@@ -144,9 +148,12 @@ void text_append_float(struct text *text, double value, bool is_narrow)
 {
     enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: otherwise with an exponent */ };
     char digits[18];
-    if (isnan(value) || isinf(value)) {
-        const char *name = isnan(value) ? "NaN" : signbit(value) ? "-Inf" : "+Inf";
-        text_append_string(text, name);
+    if (isnan(value)) {
+        text_append_string(text, "NaN");
+        return;
+    }
+    if (isinf(value)) {
+        text_append_string(text, signbit(value) ? "-Inf" : "+Inf");
         return;
     }
     if (signbit(value))

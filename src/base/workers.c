@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/scope.h"
+
 unsigned workers_available(void)
 {
 #ifdef CPU_COUNT
@@ -109,15 +111,22 @@ struct workers_turn {
     bool stopped; /* another task failed */
 };
 
-/* Waits for the task's turn only now, so that tasks are produced in parallel. */
+/* Passes the buffer's bytes on. Waits for the task's turn only now, so that tasks are produced in
+ * parallel. */
+static struct g2h_error *pass_on(struct workers_turn *turn, struct worker_buffer *buffer)
+{
+    if (turn->run->pack)
+        TRY(turn->run->pack(buffer));
+    if (!turn->stopped)
+        turn->stopped = !await_turn(turn->run, turn->task);
+    if (turn->stopped)
+        return NULL;
+    return turn->run->consume(turn->run->context, buffer);
+}
+
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
 {
-    struct workers_turn *turn = buffer->turn;
-    struct g2h_error *error = turn->run->pack ? turn->run->pack(buffer) : NULL;
-    if (!error && !turn->stopped)
-        turn->stopped = !await_turn(turn->run, turn->task);
-    if (!error && !turn->stopped)
-        error = turn->run->consume(turn->run->context, buffer);
+    struct g2h_error *error = pass_on(buffer->turn, buffer);
     buffer->size = 0;
     return error;
 }
@@ -131,6 +140,15 @@ struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64
     return error;
 }
 
+/* Produces the turn's task, and passes on the bytes that are still in the buffer. */
+static struct g2h_error *run_task_in_order(const struct thread *thread,
+                                           struct worker_buffer *buffer)
+{
+    const struct workers_batch *run = thread->run;
+    TRY(run->produce(run->context, buffer->turn->task, thread->worker, buffer));
+    return worker_buffer_flush(buffer);
+}
+
 /* The body of a thread of an ordered run: produces tasks, and passes each one's bytes on in its
  * turn. A task that is done waits for all tasks before it. */
 static void *run_tasks_in_order(void *argument)
@@ -140,9 +158,7 @@ static void *run_tasks_in_order(void *argument)
     struct workers_turn turn = {.run = run};
     struct worker_buffer buffer = {.turn = &turn};
     while (!turn.stopped && workers_take(run, &turn.task)) {
-        struct g2h_error *error = run->produce(run->context, turn.task, thread->worker, &buffer);
-        if (!error)
-            error = worker_buffer_flush(&buffer);
+        struct g2h_error *error = run_task_in_order(thread, &buffer);
         if (error) {
             workers_fail(run, turn.task, error);
             break;
@@ -221,12 +237,13 @@ struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_c
     struct g2h_error *error = here(context);
     if (is_beside)
         pthread_join(handle, NULL);
-    else if (!error)
+    if (error) {
+        g2h_error_destroy(aside.error);
+        return error;
+    }
+    if (!is_beside)
         run_aside(&aside);
-    if (!error)
-        return aside.error;
-    g2h_error_destroy(aside.error);
-    return error;
+    return aside.error;
 }
 
 /* The buffer grows by more than is needed, so that it grows rarely. */
