@@ -121,7 +121,10 @@ static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + siz
     for (; i < size && data[i] != '\n' && data[i] != '\r' && count <= QUOTED; i++)
         if ((data[i] & 0xc0) != 0x80) /* skips UTF-8 continuation bytes */
             ret[count++] = data[i] >= ' ' && data[i] < 0x7f ? (char)data[i] : '?';
-    strcpy(ret + (count > QUOTED ? QUOTED : count), count > QUOTED ? "..." : "");
+    if (count > QUOTED)
+        strcpy(ret + QUOTED, "...");
+    else
+        ret[count] = '\0';
 }
 
 /* ---- all together ---- */

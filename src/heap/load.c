@@ -87,10 +87,11 @@ static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
 {
     const struct g2h_input *input = loader->heap->input;
     const struct ranges *holes = input_holes(input);
-    const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD,
-                   most = wanted > WINDOWS ? wanted : WINDOWS,
-                   left = input->size - begin - ranges_bytes(holes, begin, input->size),
-                   even = left / most + 1, size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
+    const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD;
+    const uint64_t most = wanted > WINDOWS ? wanted : WINDOWS;
+    const uint64_t left = input->size - begin - ranges_bytes(holes, begin, input->size);
+    const uint64_t even = left / most + 1;
+    const uint64_t size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
     uint64_t takes = 0; /* remaining bytes of the last window */
     loader->window_begins = malloc((size_t)(most + 1) * sizeof(uint64_t));
     TRY_MEMORY(loader->window_begins);
@@ -484,6 +485,13 @@ CLEANUP_POINTER(destroy_heap, struct g2h_heap, g2h_heap_destroy);
 
 /* The format says whether objects have types or field lists of pointers, which decides how their
  * pointers are found. */
+static enum pointer_form pointer_form_of(const struct g2h_reader *reader)
+{
+    if (g2h_reader_objects_have_types(reader))
+        return POINTERS_TYPED;
+    return strcmp(g2h_reader_format(reader), "1.4") == 0 ? POINTERS_LISTED_KIND : POINTERS_LISTED;
+}
+
 struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                                 const struct g2h_heap_options *options, struct g2h_heap **ret)
 {
@@ -493,10 +501,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
         return &error_no_memory;
     TRY(g2h_reader_create(input, &heap->reader));
     heap->input = input;
-    heap->pointer_form = g2h_reader_objects_have_types(heap->reader) ? POINTERS_TYPED
-                         : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
-                             ? POINTERS_LISTED_KIND
-                             : POINTERS_LISTED;
+    heap->pointer_form = pointer_form_of(heap->reader);
     slot_classes_init(&heap->slot_classes, heap);
     heap->fields = reader_object_fields(heap->reader);
     loader.progress = options ? options->progress : NULL;

@@ -118,9 +118,10 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
     }
     if (object->size == LARGEST_SMALL)
         list = NULL; /* its slot class does not depend on the list alone */
-    number = list && list->tag > 0 ? list->tag - 1
-             : list                ? MAP_NONE
-                                   : slot_classes_find_noscan(&reader->slot_classes, object);
+    if (!list)
+        number = slot_classes_find_noscan(&reader->slot_classes, object);
+    else
+        number = list->tag > 0 ? list->tag - 1 : MAP_NONE;
     if (number == MAP_NONE && !slot_classes_intern(&reader->slot_classes, object, &number))
         return false;
     if (list)

@@ -15,6 +15,7 @@
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/port.h"
+#include "base/scope.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 
@@ -422,7 +423,9 @@ static size_t chunk_capacity(const struct g2h_heap *heap)
 {
     enum { LEAST = 1 << 10, MOST = 1 << 23 };
     const size_t usual = heap->object_count;
-    return usual < LEAST ? LEAST : usual > MOST ? MOST : usual;
+    if (usual < LEAST)
+        return LEAST;
+    return usual < MOST ? usual : MOST;
 }
 
 /* Collects the results of the threads in targets, which owns their chunks from then on. */
@@ -462,6 +465,15 @@ static _asserted_ bool targets_are_objects(const struct targets *targets,
     return true;
 }
 
+/* Finds the targets of all objects on several threads. */
+static struct g2h_error *targets_find(struct targets_finding *finding, unsigned threads)
+{
+    struct targets *targets = finding->targets;
+    TRY_MEMORY(targets->leading && targets->frame_pointed && add_blocks(targets, finding->heap) &&
+               sort_frames(&targets->frames, finding->heap));
+    return workers_run(threads, targets->block_count, find_of_block, finding);
+}
+
 /* Pointers to deferred calls are separated in the end, since their targets must be known. */
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
@@ -472,20 +484,14 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
                                       calloc(threads, sizeof(struct targets_finder)),
                                       chunk_capacity(heap),
                                       heap_words_are_usual(heap)};
-    struct g2h_error *error = NULL, *no_memory = NULL;
     *targets = (struct targets){
         .leading = zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
         .frame_pointed = calloc(heap->frames.count + 1, 1)};
-    if (!finding.finders || !targets->leading || !targets->frame_pointed ||
-        !add_blocks(targets, heap) || !sort_frames(&targets->frames, heap))
-        error = &error_no_memory;
-    if (!error)
-        error = workers_run(threads, targets->block_count, find_of_block, &finding);
-    if (finding.finders)
-        no_memory = targets_gather(&finding, threads);
+    TRY_MEMORY(finding.finders);
+    struct g2h_error *error = targets_find(&finding, threads);
+    struct g2h_error *no_memory = targets_gather(&finding, threads);
     free(finding.finders);
-    if (error || no_memory)
-        return error ? error : no_memory;
+    TRY(error ? error : no_memory);
     assert(targets_are_objects(targets, heap));
     return separate_deferred(targets, heap);
 }

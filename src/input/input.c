@@ -259,13 +259,15 @@ static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 static struct g2h_error *note_damage(struct spool *spool, const struct unpack_method *method,
                                      bool is_cut, const char *why)
 {
-    const unsigned long long at = (unsigned long long)(spool->taken - (spool->end - spool->begin));
-    const char *name = spool->input->name;
-    spool->input->damage =
-        is_cut ? error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is cut", name,
-                              (unsigned long long)spool->taken, method->name)
-               : error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is damaged: %s",
-                              name, at, method->name, why ? why : "bad data");
+    const unsigned long long end = spool->taken, at = end - (spool->end - spool->begin);
+    struct g2h_input *input = spool->input;
+    if (is_cut)
+        input->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is cut",
+                                     input->name, end, method->name);
+    else
+        input->damage =
+            error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is damaged: %s",
+                         input->name, at, method->name, why ? why : "bad data");
     return NULL;
 }
 

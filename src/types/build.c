@@ -265,14 +265,12 @@ static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_by
     if (!basic)
         return TYPE_NONE;
     const unsigned word = runtime->types->pointer_size;
-    const bool two = basic->kind == TYPE_INTERFACE || basic->kind == TYPE_STRING;
+    const unsigned words = basic->kind == TYPE_INTERFACE || basic->kind == TYPE_STRING ? 2 : 1;
     struct type type = {.kind = basic->kind,
                         .direct_interface =
                             basic->kind == TYPE_UNSAFE_POINTER || basic->kind == TYPE_FUNC,
                         .empty_interface = basic->kind == TYPE_INTERFACE,
-                        .size = basic->size ? basic->size
-                                : two       ? 2 * word
-                                            : word,
+                        .size = basic->size ? basic->size : words * word,
                         .pointer_bytes = UINT64_MAX,
                         .elem = TYPE_NONE,
                         .key = TYPE_NONE,

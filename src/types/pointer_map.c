@@ -401,17 +401,16 @@ static struct pointer_word describe_word(const struct types *types, uint32_t off
                                          uint32_t number)
 {
     const struct type *type = &types->list.data[number];
-    struct pointer_word word = {offset, field, number, WORD_OTHER};
+    const bool is_slice = type->kind == TYPE_SLICE;
     if (type->kind == TYPE_STRING)
-        word.form = WORD_TEXT;
-    else if (type->kind == TYPE_INTERFACE)
-        word.form = WORD_INTERFACE;
-    else if (type->kind == TYPE_SLICE || (type->kind == TYPE_POINTER && type->target == TARGET_ONE))
-        word = (struct pointer_word){offset, field, type->elem,
-                                     type->elem >= types->list.count ? WORD_NONE
-                                     : type->kind == TYPE_SLICE      ? WORD_SLICE
-                                                                     : WORD_VALUE};
-    return word;
+        return (struct pointer_word){offset, field, number, WORD_TEXT};
+    if (type->kind == TYPE_INTERFACE)
+        return (struct pointer_word){offset, field, number, WORD_INTERFACE};
+    if (!is_slice && (type->kind != TYPE_POINTER || type->target != TARGET_ONE))
+        return (struct pointer_word){offset, field, number, WORD_OTHER};
+    if (type->elem >= types->list.count)
+        return (struct pointer_word){offset, field, type->elem, WORD_NONE};
+    return (struct pointer_word){offset, field, type->elem, is_slice ? WORD_SLICE : WORD_VALUE};
 }
 
 /* Finds the field of each word, and removes fields without a word: the collector does not scan

@@ -253,10 +253,10 @@ static uint32_t trie_entry_type(struct runtime_types *runtime, uint32_t node, co
     if (key == TYPE_NONE || (!of_unique && value == TYPE_NONE))
         return TYPE_NONE;
     const uint32_t entry = new_struct(runtime, text_bytes(&name));
-    if (of_unique ? BUILD_FILL(runtime, entry, unique_entry, node, key, entry)
-                  : BUILD_FILL(runtime, entry, trie_entry, node, key, value, entry))
-        return build_register(runtime, entry) ? entry : TYPE_NONE;
-    return TYPE_NONE;
+    const bool is_filled = of_unique
+                               ? BUILD_FILL(runtime, entry, unique_entry, node, key, entry)
+                               : BUILD_FILL(runtime, entry, trie_entry, node, key, value, entry);
+    return is_filled && build_register(runtime, entry) ? entry : TYPE_NONE;
 }
 
 /* Returns the type of pointers to a node, or TYPE_NONE. A node is the first field of either an

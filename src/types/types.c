@@ -219,10 +219,10 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
                 break;
             if (name.size > 1 && name.data[0] == '.') /* the receiver of a method value: .this */
                 name = (struct g2h_bytes){name.data + 1, name.size - 1};
-            added = step == STEP_SKIPPED
-                        ? 0
-                        : snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",
-                                   name.size < left ? (int)name.size : (int)left, name.data);
+            const int shown = name.size < left ? (int)name.size : (int)left;
+            if (step != STEP_SKIPPED)
+                added =
+                    snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "", shown, name.data);
             number = field->type;
             offset -= field->offset;
         } else {
