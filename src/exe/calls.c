@@ -117,18 +117,16 @@ struct g2h_error *exe_wrapped(const struct g2h_exe *exe, uint64_t address, uint6
 {
     const struct pclntab *pclntab = exe_pclntab(exe);
     struct pclntab_function function;
-    struct code code;
+    _cleanup_(code_deinit) struct code code = {0};
     uint64_t index, offset;
     *ret = bytes_none;
     if (!exe_text_offset(exe, address, &offset) || !pclntab_find(pclntab, offset, &index) ||
         !pclntab_function(pclntab, index, &function) ||
         !calls_is_wrapper(pclntab, exe_wrapper_id(exe), function.id, pclntab_name(pclntab, index)))
         return NULL;
-    struct g2h_error *error = code_read(&code, pclntab, exe_module(exe), index, left);
-    if (!error && !calls_find_inlined(&code, ret)) {
-        *ret = bytes_none;
-        error = calls_find_called(exe, index, left, ret);
-    }
-    code_deinit(&code);
-    return error;
+    TRY(code_read(&code, pclntab, exe_module(exe), index, left));
+    if (calls_find_inlined(&code, ret))
+        return NULL;
+    *ret = bytes_none;
+    return calls_find_called(exe, index, left, ret);
 }

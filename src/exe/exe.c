@@ -68,8 +68,11 @@ bool exe_is_go(const char *path)
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
         return false;
     struct g2h_error *error = source_open(path, &input);
-    if (!error)
-        error = image_init(&image, path, (struct g2h_bytes){input->data, input->size});
+    if (error) {
+        g2h_error_destroy(error);
+        return false;
+    }
+    error = image_init(&image, path, (struct g2h_bytes){input->data, input->size});
     const bool is_go = !error && has_go_section(&image);
     g2h_error_destroy(error);
     g2h_input_close(input);
@@ -223,9 +226,9 @@ bool g2h_exe_is_plugin(const struct g2h_exe *exe)
 
 struct image *exe_dwarf_image(struct g2h_exe *exe)
 {
-    return has_dwarf(&exe->image)         ? &exe->image
-           : has_dwarf(&exe->debug_image) ? &exe->debug_image
-                                          : NULL;
+    if (has_dwarf(&exe->image))
+        return &exe->image;
+    return has_dwarf(&exe->debug_image) ? &exe->debug_image : NULL;
 }
 
 bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol *ret)
@@ -304,8 +307,8 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
         return NULL;
     TRY(dies_inflate(image, process->threads > 0 ? process->threads : 1));
     TRY(dwarf_info_init(&exe->dwarf_info, image, &exe->types, exe->types_start));
-    struct g2h_error *error = scopes_init(&exe->scopes, &exe->dwarf_info, &exe->types, process->pcs,
-                                          process->pc_count, process->frame_count, process->slide);
+    struct g2h_error *error =
+        scopes_init(&exe->scopes, &exe->dwarf_info, &exe->types, &process->frames, process->slide);
     dwarf_info_close(&exe->dwarf_info);
     return error;
 }
@@ -313,9 +316,12 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
 /* Reads the types: the descriptors, and then DWARF, which adds to them. */
 static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
 {
+    struct rtypes_found found;
     TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
-                    process->witness_count, &exe->types_start, &exe->types_unfit));
-    exe->types_checked = process->witness_count;
+                    &found));
+    exe->types_start = found.start;
+    exe->types_unfit = found.unfit;
+    exe->types_checked = process->witnesses.count;
     return read_dwarf(exe, process);
 }
 

@@ -73,11 +73,8 @@ struct exe_process {
     uint64_t slide; /* distance from the addresses of data in the file to those in the process */
     /* The types that the process is known to have, which show where the file has the descriptors,
      * and which of these do not fit. */
-    const struct rtype_witness *witnesses;
-    size_t witness_count;
-    const uint64_t *pcs; /* the distinct program counters of its frames: see scopes_init() */
-    size_t pc_count;
-    uint64_t frame_count;
+    struct rtype_witnesses witnesses;
+    struct scopes_frames frames;
     unsigned threads; /* to use; 0: one */
 };
 

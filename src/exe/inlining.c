@@ -87,22 +87,22 @@ void g2h_inlining_destroy(struct g2h_inlining *inlining)
 
 /* ---- the code of a function ---- */
 
+static void body_deinit(struct body *body)
+{
+    code_deinit(&body->code);
+    free(body->calls.sites.data);
+}
+
 /* Reads the code and the calls of a function. */
 static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t function)
 {
-    struct body body = {.calls = {{0}}};
+    _cleanup_(body_deinit) struct body body = {.calls = {{0}}};
     uint64_t *left = &inlining->read_left;
-    struct g2h_error *error =
-        code_read(&body.code, inlining->pclntab, inlining->moduledata, function, left);
-    if (!error)
-        error = call_sites_find(&inlining->call_sites, function, left, &body.calls);
-    if (!error && !vector_push(&inlining->bodies, body))
-        error = &error_no_memory;
-    if (error) {
-        code_deinit(&body.code);
-        free(body.calls.sites.data);
-    }
-    return error;
+    TRY(code_read(&body.code, inlining->pclntab, inlining->moduledata, function, left));
+    TRY(call_sites_find(&inlining->call_sites, function, left, &body.calls));
+    TRY_MEMORY(vector_push(&inlining->bodies, body));
+    body = (struct body){.calls = {{0}}}; /* the list owns it */
+    return NULL;
 }
 
 /* Finds the body of the function with a name. *ret is NULL if there is no such function. */
@@ -159,14 +159,19 @@ static struct g2h_bytes inlining_function_at(const struct code *code, const stru
 static void add_call(struct chain *chain, const struct code *code, const struct code_part *part,
                      const struct code_part *behind, const struct inlined_call *inlined)
 {
-    chain->calls[chain->count++] = (struct g2h_call){
-        .function = inlined ? inlined->function : pclntab_name(code->pclntab, code->index),
+    struct g2h_call call = {
+        .function = pclntab_name(code->pclntab, code->index),
         .file = pclntab_file(code->pclntab, code->index, part->file),
         .line = part->line,
-        .start_line = inlined ? inlined->start_line : code->start_line,
+        .start_line = code->start_line,
         .behind = inlining_function_at(code, behind),
         .is_inlined = inlined != NULL,
     };
+    if (inlined) {
+        call.function = inlined->function;
+        call.start_line = inlined->start_line;
+    }
+    chain->calls[chain->count++] = call;
 }
 
 /* Collects the calls from a part of the code, which is that of the stack's first call, to its

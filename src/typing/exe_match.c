@@ -356,15 +356,12 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     TRY(match_addresses(exe, heap, &process));
     TRY(match_constants(exe, heap, &process));
     TRY(find_witnesses(exe, heap, &process, &witnesses));
-    process.witnesses = witnesses.list.data;
-    process.witness_count = witnesses.list.count;
+    process.witnesses = (struct rtype_witnesses){witnesses.list.data, witnesses.list.count};
     /* Before 1.5 objects have other lists of pointers, and are not typed by the executable: the
      * variables of their frames are not needed. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
         TRY(match_find_pcs(heap, &pcs));
-    process.pcs = pcs.list.data;
-    process.pc_count = pcs.list.count;
-    process.frame_count = heap->frames.count;
+    process.frames = (struct scopes_frames){pcs.list.data, pcs.list.count, heap->frames.count};
     process.threads = heap->threads;
     return exe_bind(exe, &process);
 }

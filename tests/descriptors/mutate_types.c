@@ -177,8 +177,7 @@ int main(int argc, char **argv)
         struct pclntab pclntab;
         struct moduledata moduledata;
         struct types types;
-        uint64_t start;
-        size_t unfit;
+        struct rtypes_found rest;
         state = 88172645463325252ull * way;
         fprintf(stderr, "\rway %lu", way);
         memcpy(data, original.data, original.size);
@@ -190,8 +189,8 @@ int main(int argc, char **argv)
         types_init(&types, image.is_64 ? 8 : 4);
         /* Three ways in four trust the damaged moduledata; the fourth also checks it against the
          * dump's records. */
-        check(rtypes_init(&types, &image, &moduledata, 0, witnesses, way % 4 ? 0 : witness_count,
-                          &start, &unfit));
+        check(rtypes_init(&types, &image, &moduledata, 0,
+                          (struct rtype_witnesses){witnesses, way % 4 ? 0 : witness_count}, &rest));
         examine(&types);
         found += types.list.count;
         types_deinit(&types);

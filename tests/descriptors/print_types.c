@@ -103,8 +103,7 @@ static void of_file(const char *path)
     struct pclntab pclntab;
     struct moduledata moduledata;
     struct types types;
-    uint64_t start;
-    size_t unfit;
+    struct rtypes_found found;
     check(g2h_input_open(path, NULL, &input));
     check(image_init(&image, path, (struct g2h_bytes){input->data, input->size}));
     check(pclntab_init(&pclntab, &image));
@@ -113,11 +112,11 @@ static void of_file(const char *path)
     types_init(&types, image.is_64 ? 8 : 4);
     struct timespec from, to;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    check(rtypes_init(&types, &image, &moduledata, 0, NULL, 0, &start, &unfit));
+    check(rtypes_init(&types, &image, &moduledata, 0, (struct rtype_witnesses){NULL, 0}, &found));
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     fprintf(stderr, "print_types: %zu types in %.1f ms of processor time\n", types.list.count,
             (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6);
-    print(&types, start, 0, unfit);
+    print(&types, found.start, 0, found.unfit);
     types_deinit(&types);
     image_deinit(&image);
     g2h_input_close(input);

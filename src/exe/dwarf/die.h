@@ -14,6 +14,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/ranges.h"
 #include "exe/dwarf/dwarf_constants.h"
 #include "exe/image/image.h"
 
@@ -180,6 +181,6 @@ struct die_ranges {
 
 /* Finds the next range. Returns false if there are no more. */
 bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
-               uint64_t *ret_low, uint64_t *ret_high);
+               struct range *ret);
 
 #endif

@@ -202,7 +202,7 @@ enum list_entry {
 /* Reads the next entry of a list of DWARF 5 that has bounds. Entries without bounds change *base,
  * which offsets are relative to. Returns false at the list's end. */
 static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct cursor *list,
-                         bool is_location, uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
+                         bool is_location, uint64_t *base, struct range *ret)
 {
     static const uint8_t of_locations[] = {
         [DW_LLE_end_of_list] = ENTRY_END,           [DW_LLE_base_addressx] = ENTRY_BASEX,
@@ -220,7 +220,7 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
     const uint8_t *kinds = is_location ? of_locations : of_ranges;
     const size_t count = is_location ? sizeof(of_locations) : sizeof(of_ranges);
     const unsigned size = unit->address_size;
-    uint64_t kind, low, high;
+    uint64_t kind, low, high, length;
     while (die_pay(dies, 1) && die_read(dies, list, 1, &kind)) {
         switch (kind < count ? (enum list_entry)kinds[kind] : ENTRY_UNKNOWN) {
         case ENTRY_BASEX:
@@ -233,29 +233,28 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
             continue;
         case ENTRY_STARTX_ENDX:
             return cursor_uvarint(list, &low) && cursor_uvarint(list, &high) &&
-                   die_address(dies, unit, low, ret_low) && die_address(dies, unit, high, ret_high);
+                   die_address(dies, unit, low, &ret->begin) &&
+                   die_address(dies, unit, high, &ret->end);
         case ENTRY_STARTX_LENGTH:
-            if (!cursor_uvarint(list, &low) || !cursor_uvarint(list, &high) ||
-                !die_address(dies, unit, low, ret_low))
+            if (!cursor_uvarint(list, &low) || !cursor_uvarint(list, &length) ||
+                !die_address(dies, unit, low, &ret->begin))
                 return false;
-            *ret_high = *ret_low + high;
+            ret->end = ret->begin + length;
             return true;
         case ENTRY_OFFSETS:
             if (!cursor_uvarint(list, &low) || !cursor_uvarint(list, &high))
                 return false;
-            *ret_low = *base + low;
-            *ret_high = *base + high;
+            *ret = (struct range){*base + low, *base + high};
             return true;
         case ENTRY_DEFAULT:
-            *ret_low = 0;
-            *ret_high = UINT64_MAX;
+            *ret = (struct range){0, UINT64_MAX};
             return true;
         case ENTRY_START_END:
-            return die_read(dies, list, size, ret_low) && die_read(dies, list, size, ret_high);
+            return die_read(dies, list, size, &ret->begin) && die_read(dies, list, size, &ret->end);
         case ENTRY_START_LENGTH:
-            if (!die_read(dies, list, size, ret_low) || !cursor_uvarint(list, &high))
+            if (!die_read(dies, list, size, &ret->begin) || !cursor_uvarint(list, &length))
                 return false;
-            *ret_high = *ret_low + high;
+            ret->end = ret->begin + length;
             return true;
         default:
             return false;
@@ -267,7 +266,7 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
 /* Does the same for a list of DWARF 2 to 4: pairs of offsets, in which two zeros are the end, and
  * the largest number is followed by a new base. Returns false at the end. */
 static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
-                         uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
+                         uint64_t *base, struct range *ret)
 {
     const unsigned size = unit->address_size;
     const uint64_t base_marker = size == 8 ? UINT64_MAX : UINT32_MAX;
@@ -280,8 +279,7 @@ static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct 
             *base = high;
             continue;
         }
-        *ret_low = *base + low;
-        *ret_high = *base + high;
+        *ret = (struct range){*base + low, *base + high};
         return true;
     }
     return false;
@@ -314,7 +312,8 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
     const struct die_unit *unit = die->unit;
     struct die_attribute attribute;
     struct cursor list;
-    uint64_t low, high, size, base = unit->base;
+    struct range code;
+    uint64_t size, base = unit->base;
     ret->count = 0;
     if (!die_own(dies, die, DW_AT_location, &attribute))
         return true;
@@ -322,12 +321,12 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
         return read_operations(dies, unit, attribute.value, ret);
     if (!find_list(dies, attribute, &dies->loc, &dies->loclists, unit->locations, &list))
         return true;
-    while (unit->version < 5 ? read_entry_4(dies, unit, &list, &base, &low, &high)
-                             : read_entry_5(dies, unit, &list, true, &base, &low, &high)) {
+    while (unit->version < 5 ? read_entry_4(dies, unit, &list, &base, &code)
+                             : read_entry_5(dies, unit, &list, true, &base, &code)) {
         if (!(unit->version < 5 ? die_read(dies, &list, 2, &size) : cursor_uvarint(&list, &size)) ||
             size > cursor_left(&list))
             return true;
-        if (address >= low && address < high) {
+        if (address >= code.begin && address < code.end) {
             list.end = list.at + size;
             return read_operations(dies, unit, list, ret);
         }
@@ -340,12 +339,12 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
 
 /* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). Returns
  * false if it does not have both. */
-static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_low,
-                        uint64_t *ret_high)
+static bool read_bounds(struct dies *dies, const struct die *die, struct range *ret)
 {
     struct die_attribute low, high;
     if (!die_own(dies, die, DW_AT_high_pc, &high) || !die_own(dies, die, DW_AT_low_pc, &low) ||
-        !die_attribute_number(dies, low, ret_low) || !die_attribute_number(dies, high, ret_high))
+        !die_attribute_number(dies, low, &ret->begin) ||
+        !die_attribute_number(dies, high, &ret->end))
         return false;
     switch (high.spec->form) {
     case DW_FORM_addr:
@@ -356,7 +355,7 @@ static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_
     case DW_FORM_addrx4:
         break;
     default: /* an offset, from DWARF 4 on */
-        *ret_high += *ret_low;
+        ret->end += ret->begin;
     }
     return true;
 }
@@ -364,13 +363,13 @@ static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_
 /* The first call reads the entry's single range, if it has one; otherwise each call reads the next
  * range of its list. */
 bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
-               uint64_t *ret_low, uint64_t *ret_high)
+               struct range *ret)
 {
     const struct die_unit *unit = die->unit;
     struct die_attribute attribute;
     if (!ranges->is_begun) {
         ranges->is_begun = true;
-        if (read_bounds(dies, die, ret_low, ret_high))
+        if (read_bounds(dies, die, ret))
             return true;
         ranges->base = unit->base;
         ranges->is_list =
@@ -379,7 +378,6 @@ bool die_range(struct dies *dies, const struct die *die, struct die_ranges *rang
     }
     if (!ranges->is_list)
         return false;
-    return unit->version < 5
-               ? read_entry_4(dies, unit, &ranges->list, &ranges->base, ret_low, ret_high)
-               : read_entry_5(dies, unit, &ranges->list, false, &ranges->base, ret_low, ret_high);
+    return unit->version < 5 ? read_entry_4(dies, unit, &ranges->list, &ranges->base, ret)
+                             : read_entry_5(dies, unit, &ranges->list, false, &ranges->base, ret);
 }

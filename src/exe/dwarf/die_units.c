@@ -29,10 +29,14 @@ static bool read_specs(struct dies *dies, struct cursor *cursor,
             return false;
         if (name == 0 && form == 0)
             return true;
-        const struct die_spec spec = {.name = name < UINT32_MAX ? (uint32_t)name : UINT32_MAX,
-                                      .form = form < UINT16_MAX ? (uint16_t)form : UINT16_MAX,
-                                      .size = die_size_of_form(form),
-                                      .number = (int64_t)number};
+        struct die_spec spec = {.name = UINT32_MAX,
+                                .form = UINT16_MAX, /* of numbers that no attribute has */
+                                .size = die_size_of_form(form),
+                                .number = (int64_t)number};
+        if (name < UINT32_MAX)
+            spec.name = (uint32_t)name;
+        if (form < UINT16_MAX)
+            spec.form = (uint16_t)form;
         *ret_memory = dies->specs.count < UINT32_MAX && vector_push(&dies->specs, spec);
         if (!*ret_memory)
             return false;

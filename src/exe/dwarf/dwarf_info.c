@@ -97,10 +97,13 @@ static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
     struct dies *dies = &dwarf_info->reader->dies;
     struct dwarf_function function = {.die = die->offset};
     struct die_ranges ranges = {.is_begun = false};
+    struct range code;
     bool first = true;
-    while (die_range(dies, die, &ranges, &function.low, &function.high)) {
-        if (function.low >= function.high)
+    while (die_range(dies, die, &ranges, &code)) {
+        if (code.begin >= code.end)
             continue;
+        function.low = code.begin;
+        function.high = code.end;
         /* Entries may share a list of ranges, so the size of the lists does not bound the number of
          * ranges. */
         if (!die_pay(dies, sizeof(function)))

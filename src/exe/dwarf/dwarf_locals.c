@@ -255,9 +255,9 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
 static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};
-    uint64_t low, high;
-    while (die_range(&frame->reader->dies, die, &ranges, &low, &high))
-        if (frame->pc >= low && frame->pc < high)
+    struct range code;
+    while (die_range(&frame->reader->dies, die, &ranges, &code))
+        if (frame->pc >= code.begin && frame->pc < code.end)
             return true;
     return false;
 }

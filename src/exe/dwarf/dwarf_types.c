@@ -39,31 +39,48 @@ static uint64_t recorded_size(struct dies *dies, const struct die *die)
     return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
 }
 
+/* The kinds of numbers by their size in bytes; a size without such numbers has TYPE_INVALID, 0. */
+enum { LARGEST_NUMBER = 16 };
+typedef const uint8_t kinds_by_size[LARGEST_NUMBER + 1];
+static kinds_by_size kinds_of_int = {
+    [1] = TYPE_INT8, [2] = TYPE_INT16, [4] = TYPE_INT32, [8] = TYPE_INT64};
+static kinds_by_size kinds_of_uint = {
+    [1] = TYPE_UINT8, [2] = TYPE_UINT16, [4] = TYPE_UINT32, [8] = TYPE_UINT64};
+static kinds_by_size kinds_of_bool = {
+    [1] = TYPE_BOOL, [2] = TYPE_BOOL, [4] = TYPE_BOOL, [8] = TYPE_BOOL, [16] = TYPE_BOOL};
+static kinds_by_size kinds_of_float = {[4] = TYPE_FLOAT32, [8] = TYPE_FLOAT64};
+static kinds_by_size kinds_of_complex = {[8] = TYPE_COMPLEX64, [16] = TYPE_COMPLEX128};
+
 /* Returns the kind of a basic type by its encoding and size. */
 static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
 {
     uint64_t encoding;
-    /* The kinds of integers ascend by size: TYPE_INT8 + 1 is TYPE_INT16. */
-    const unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    if (!die_number(dies, die, DW_AT_encoding, &encoding) || (size != 1u << log && size != 16))
+    if (!die_number(dies, die, DW_AT_encoding, &encoding) || size > LARGEST_NUMBER)
         return TYPE_INVALID;
     switch (encoding) {
     case DW_ATE_boolean:
-        return TYPE_BOOL;
+        return kinds_of_bool[size];
     case DW_ATE_float:
-        return size == 4 ? TYPE_FLOAT32 : size == 8 ? TYPE_FLOAT64 : TYPE_INVALID;
+        return kinds_of_float[size];
     case DW_ATE_complex_float:
-        return size == 8 ? TYPE_COMPLEX64 : size == 16 ? TYPE_COMPLEX128 : TYPE_INVALID;
+        return kinds_of_complex[size];
     case DW_ATE_signed:
     case DW_ATE_signed_char:
-        return size == 16 ? TYPE_INVALID : TYPE_INT8 + log;
+        return kinds_of_int[size];
     case DW_ATE_unsigned:
     case DW_ATE_unsigned_char:
     case DW_ATE_UTF:
-        return size == 16 ? TYPE_INVALID : TYPE_UINT8 + log;
+        return kinds_of_uint[size];
     default:
         return TYPE_INVALID;
     }
+}
+
+/* Returns the kind of an enumeration of C, which has the size of one of its integers. */
+static unsigned kind_of_enumeration(uint64_t size)
+{
+    const unsigned kind = size <= LARGEST_NUMBER ? kinds_of_int[size] : TYPE_INVALID;
+    return kind != TYPE_INVALID ? kind : TYPE_INT64;
 }
 
 /* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
@@ -87,7 +104,7 @@ static unsigned dwarf_types_kind_of(struct dies *dies, const struct die *die, ui
     case DW_TAG_subroutine_type:
         return kind == TYPE_FUNC ? TYPE_FUNC : TYPE_INVALID;
     case DW_TAG_enumeration_type:
-        return size == 1 ? TYPE_INT8 : size == 2 ? TYPE_INT16 : size == 4 ? TYPE_INT32 : TYPE_INT64;
+        return kind_of_enumeration(size);
     case DW_TAG_typedef:
         return kind == TYPE_MAP || kind == TYPE_CHAN || kind == TYPE_INTERFACE ? kind
                                                                                : TYPE_INVALID;
@@ -196,6 +213,21 @@ static struct g2h_bytes name_target(struct dies *dies, struct die *die)
     return name.size > 0 ? name : bytes_of("void");
 }
 
+/* Returns what stands for the name of a type of C that has none, and is not a pointer. */
+static const char *name_of_nameless(unsigned tag)
+{
+    switch (tag) {
+    case DW_TAG_array_type:
+        return "array";
+    case DW_TAG_union_type:
+        return "union";
+    case DW_TAG_subroutine_type:
+        return "function";
+    default:
+        return "struct";
+    }
+}
+
 /* Makes a name for a type of C that has none: "*list_head", "**char". */
 static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
                                      size_t size)
@@ -213,10 +245,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
             now = next;
     }
     if (name.size == 0)
-        name = bytes_of(die_tag(&now) == DW_TAG_array_type        ? "array"
-                        : die_tag(&now) == DW_TAG_union_type      ? "union"
-                        : die_tag(&now) == DW_TAG_subroutine_type ? "function"
-                                                                  : "struct");
+        name = bytes_of(name_of_nameless(die_tag(&now)));
     const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
     memcpy(buffer + stars, name.data, most);
     return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};

@@ -26,12 +26,12 @@ static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
 
 /* Many frames share a program counter: the variables at each are read once. */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
-                              struct types *types, const uint64_t *pcs, size_t count,
-                              uint64_t frames, uint64_t slide)
+                              struct types *types, const struct scopes_frames *frames,
+                              uint64_t slide)
 {
-    const uint64_t most = LOCALS_MORE + LOCALS_PER_FRAME * frames;
+    const uint64_t *pcs = frames->pcs, most = LOCALS_MORE + LOCALS_PER_FRAME * frames->count;
     *scopes = (struct scopes){.by_pc = {0}};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < frames->pc_count; i++) {
         uint32_t number = (uint32_t)scopes->list.count, first;
         if (!map_put(&scopes->by_pc, pcs[i], number, &first))
             return &error_no_memory;

@@ -15,6 +15,13 @@ struct scope {
     uint32_t inlined; /* string: the innermost function inlined there; UINT32_MAX: none */
 };
 
+/* The frames of a process whose variables are wanted. */
+struct scopes_frames {
+    const uint64_t *pcs; /* their distinct program counters, each of which is in a call */
+    size_t pc_count;
+    uint64_t count; /* of frames: it bounds the number of variables */
+};
+
 struct scopes {
     struct map by_pc; /* program counter → index in list */
     VECTOR(struct scope) list;
@@ -23,14 +30,13 @@ struct scopes {
 };
 
 /*
- * Collects the variables at count program counters of the process, each of which is in a call.
- * frames is the number of frames at these program counters, and bounds the number of variables: a
- * few per frame are enough for any program that is not damaged. May add types. Error:
- * G2H_ERROR_MEMORY.
+ * Collects the variables of the frames: a few per frame are enough for any program that is not
+ * damaged. slide is the distance from addresses of the file to those of the process. May add types.
+ * Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
-                              struct types *types, const uint64_t *pcs, size_t count,
-                              uint64_t frames, uint64_t slide);
+                              struct types *types, const struct scopes_frames *frames,
+                              uint64_t slide);
 void scopes_deinit(struct scopes *scopes);
 
 /* Returns the variables at a program counter, or NULL if there are none. */

@@ -126,9 +126,12 @@ static void build_info_append(struct text *text, struct g2h_bytes value)
 {
     enum { MOST = 80 };
     for (uint64_t i = 0; i < value.size && i < MOST; i++) {
-        const uint8_t byte = value.data[i];
-        const char shown = byte >= ' ' && byte < 0x7f ? (char)byte : byte == '\t' ? ' ' : '?';
-        text_append(text, &shown, 1);
+        const char byte = (char)value.data[i];
+        const bool is_printable = byte >= ' ' && byte < 0x7f;
+        if (is_printable)
+            text_append(text, &byte, 1);
+        else
+            text_append(text, byte == '\t' ? " " : "?", 1);
     }
     if (value.size == 0)
         text_printf(text, "not known");

@@ -24,17 +24,22 @@ static uint32_t code_table_of(const struct pclntab *pclntab, const uint8_t *list
     return index < count ? image_u32(pclntab->image, list + 4 * (size_t)index) : UINT32_MAX;
 }
 
+/* Returns the value of a table as it is stored: -1 for one that is out of range. */
+static int32_t index_in_table(int64_t value)
+{
+    return value >= 0 && value <= INT32_MAX ? (int32_t)value : -1;
+}
+
 /* Appends the part that begins at start, with the current values of the tables. Returns false if
  * memory runs out. */
 static bool code_put_part(struct code *code, const struct pclntab_parts *tables, uint64_t start)
 {
-    const int64_t file = tables[FILES].value, line = tables[LINES].value,
-                  node = tables[NODES].value;
+    const int64_t line = tables[LINES].value;
     const struct code_part part = {
         .start = (uint32_t)start,
         .line = line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0,
-        .file = file >= 0 && file <= INT32_MAX ? (int32_t)file : -1,
-        .node = node >= 0 && node <= INT32_MAX ? (int32_t)node : -1,
+        .file = index_in_table(tables[FILES].value),
+        .node = index_in_table(tables[NODES].value),
     };
     return vector_push(&code->parts, part);
 }
@@ -75,7 +80,7 @@ static int compare_by_line(const void *a, const void *b, void *context)
     const struct code_part *parts = context;
     const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
     const int order = code_compare_parts(&parts[one], &parts[other]);
-    return order != 0 ? order : one < other ? -1 : one > other;
+    return order != 0 ? order : (one > other) - (one < other);
 }
 
 /* Lists the parts by line, file and node; of equal parts only the first in the code is kept. */
@@ -159,18 +164,23 @@ bool code_inlined(const struct code *code, int32_t node, struct inlined_call *re
 {
     const struct pclntab *pclntab = code->pclntab;
     const bool is_new = pclntab_has_start_lines(pclntab);
-    const unsigned size = is_new ? 16 : 20, name = is_new ? 4 : 12, caller = is_new ? 8 : 16;
-    const uint8_t *at = code->tree != 0 && node >= 0
-                            ? image_at(pclntab->image, code->tree + (uint64_t)node * size, size)
-                            : NULL;
+    const struct image *image = pclntab->image;
+    const unsigned size = is_new ? 16 : 20;
+    if (code->tree == 0 || node < 0)
+        return false;
+    const uint8_t *at = image_at(image, code->tree + (uint64_t)node * size, size);
     if (!at)
         return false;
-    *ret = (struct inlined_call){
-        .function = pclntab_name_at(pclntab, image_u32(pclntab->image, at + name)),
-        .start_line = is_new ? image_u32(pclntab->image, at + 12) : 0,
-        .id = at[is_new ? 0 : 2],
-        .caller = image_u32(pclntab->image, at + caller),
-    };
+    if (is_new)
+        *ret = (struct inlined_call){.id = at[0],
+                                     .function = pclntab_name_at(pclntab, image_u32(image, at + 4)),
+                                     .caller = image_u32(image, at + 8),
+                                     .start_line = image_u32(image, at + 12)};
+    else
+        *ret =
+            (struct inlined_call){.id = at[2],
+                                  .function = pclntab_name_at(pclntab, image_u32(image, at + 12)),
+                                  .caller = image_u32(image, at + 16)};
     return true;
 }
 
@@ -318,17 +328,24 @@ static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t fu
     return path >= size && memcmp(file.data + path - size, directory, size) == 0;
 }
 
+/* Returns how a function allocates. */
+static enum call_sites_allocator find_allocator(const struct call_sites *sites, uint64_t function,
+                                                uint64_t *left)
+{
+    if (is_mallocgc(sites, function))
+        return ALLOCATES_ITSELF;
+    if (!call_sites_is_of_runtime(sites, function, left))
+        return ALLOCATES_NOT;
+    return calls_mallocgc(sites, function, left) ? ALLOCATES_BY_CALL : ALLOCATES_NOT;
+}
+
 /* The answer is cached: few functions allocate, and calls of them are many. */
 struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
                                        enum call_sites_allocator *ret)
 {
     uint32_t known = map_get(&sites->allocators, function);
     if (known == MAP_NONE) {
-        const enum call_sites_allocator found = is_mallocgc(sites, function) ? ALLOCATES_ITSELF
-                                                : call_sites_is_of_runtime(sites, function, left) &&
-                                                        calls_mallocgc(sites, function, left)
-                                                    ? ALLOCATES_BY_CALL
-                                                    : ALLOCATES_NOT;
+        const enum call_sites_allocator found = find_allocator(sites, function, left);
         TRY_MEMORY(map_put(&sites->allocators, function, found, &known));
     }
     *ret = (enum call_sites_allocator)known;

@@ -133,10 +133,11 @@ bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address)
 {
+    const uint64_t most = size < RANGE_MOST ? size : RANGE_MOST;
     const struct descriptors all = {.image = image,
                                     .start = start,
                                     .data = data,
-                                    .size = size < RANGE_MOST ? size : RANGE_MOST,
+                                    .size = most,
                                     .word = image->is_64 ? 8 : 4,
                                     .varint_names = varint_names};
     const uint64_t offset = address - start;

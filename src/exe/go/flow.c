@@ -471,12 +471,12 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     }
     const struct flow_value *value = flow_value_at(flow, base);
     const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
-    *ret = (struct static_address){
-        .address = value->number + (uint64_t)instruction->displacement,
-        .is_element = has_index || is_element,
-        .distance = !is_element  ? distance_of(factor_of(flow, index) * instruction->scale)
-                    : !has_index ? value->base
-                                 : 0};
+    *ret = (struct static_address){.address = value->number + (uint64_t)instruction->displacement,
+                                   .is_element = has_index || is_element};
+    if (!is_element)
+        ret->distance = distance_of(factor_of(flow, index) * instruction->scale);
+    else if (!has_index)
+        ret->distance = value->base;
     return (is_element || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
@@ -599,6 +599,12 @@ static bool store_pair(struct flow *flow, uint32_t first, uint32_t second)
            add_fact(flow, second, FLOW_IS_DATA, flow_value_at(flow, first)->number);
 }
 
+/* Returns where a store writes: an address, or a displacement from its base register. */
+static uint64_t stored_at(const struct instruction *store)
+{
+    return store->is_static ? store->target : (uint64_t)store->displacement;
+}
+
 /* Checks whether one of the last instructions stored the word before or after the one that this
  * instruction stores: the two may be an interface. Returns false if memory runs out. */
 static bool store_interface(struct flow *flow, uint32_t index)
@@ -612,8 +618,7 @@ static bool store_interface(struct flow *flow, uint32_t index)
         if (other->kind != INSTRUCTION_STORE || other->has_index || one->has_index ||
             other->is_static != one->is_static || (!one->is_static && other->base != one->base))
             continue;
-        const uint64_t at = one->is_static ? one->target : (uint64_t)one->displacement,
-                       other_at = other->is_static ? other->target : (uint64_t)other->displacement;
+        const uint64_t at = stored_at(one), other_at = stored_at(other);
         const uint32_t value = flow->state.data[one->from], of = flow->state.data[other->from];
         if (at == other_at + WORD)
             return store_pair(flow, of, value);
@@ -813,10 +818,16 @@ static uint64_t callee_of(const struct flow *flow, const struct instruction *cal
 /* Returns the kind of fact that a rule for a callee states about its argument. */
 static enum flow_fact_kind fact_kind(enum callee_fact fact)
 {
-    return fact == CALLEE_ONE       ? FLOW_POINTS_TO
-           : fact == CALLEE_MANY    ? FLOW_POINTS_TO_MANY
-           : fact == CALLEE_ELEMENT ? FLOW_POINTS_TO_ELEMENT
-                                    : FLOW_IS;
+    switch (fact) {
+    case CALLEE_ONE:
+        return FLOW_POINTS_TO;
+    case CALLEE_MANY:
+        return FLOW_POINTS_TO_MANY;
+    case CALLEE_ELEMENT:
+        return FLOW_POINTS_TO_ELEMENT;
+    default:
+        return FLOW_IS;
+    }
 }
 
 /* Adds the fact that a method's first argument is its receiver. Returns false if memory runs out or
@@ -969,10 +980,13 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
  * values. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
-    const uint32_t to = flow->state.data[compare->to], from = flow->state.data[compare->from],
-                   type = flow_is_type(flow, to) ? to : from,
-                   word = flow_is_type(flow, to) ? from : to;
+    uint32_t type = flow->state.data[compare->from], word = flow->state.data[compare->to];
     uint32_t asserted = 0;
+    if (flow_is_type(flow, word)) { /* it is compared the other way round */
+        const uint32_t from = type;
+        type = word;
+        word = from;
+    }
     if (!flow_is_type(flow, type) || word == 0)
         return true;
     for (uint32_t i = 0; i < flow->width; i++) {
@@ -1074,14 +1088,16 @@ static bool flow_begin(struct flow *flow)
                       !flow_add_value(flow, FLOW_PRODUCT, 0, 0, &value))))
         return false;
     memset(flow->state.data, 0, flow->width * sizeof(*flow->state.data));
-    for (unsigned i = 0; i <= machine->argument_count; i++) {
-        const bool is_argument = i < machine->argument_count;
+    for (unsigned i = 0; i < machine->argument_count; i++) {
         value++;
-        if (is_first && !flow_add_value(flow, is_argument ? FLOW_ARGUMENT : FLOW_CLOSURE, 0,
-                                        is_argument ? i : 0, &value))
+        if (is_first && !flow_add_value(flow, FLOW_ARGUMENT, 0, i, &value))
             return false;
-        flow->state.data[is_argument ? machine->arguments[i] : machine->closure] = value;
+        flow->state.data[machine->arguments[i]] = value;
     }
+    value++;
+    if (is_first && !flow_add_value(flow, FLOW_CLOSURE, 0, 0, &value))
+        return false;
+    flow->state.data[machine->closure] = value;
     return add_fact(flow, value, FLOW_IS_CLOSURE, flow->start) &&
            (!flow_is_method(flow, flow->function) ||
             add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function));

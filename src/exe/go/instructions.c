@@ -54,7 +54,8 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
             return false;
         value |= (uint64_t)byte << 8 * i;
     }
-    *ret = size == 1 ? (int8_t)value : size == 4 ? (int32_t)(uint32_t)value : (int64_t)value;
+    const unsigned shift = 64 - 8 * size;
+    *ret = (int64_t)(value << shift) >> shift;
     return true;
 }
 
@@ -63,11 +64,10 @@ static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 /* Returns the operands of a one-byte opcode: they determine the instruction's length. */
 static enum operands operands_of(uint8_t opcode)
 {
-    if (opcode < 0x40) /* add, or, adc, sbb, and, sub, xor, cmp */
-        return (opcode & 7) < 4    ? MODRM
-               : (opcode & 7) == 4 ? IMM8
-               : (opcode & 7) == 5 ? IMM32
-                                   : BAD;
+    if (opcode < 0x40) { /* add, or, adc, sbb, and, sub, xor, cmp */
+        static const enum operands forms[] = {MODRM, MODRM, MODRM, MODRM, IMM8, IMM32, BAD, BAD};
+        return forms[opcode & 7];
+    }
     if (opcode >= 0x50 && opcode < 0x60) /* push, pop */
         return NONE;
     if (opcode >= 0x70 && opcode < 0x80) /* conditional jumps */
@@ -166,8 +166,10 @@ enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
-    if (opcode < 0x40) /* arithmetic; cmp writes nothing */
-        return opcode >= 0x38 ? WRITES_NOTHING : (opcode & 2) != 0 ? WRITES_REG : WRITES_RM;
+    if (opcode >= 0x38 && opcode < 0x40) /* cmp */
+        return WRITES_NOTHING;
+    if (opcode < 0x38) /* arithmetic */
+        return (opcode & 2) != 0 ? WRITES_REG : WRITES_RM;
     switch (opcode) {
     case 0x63: /* movsxd */
     case 0x69:
@@ -260,11 +262,12 @@ static uint32_t instructions_bit_of(const struct decoding *decoding, uint8_t num
 static uint32_t registers_written(const struct decoding *decoding,
                                   enum instructions_written operands, bool is_byte)
 {
-    return ((operands & WRITES_REG) != 0 ? instructions_bit_of(decoding, decoding->reg, is_byte)
-                                         : 0) |
-           ((operands & WRITES_RM) != 0 && decoding->mod == 3
-                ? instructions_bit_of(decoding, decoding->rm, is_byte)
-                : 0);
+    uint32_t written = 0;
+    if ((operands & WRITES_REG) != 0)
+        written |= instructions_bit_of(decoding, decoding->reg, is_byte);
+    if ((operands & WRITES_RM) != 0 && decoding->mod == 3)
+        written |= instructions_bit_of(decoding, decoding->rm, is_byte);
+    return written;
 }
 
 /* Returns the registers that an opcode writes beside those that ModRM names. */
@@ -284,9 +287,9 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
         return 1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI;
     if (opcode == 0xf6 || opcode == 0xf7) /* multiplications and divisions */
         return (decoding->reg & 7) >= 4 ? 1u << RAX | 1u << RDX : 0;
-    return opcode == 0x98 || opcode == 0xdf || (opcode < 0x38 && (opcode & 7) >= 4) ? 1u << RAX
-           : opcode == 0x99                                                         ? 1u << RDX
-                                                                                    : 0;
+    if (opcode == 0x98 || opcode == 0xdf || (opcode < 0x38 && (opcode & 7) >= 4))
+        return 1u << RAX;
+    return opcode == 0x99 ? 1u << RDX : 0;
 }
 
 /* ---- operands ---- */
@@ -320,9 +323,11 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
         has_base = false;
     }
     ret->has_memory = has_base;
-    return decoding->mod == 1                ? take_signed(decoding, 1, &ret->displacement)
-           : decoding->mod == 2 || !has_base ? take_signed(decoding, 4, &ret->displacement)
-                                             : true;
+    if (decoding->mod == 1)
+        return take_signed(decoding, 1, &ret->displacement);
+    if (decoding->mod == 2 || !has_base)
+        return take_signed(decoding, 4, &ret->displacement);
+    return true;
 }
 
 /* Reads the operands of an opcode; *ret_number is the last immediate. Returns false if the
@@ -346,6 +351,15 @@ static bool read_operands(struct decoding *decoding, enum operands operands, boo
 
 /* ---- instructions ---- */
 
+/* Returns the operands of a vector instruction: map 1 has the opcodes that follow the byte 0F, 2
+ * those that follow 0F 38, and 3 those that follow 0F 3A. */
+static enum operands operands_of_map(uint8_t map, uint8_t opcode)
+{
+    if (map == 1)
+        return operands_of_0f(opcode);
+    return map == 3 ? MODRM | IMM8 : MODRM;
+}
+
 /* Reads a vector instruction with a VEX prefix. Such instructions are not followed: it may write
  * any register. The prefix has the bits of REX, inverted. Returns false if the instruction is not
  * known or is cut. */
@@ -364,11 +378,8 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     }
     if (!take_byte(decoding, &opcode) || map < 1 || map > 3)
         return false;
-    const enum operands operands = map == 1   ? operands_of_0f(opcode)
-                                   : map == 3 ? MODRM | IMM8
-                                              : MODRM;
     ret->writes = ALL;
-    return read_operands(decoding, operands, false, ret, &number);
+    return read_operands(decoding, operands_of_map(map, opcode), false, ret, &number);
 }
 
 /* Makes it an instruction without effect, whatever its operands are. Returns true, for the caller
@@ -407,10 +418,12 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
         return make_nothing(ret);
     const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
-    ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
-                  : (operands_of_0f(opcode) & MODRM) == 0
-                      ? ALL
-                      : registers_written(decoding, written_by_0f(decoding, opcode), is_byte);
+    if (opcode >= 0xc8 && opcode < 0xd0) /* bswap */
+        ret->writes = 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    else if ((operands_of_0f(opcode) & MODRM) == 0)
+        ret->writes = ALL;
+    else
+        ret->writes = registers_written(decoding, written_by_0f(decoding, opcode), is_byte);
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
         ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
     ret->to = decoding->reg;
@@ -496,7 +509,10 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     if ((operands & MODRM) != 0) {
         const enum instructions_written by = written_by(decoding, opcode);
         ret->writes |= registers_written(decoding, by, (opcode & 1) == 0);
-        ret->written = (by & WRITES_RM) != 0 ? WORD : opcode >= 0xd8 && opcode < 0xe0 ? WIDEST : 0;
+        const bool is_float = opcode >= 0xd8 && opcode < 0xe0; /* x87 */
+        ret->written = is_float ? WIDEST : 0;
+        if ((by & WRITES_RM) != 0)
+            ret->written = WORD;
     }
     if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
         ret->kind = INSTRUCTION_ZERO; /* the upper half of a register is zero, too */
@@ -534,9 +550,13 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
     if (!read_prefixes(&decoding, &opcode))
         return false;
     const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;
-    const bool good = is_vex           ? read_vex(&decoding, opcode == 0xc4, ret)
-                      : opcode == 0x0f ? read_0f(&decoding, ret, &number)
-                                       : read_one_byte_opcode(&decoding, opcode, ret, &number);
+    bool good;
+    if (is_vex)
+        good = read_vex(&decoding, opcode == 0xc4, ret);
+    else if (opcode == 0x0f)
+        good = read_0f(&decoding, ret, &number);
+    else
+        good = read_one_byte_opcode(&decoding, opcode, ret, &number);
     ret->is_static = decoding.is_relative;
     const bool is_indirect = opcode == 0xff;
     ret->size = (uint32_t)decoding.at;
@@ -567,5 +587,7 @@ const struct machine *machine_of(unsigned number)
         .sp = ARM64_SP,
         .closure = 26,
         .barrier = 25};
-    return number == EM_X86_64 ? &amd64 : number == EM_AARCH64 ? &arm64 : NULL;
+    if (number == EM_X86_64)
+        return &amd64;
+    return number == EM_AARCH64 ? &arm64 : NULL;
 }

@@ -58,11 +58,12 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
         set_target(ret, INSTRUCTION_BRANCH, address, signed_bits(word, 5, 19));
     } else if ((word & 0x7e000000) == 0x36000000) { /* TBZ, TBNZ */
         set_target(ret, INSTRUCTION_BRANCH, address, signed_bits(word, 5, 14));
-    } else if ((word & 0xfe000000) == 0xd6000000) { /* BR, BLR, RET */
-        const unsigned operation = bits(word, 21, 4);
-        ret->kind = operation == 0   ? INSTRUCTION_JUMP
-                    : operation == 1 ? INSTRUCTION_CALL
-                                     : INSTRUCTION_END;
+    } else if ((word & 0xffe00000) == 0xd6000000) { /* BR */
+        ret->kind = INSTRUCTION_JUMP;
+    } else if ((word & 0xffe00000) == 0xd6200000) { /* BLR */
+        ret->kind = INSTRUCTION_CALL;
+    } else if ((word & 0xfe000000) == 0xd6000000) { /* RET, ERET, DRPS */
+        ret->kind = INSTRUCTION_END;
     } else if ((word & 0xffe0001f) == 0xd4200000) { /* BRK */
         ret->kind = INSTRUCTION_END;
     } else if ((word & 0xfff00000) == 0xd5300000) { /* MRS */
@@ -96,6 +97,15 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
     return bits(word, 10, 1) != 0;
 }
 
+/* Returns the logarithm of the size of one register that a load or store of a kind accesses. */
+static unsigned log_size_of(uint32_t word, bool is_pair, bool is_vector)
+{
+    const unsigned size = bits(word, 30, 2);
+    if (is_pair)
+        return is_vector ? 2 + size : 2 + size / 2;
+    return is_vector && bits(word, 23, 1) != 0 ? 4 : size;
+}
+
 /* Decodes a load or store of general registers or vectors. Only plain accesses of whole words are
  * followed; of all others it is noted what they may write. */
 static void read_memory(uint32_t word, struct instruction *ret)
@@ -112,11 +122,7 @@ static void read_memory(uint32_t word, struct instruction *ret)
         }
         return;
     }
-    const unsigned size = bits(word, 30, 2), log_size = is_pair
-                                                            ? (is_vector ? 2 + size : 2 + size / 2)
-                                                        : !is_vector        ? size
-                                                        : bits(word, 23, 1) ? 4
-                                                                            : size;
+    const unsigned size = bits(word, 30, 2), log_size = log_size_of(word, is_pair, is_vector);
     const bool changes_base = arm64_read_address(word, log_size, ret),
                is_load = bits(word, 22, 1) != 0 || (is_plain && bits(word, 23, 1) != 0),
                is_atomic = is_plain && bits(word, 24, 2) == 0 && bits(word, 21, 1) != 0 &&
@@ -127,9 +133,11 @@ static void read_memory(uint32_t word, struct instruction *ret)
         ret->writes = all;
         return;
     }
-    ret->written = is_load && !(is_vector && bits(word, 22, 1) == 0)
-                       ? 0
-                       : (uint8_t)((is_pair ? 2 : 1) << log_size);
+    const bool writes_memory = !is_load || (is_vector && bits(word, 22, 1) == 0);
+    if (writes_memory)
+        ret->written = (uint8_t)((is_pair ? 2u : 1u) << log_size);
+    else
+        ret->written = 0;
     if (is_load && !is_vector)
         ret->writes |= 1u << rd(word) | (is_pair ? 1u << bits(word, 10, 5) : 0);
     if (changes_base)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "exe/go/descriptors.h"
 #include "base/bytes.h"
@@ -94,9 +95,10 @@ static void append_chan(struct composer *composer, size_t index)
                            (descriptor_kind(composer->all, element) & KIND_MASK) == TYPE_CHAN &&
                            (descriptor_flags(composer->all, element) & TFLAG_NAMED) == 0 &&
                            descriptor_direction(composer->all, element) == RECEIVE;
-    type_names_append_text(composer, direction == RECEIVE ? "<-chan "
-                                     : direction == SEND  ? "chan<- "
-                                                          : "chan ");
+    if (direction == RECEIVE)
+        type_names_append_text(composer, "<-chan ");
+    else
+        type_names_append_text(composer, direction == SEND ? "chan<- " : "chan ");
     type_names_append_text(composer, ambiguous ? "(" : "");
     type_names_append_type(composer, element);
     type_names_append_text(composer, ambiguous ? ")" : "");
@@ -120,9 +122,8 @@ static void append_func(struct composer *composer, size_t index)
         type_names_append_type(composer, type);
     }
     type_names_append_text(composer, ")");
-    type_names_append_text(composer, count == parameters       ? ""
-                                     : count == parameters + 1 ? " "
-                                                               : " (");
+    if (count > parameters)
+        type_names_append_text(composer, count == parameters + 1 ? " " : " (");
     for (size_t i = parameters; i < count; i++) {
         type_names_append_text(composer, i > parameters ? ", " : "");
         type_names_append_part(composer, index, i);
@@ -414,11 +415,6 @@ static struct g2h_error *rtype_add_types(const struct descriptors *all, uint64_t
  * "io_prometheus_client").
  */
 
-struct witnesses {
-    const struct rtype_witness *data;
-    size_t count;
-};
-
 /* Returns whether a name of a dump is one that was read from a descriptor, and may have been cut.
  */
 static bool is_read_name(struct g2h_bytes name, struct g2h_bytes read)
@@ -482,7 +478,7 @@ struct rtype_range {
 /* Finds the witnesses whose descriptor is missing or has another name. doubted gets true for each
  * of these descriptors. Returns how many witnesses fit. */
 static size_t find_doubted(const struct descriptors *all, uint64_t slide,
-                           const struct witnesses *witnesses, bool *doubted)
+                           const struct rtype_witnesses *witnesses, bool *doubted)
 {
     size_t fitting = 0;
     for (size_t i = 0; i < witnesses->count; i++) {
@@ -505,7 +501,7 @@ static size_t find_doubted(const struct descriptors *all, uint64_t slide,
  */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
                                     const struct rtype_range *range, uint64_t slide,
-                                    const struct witnesses *witnesses, size_t *ret_unfit)
+                                    const struct rtype_witnesses *witnesses, size_t *ret_unfit)
 {
     _cleanup_(descriptors_deinit) struct descriptors all;
     TRY(descriptors_init(&all, image, range->start, range->size));
@@ -527,7 +523,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
 /* Returns how many witnesses agree, if the range of types begins at an offset of a section. */
 static size_t rtype_count_fitting(const struct image *image, const struct image_section *section,
                                   uint64_t offset, bool varint_names, uint64_t slide,
-                                  const struct witnesses *witnesses)
+                                  const struct rtype_witnesses *witnesses)
 {
     size_t fitting = 0;
     for (size_t i = 0; i < witnesses->count; i++) {
@@ -543,7 +539,7 @@ static size_t rtype_count_fitting(const struct image *image, const struct image_
 /* Finds the range of types without moduledata: it begins at the start of a section, or a few words
  * after it. Tries both encodings of names. Returns an empty range if no witness fits. */
 static struct rtype_range try_sections(const struct image *image, uint64_t slide,
-                                       const struct witnesses *witnesses)
+                                       const struct rtype_witnesses *witnesses)
 {
     const size_t most_sections = 256; /* a Go executable has a few dozen */
     struct rtype_range best = {0};
@@ -569,21 +565,19 @@ static struct rtype_range try_sections(const struct image *image, uint64_t slide
 /* The moduledata says where the types are; if it is missing or wrong, sections are tried. */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
-                              const struct rtype_witness *witnesses, size_t witness_count,
-                              uint64_t *ret_start, size_t *ret_unfit)
+                              struct rtype_witnesses witnesses, struct rtypes_found *ret)
 {
-    const struct witnesses all = {witnesses, witness_count};
     struct rtype_range range = {moduledata->types, moduledata->etypes - moduledata->types};
-    *ret_start = 0;
-    *ret_unfit = witness_count;
+    assert(types->list.count == 0);
+    *ret = (struct rtypes_found){.unfit = witnesses.count};
     if (range.start != 0)
-        TRY(read_range(types, image, &range, slide, &all, ret_unfit));
+        TRY(read_range(types, image, &range, slide, &witnesses, &ret->unfit));
     if (types->list.count == 0) {
-        range = try_sections(image, slide, &all);
+        range = try_sections(image, slide, &witnesses);
         if (range.start != 0)
-            TRY(read_range(types, image, &range, slide, &all, ret_unfit));
+            TRY(read_range(types, image, &range, slide, &witnesses, &ret->unfit));
     }
     if (types->list.count > 0)
-        *ret_start = range.start + slide;
+        ret->start = range.start + slide;
     return NULL;
 }

@@ -19,18 +19,26 @@ struct rtype_witness {
     struct g2h_bytes name;
 };
 
+struct rtype_witnesses {
+    const struct rtype_witness *data;
+    size_t count;
+};
+
+/* What rtypes_init() found beside the types. */
+struct rtypes_found {
+    uint64_t start; /* runtime.types in the process; 0: nothing fits, and no type was added */
+    size_t unfit;   /* witnesses whose type was left out, or is not in the executable */
+};
+
 /*
  * Adds the types of all descriptors, ascending by address, to types, which is empty. Does not set
  * the headers of maps and channels. moduledata locates the descriptors. If moduledata was not
  * found, or no witness agrees with it, all sections are tried. A type that a witness has by another
- * name is added without its parts and address, so that no object gets it; *ret_unfit is the number
- * of witnesses whose type is left out so, or is not in the executable. slide is the distance from
- * the addresses of the file to those of the process. *ret_start is runtime.types in the process, or
- * 0 if nothing fits: then no type is added. Error: G2H_ERROR_MEMORY.
+ * name is added without its parts and address, so that no object gets it. slide is the distance
+ * from the addresses of the file to those of the process. Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
-                              const struct rtype_witness *witnesses, size_t witness_count,
-                              uint64_t *ret_start, size_t *ret_unfit);
+                              struct rtype_witnesses witnesses, struct rtypes_found *ret);
 
 #endif

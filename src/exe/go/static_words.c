@@ -446,8 +446,9 @@ static bool follow_source(const struct flow *flow, const struct argument_source 
 static int compare_passed(const void *a, const void *b)
 {
     const struct argument_word *one = a, *other = b;
-    return one->to != other->to ? (one->to < other->to ? -1 : 1)
-                                : compare_static_words(&one->word, &other->word);
+    if (one->to != other->to)
+        return one->to < other->to ? -1 : 1;
+    return compare_static_words(&one->word, &other->word);
 }
 
 /* Keeps the evidence about the arguments themselves, from the sorted facts. Returns false if memory

@@ -30,7 +30,10 @@ static struct g2h_error *compress_refuse(const struct image *image,
 /* Returns the size of what precedes the compressed data of a section. */
 static uint64_t header_size(const struct image *image, const struct image_section *section)
 {
-    return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    enum { GNU_HEADER = 12 }; /* "ZLIB" and the size */
+    if (section->gnu_compressed)
+        return GNU_HEADER;
+    return image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 }
 
 /* Finds the uncompressed size of a section, and adds it to image->inflated. */
@@ -151,24 +154,33 @@ static void inflation_end(struct image *image, struct inflation *own)
     g2h_error_destroy(own->error);
 }
 
+/* The sections that are being uncompressed. */
+struct inflations {
+    struct image *image;
+    struct inflation *all;
+    size_t begun;
+};
+
+static void inflations_end(struct inflations *inflations)
+{
+    for (size_t i = 0; i < inflations->begun; i++)
+        inflation_end(inflations->image, &inflations->all[i]);
+    free(inflations->all);
+}
+
 /* All sizes are known before threads start, so the limit does not depend on their order. */
 struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
                                 unsigned threads)
 {
-    struct inflation *all = calloc(count + 1, sizeof(*all));
-    struct g2h_error *error = NULL;
-    size_t begun = 0;
-    TRY_MEMORY(all);
-    for (size_t i = 0; i < count && !error; i++) {
-        error = inflation_begin(image, names[i], &all[begun]);
-        begun += all[begun].data != NULL;
+    _cleanup_(inflations_end) struct inflations inflations = {
+        image, calloc(count + 1, sizeof(*inflations.all)), 0};
+    TRY_MEMORY(inflations.all);
+    for (size_t i = 0; i < count; i++) {
+        struct inflation *next = &inflations.all[inflations.begun];
+        TRY(inflation_begin(image, names[i], next));
+        inflations.begun += next->data != NULL;
     }
-    if (!error)
-        error = workers_run(threads, begun, inflation_run, all);
-    for (size_t i = 0; i < begun; i++)
-        inflation_end(image, &all[i]);
-    free(all);
-    return error;
+    return workers_run(threads, inflations.begun, inflation_run, inflations.all);
 }
 
 /* A section is uncompressed when it is first read, and kept. */

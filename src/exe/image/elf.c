@@ -35,29 +35,41 @@ struct elf_segment {
 /* Reads a program header. */
 static struct elf_segment elf_read_segment(const struct image *image, const uint8_t *at)
 {
-    const bool wide = image->is_64;
+    if (image->is_64)
+        return (struct elf_segment){
+            .type = image_u32(image, at),
+            .flags = image_u32(image, at + 4),
+            .offset = image_word(image, at + 8),
+            .address = image_word(image, at + 16),
+            .file_size = image_word(image, at + 32),
+            .memory_size = image_word(image, at + 40),
+        };
     return (struct elf_segment){
         .type = image_u32(image, at),
-        .flags = image_u32(image, at + (wide ? 4 : 24)),
-        .offset = image_word(image, at + (wide ? 8 : 4)),
-        .address = image_word(image, at + (wide ? 16 : 8)),
-        .file_size = image_word(image, at + (wide ? 32 : 16)),
-        .memory_size = image_word(image, at + (wide ? 40 : 20)),
+        .offset = image_word(image, at + 4),
+        .address = image_word(image, at + 8),
+        .file_size = image_word(image, at + 16),
+        .memory_size = image_word(image, at + 20),
+        .flags = image_u32(image, at + 24),
     };
 }
 
 /* Makes a section without a name of a loaded segment. */
 static struct image_section section_of(const struct image *image, const struct elf_segment *segment)
 {
-    return (struct image_section){
+    struct image_section section = {
         .name = bytes_none,
         .data = image_file_range(image, segment->offset, segment->file_size),
         .type = SHT_PROGBITS,
-        .flags = SHF_ALLOC | ((segment->flags & PF_W) != 0 ? SHF_WRITE : 0u) |
-                 ((segment->flags & PF_X) != 0 ? SHF_EXECINSTR : 0u),
+        .flags = SHF_ALLOC,
         .address = segment->address,
         .size = segment->memory_size,
     };
+    if ((segment->flags & PF_W) != 0)
+        section.flags |= SHF_WRITE;
+    if ((segment->flags & PF_X) != 0)
+        section.flags |= SHF_EXECINSTR;
+    return section;
 }
 
 /* Returns the bytes at an address, searched in the first count sections; they are empty if none has
@@ -222,9 +234,9 @@ static uint64_t symbol_address(const struct image *image, uint32_t table, uint64
     if (table >= image->section_count || index >= image->sections[table].data.size / size)
         return 0;
     const uint8_t *symbol = image->sections[table].data.data + index * size;
-    return image_u16(image, symbol + (wide ? 6 : 14)) != SHN_UNDEF
-               ? image_word(image, symbol + (wide ? 8 : 4))
-               : 0;
+    const uint8_t *section = symbol + (wide ? 6 : 14);
+    const uint8_t *value = symbol + (wide ? 8 : 4);
+    return image_u16(image, section) != SHN_UNDEF ? image_word(image, value) : 0;
 }
 
 /* Applies a relocation of a section. */
@@ -238,10 +250,10 @@ static struct g2h_error *relocate(struct image *image, const struct image_sectio
                    type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
     if (type == types->relative)
         return image_file_put_word(image, target, addend);
-    const uint64_t symbol =
-        type == types->absolute
-            ? symbol_address(image, section->link, wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info))
-            : 0;
+    if (type != types->absolute)
+        return NULL;
+    const uint64_t index = wide ? ELF64_R_SYM(info) : ELF32_R_SYM(info),
+                   symbol = symbol_address(image, section->link, index);
     return symbol != 0 ? image_file_put_word(image, target, symbol + addend) : NULL;
 }
 

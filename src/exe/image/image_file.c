@@ -243,8 +243,8 @@ void image_file_size_symbols(struct image *image)
         const struct image_section *section = &image->sections[symbols[i].section];
         const uint64_t left = section->size - (symbols[i].address - section->address);
         const uint64_t gap = next < count ? symbols[next].address - symbols[i].address : left;
-        symbols[i].size = is_mark(symbols[i].name) || left > section->size ? 0
-                          : gap < left                                     ? gap
-                                                                           : left;
+        const bool is_sized = !is_mark(symbols[i].name) && left <= section->size;
+        const uint64_t size = gap < left ? gap : left;
+        symbols[i].size = is_sized ? size : 0;
     }
 }

@@ -93,12 +93,14 @@ static struct g2h_error *pe_read_symbols(const struct pe *pe)
             continue;
         const bool in_table = image_u32(image, at) == 0,
                    code = (image->sections[section - 1].flags & SHF_EXECINSTR) != 0;
-        struct image_symbol symbol = {
-            .name = in_table ? image_file_text(pe->texts, image_u32(image, at + 4))
-                             : image_file_short_text(at, 8),
-            .address = image->sections[section - 1].address + image_u32(image, at + 8),
-            .type = code ? STT_FUNC : STT_OBJECT,
-            .section = (uint16_t)(section - 1)};
+        struct image_symbol symbol = {.address = image->sections[section - 1].address +
+                                                 image_u32(image, at + 8),
+                                      .type = code ? STT_FUNC : STT_OBJECT,
+                                      .section = (uint16_t)(section - 1)};
+        if (in_table)
+            symbol.name = image_file_text(pe->texts, image_u32(image, at + 4));
+        else
+            symbol.name = image_file_short_text(at, 8);
         if (symbol.name.size > 0)
             image->symbols[image->symbol_count++] = symbol;
     }

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "base/error.h"
+#include "base/scope.h"
 #include "input/input.h"
 #include "input/magic.h"
 #include "input/unpack.h"
@@ -31,25 +31,24 @@ static uint64_t image_source_look(void *context, const struct g2h_input *so_far,
     return limit;
 }
 
+CLEANUP_POINTER(close_source, struct g2h_input, g2h_input_close);
+
 /* Packed files are unpacked while they are read. Those whose method was not built in stay packed,
  * and are refused with the command that unpacks them. */
 struct g2h_error *source_open(const char *path, struct g2h_input **ret)
 {
     bool is_too_large = false;
     const struct input_watcher watcher = {image_source_look, &is_too_large};
-    struct g2h_error *error = input_open(path, NULL, &watcher, ret);
-    if (error)
-        return error;
-    const struct unpack_method *packed = unpack_method_of((*ret)->data, (*ret)->size);
-    if (packed)
-        error = error_create(G2H_ERROR_NOT_EXE, "%s: is packed by %s; unpack it first: %s",
-                             (*ret)->name, packed->name, packed->command);
-    else if (is_too_large)
-        error = error_create(G2H_ERROR_NOT_EXE, "%s: unpacks to more than an executable does",
-                             (*ret)->name);
-    if (!error)
-        return NULL;
-    g2h_input_close(*ret);
+    _cleanup_(close_source) struct g2h_input *input = NULL;
     *ret = NULL;
-    return error;
+    TRY(input_open(path, NULL, &watcher, &input));
+    const struct unpack_method *packed = unpack_method_of(input->data, input->size);
+    if (packed)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is packed by %s; unpack it first: %s",
+                            input->name, packed->name, packed->command);
+    if (is_too_large)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: unpacks to more than an executable does",
+                            input->name);
+    *ret = take_pointer(input);
+    return NULL;
 }
