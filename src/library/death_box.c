@@ -281,12 +281,12 @@ static uint64_t expected_of(const struct death_box *box)
 
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
 {
-    const struct death_order order = order_of(box);
+    struct death_order order = order_of(box);
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
     death_box_note_process(box, (uint64_t)box->watch.thread, ret);
-    const uint64_t expected = expected_of(box);
-    const int error = death_copy(&box->watch, &order, expected, &box->reserve, &ret->copy.process,
+    order.expected = expected_of(box);
+    const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
                                  &ret->copy.account, &ret->copy.loss);
     ret->copy.process.machine = box->heap.machine;
     ret->copy.account.urgent_error = urgent_error;

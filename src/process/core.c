@@ -134,10 +134,9 @@ static struct g2h_error *take_segment(struct core_reading *reading, const uint8_
     const uint32_t type = core_number_at(header);
     const uint64_t offset = core_word_at(header + 8), address = core_word_at(header + 16),
                    promised = core_word_at(header + 32), file = reading->input->size;
-    const uint64_t in_file = offset >= file             ? 0
-                             : promised > file - offset ? file - offset
-                                                        : promised,
-                   there = in_file < reading->left ? in_file : reading->left;
+    const uint64_t behind = offset < file ? file - offset : 0;
+    const uint64_t in_file = promised < behind ? promised : behind;
+    const uint64_t there = in_file < reading->left ? in_file : reading->left;
     if (type != PT_NOTE && type != PT_LOAD)
         return NULL;
     reading->left -= there;
@@ -213,12 +212,13 @@ struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             "%s: a core file of this kind is not read: ELF cores of 64-bit "
                             "little-endian machines are",
                             input->name);
+    const char *bits = header[EI_CLASS] == ELFCLASS64 ? "64" : "32";
+    const char *order = header[EI_DATA] == ELFDATA2MSB ? "big" : "little";
     if (header[EI_CLASS] != ELFCLASS64 || header[EI_DATA] != ELFDATA2LSB)
         return error_create(G2H_ERROR_NOT_DUMP,
                             "%s: is the core of a %s-bit %s-endian process: only 64-bit "
                             "little-endian ones are read",
-                            input->name, header[EI_CLASS] == ELFCLASS64 ? "64" : "32",
-                            header[EI_DATA] == ELFDATA2MSB ? "big" : "little");
+                            input->name, bits, order);
     ret->machine = (uint16_t)(header[18] | header[19] << 8);
     TRY(read_segments(&reading));
     if (ret->memory.ranges.count == 0)

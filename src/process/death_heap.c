@@ -23,10 +23,14 @@
 /* Returns the addresses where the runtime usually puts the heap; empty for other machines. */
 static struct range usual_heap(uint16_t machine)
 {
-    const uint64_t first = machine == EM_X86_64    ? FIRST_ON_AMD64
-                           : machine == EM_AARCH64 ? FIRST_ON_ARM64
-                                                   : 0;
-    return (struct range){first, first != 0 ? first + BEHIND_FIRST : 0};
+    switch (machine) {
+    case EM_X86_64:
+        return (struct range){FIRST_ON_AMD64, FIRST_ON_AMD64 + BEHIND_FIRST};
+    case EM_AARCH64:
+        return (struct range){FIRST_ON_ARM64, FIRST_ON_ARM64 + BEHIND_FIRST};
+    default:
+        return (struct range){0, 0};
+    }
 }
 
 /* Opens a window to the memory of a running process. Returns 0 or an errno value. */
@@ -85,7 +89,9 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
 /* Returns the rank of a span by what it holds: stacks, or objects without or with pointers. */
 static enum death_rank rank_of(enum span_state state, const struct span *span)
 {
-    return state != SPAN_IN_USE ? DEATH_STACKS : span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;
+    if (state != SPAN_IN_USE)
+        return DEATH_STACKS;
+    return span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;
 }
 
 /* Adds a span. A free one has no part. Returns false if memory runs out. */
@@ -93,11 +99,15 @@ static bool add_span(const struct runtime *runtime, uint64_t address, struct dea
 {
     struct span span;
     const enum span_state state = span_read_fields(runtime, address, &span);
-    uint64_t size = state == SPAN_IN_USE ? span.size : span_manual_bytes(runtime, address),
-             start = state == SPAN_IN_USE ? span.start : 0;
-    if (state != SPAN_IN_USE &&
-        (size == 0 || !runtime_peek(runtime, address, LAYOUT_MSPAN_START_ADDR, &start)))
-        return true;
+    uint64_t size, start;
+    if (state == SPAN_IN_USE) {
+        size = span.size;
+        start = span.start;
+    } else {
+        size = span_manual_bytes(runtime, address);
+        if (size == 0 || !runtime_peek(runtime, address, LAYOUT_MSPAN_START_ADDR, &start))
+            return true;
+    }
     const struct death_part part = {start, size, rank_of(state, &span)};
     return size > UINT64_MAX - start || vector_push(ret, part);
 }

@@ -301,11 +301,11 @@ static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words
     const struct g2h_bytes contents = {contents_of(frames, walked), walked->fp - walked->sp},
                            unknown = {(const uint8_t *)"unknown function", 16},
                            name = runtime_function_name(code);
-    bool good =
-        PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, depth > 0 ? walked[-1].sp : 0) &&
-        put_bytes(buffer, contents) &&
-        PUT(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
-        records_put_name(frames->records, name.size > 0 ? name : unknown);
+    const uint64_t child = depth > 0 ? walked[-1].sp : 0;
+    bool good = PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, child) &&
+                put_bytes(buffer, contents) &&
+                PUT(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
+                records_put_name(frames->records, name.size > 0 ? name : unknown);
     for (size_t i = 0; good && i < walked->words; i++)
         good = put_field(buffer, words[i]);
     frames->records->account->frames++;

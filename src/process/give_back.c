@@ -89,10 +89,9 @@ static void change_addresses(struct release *release, uint64_t from, uint64_t en
     size_t next;
     BISECT(next, memory->ranges.count, ranges[next].address <= from);
     for (next -= next > 0; next < memory->ranges.count && ranges[next].address < end; next++) {
-        const uint64_t range_end = ranges[next].address + ranges[next].size,
-                       first = from > ranges[next].address ? from : ranges[next].address,
-                       last = end < range_end ? end : range_end;
-        change_range(release, &ranges[next], first, last, how);
+        const struct range all = {ranges[next].address, ranges[next].address + ranges[next].size},
+                           both = range_intersect(all, (struct range){from, end});
+        change_range(release, &ranges[next], both.begin, both.end, how);
     }
 }
 

@@ -74,7 +74,7 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         /* Two builds may have all at the same addresses, as a stripped one and one that is not. */
         const bool has_name =
             bytes_same(bytes_base_name(file->path), bytes_base_name(bytes_of(g2h_exe_path(exe))));
-        const unsigned good = (is_at(process, exe, slide) ? 2u : 0u) + (has_name ? 1u : 0u);
+        const unsigned good = 2u * is_at(process, exe, slide) + has_name;
         if (good <= best)
             continue;
         best = good;

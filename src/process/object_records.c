@@ -39,9 +39,10 @@ static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t 
 {
     const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
     const uint8_t *at = mask->bits + first / 8;
-    const uint64_t low = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8),
-                   high = bytes > 8 ? (uint64_t)at[8] << (64 - first % 8) : 0;
-    return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
+    uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
+    if (bytes > 8)
+        bits |= (uint64_t)at[8] << (64 - first % 8);
+    return bits & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
 }
 
 /* Writes the fields of one repetition of a mask, which begins at word first. Returns false if

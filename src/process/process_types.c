@@ -28,7 +28,9 @@ static uint64_t process_types_descriptor_size(const struct runtime *runtime, uns
     case INTERFACE:
         return 80;
     case MAP:
-        return !is_swiss ? 88 : runtime->minor >= 27 ? 136 : 112;
+        if (!is_swiss)
+            return 88;
+        return runtime->minor >= 27 ? 136 : 112;
     default:
         return 48;
     }

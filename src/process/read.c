@@ -68,18 +68,27 @@ static struct g2h_error *process_read_check(const struct records *records)
                 : NULL;
 }
 
-/* Makes a dump of the memory of a process. source is the file that has that memory: only users who
- * may read it may read outputs. ending may be NULL. */
-static struct g2h_error *read_process(struct process *process, const struct stat *source,
-                                      struct g2h_exe *exe,
+/* What a dump is made of. */
+struct read_source {
+    struct process *process;
+    const struct stat *file; /* has its memory: only users who may read it may read outputs; NULL:
+                                there is none */
+    const struct g2h_ending
+        *ending; /* how the process ended; NULL: it lives, or that is not known */
+};
+
+/* Makes a dump of the memory of a process. */
+static struct g2h_error *read_process(const struct read_source *source, struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
-                                      const struct g2h_ending *ending,
                                       struct g2h_process_account *account,
                                       struct g2h_memory *ret_memory, struct g2h_input **ret)
 {
+    static const struct g2h_process_options none = {.threads = 0};
+    struct process *process = source->process;
+    options = options ? options : &none;
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
     TRY(runtime_init(&runtime, process, exe));
-    if (options && options->modules)
+    if (options->modules)
         TRY(modules_read(&runtime, process, options->modules));
     account->by_dwarf = runtime.by_dwarf;
     account->threads = process->threads.count;
@@ -93,13 +102,13 @@ static struct g2h_error *read_process(struct process *process, const struct stat
                               .counters = &counters,
                               .spans = &spans,
                               .memory = ret_memory,
-                              .threads = options && options->threads > 0 ? options->threads
-                                                                         : workers_available(),
-                              .progress = options ? options->progress : NULL,
+                              .threads =
+                                  options->threads > 0 ? options->threads : workers_available(),
+                              .progress = options->progress,
                               .account = account,
-                              .ending = ending};
+                              .ending = source->ending};
     struct g2h_input *dump;
-    TRY(input_spooled(process->name, source, write_records, &records, &dump));
+    TRY(input_spooled(process->name, source->file, write_records, &records, &dump));
     struct g2h_error *error = runtime_explain(process, process_read_check(&records));
     if (error)
         g2h_input_close(dump);
@@ -151,9 +160,9 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
     TRY(core_read(core, &process, &account));
     ret_account->file_missing = account.missing;
     ret_account->file_size = account.size;
-    return process_read_explain(
-        read_process(&process, g2h_input_status(core), exe, options, NULL, ret_account, NULL, ret),
-        &account);
+    const struct read_source source = {.process = &process, .file = g2h_input_status(core)};
+    struct g2h_error *error = read_process(&source, exe, options, ret_account, NULL, ret);
+    return process_read_explain(error, &account);
 }
 
 /* ---- live processes ---- */
@@ -203,8 +212,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     note_copied(&account, ret_account);
-    struct g2h_error *error = read_process(&process, is_there ? &memory : NULL, exe, options, NULL,
-                                           ret_account, ret_memory, ret);
+    const struct read_source source = {.process = &process, .file = is_there ? &memory : NULL};
+    struct g2h_error *error = read_process(&source, exe, options, ret_account, ret_memory, ret);
     struct g2h_error *lost = attach_finish(&process, &account);
     ret_account->is_left = account.is_left;
     if (account.bytes > 0)
@@ -253,7 +262,7 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
     ret_account->file_missing = loss->is_late && missing == 0 ? 1 : missing;
     ret_account->file_size = copy->account.bytes + missing;
     copy->process.name = copy->account.name;
-    return explain_cut(read_process(&copy->process, &copy->source, exe, options, &copy->ending,
-                                    ret_account, ret_memory, ret),
-                       copy, ret_account);
+    const struct read_source source = {&copy->process, &copy->source, &copy->ending};
+    struct g2h_error *error = read_process(&source, exe, options, ret_account, ret_memory, ret);
+    return explain_cut(error, copy, ret_account);
 }

@@ -52,11 +52,18 @@ bool records_put_name(struct records *records, struct g2h_bytes name)
 
 static const char *name_of_machine(uint16_t machine)
 {
-    return machine == EM_X86_64      ? "amd64"
-           : machine == EM_AARCH64   ? "arm64"
-           : machine == EM_RISCV     ? "riscv64"
-           : machine == EM_LOONGARCH ? "loong64"
-                                     : "ppc64le";
+    switch (machine) {
+    case EM_X86_64:
+        return "amd64";
+    case EM_AARCH64:
+        return "arm64";
+    case EM_RISCV:
+        return "riscv64";
+    case EM_LOONGARCH:
+        return "loong64";
+    default:
+        return "ppc64le";
+    }
 }
 
 /* Finds the lowest and highest addresses of the heap's arenas. */
@@ -208,7 +215,9 @@ uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t 
     if (size < RECORDS_LARGE)
         return size;
     const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
-    return touched > size / 2 ? size : touched > RUNTIME_PAGE_SIZE ? touched : RUNTIME_PAGE_SIZE;
+    if (touched > size / 2)
+        return size;
+    return touched > RUNTIME_PAGE_SIZE ? touched : RUNTIME_PAGE_SIZE;
 }
 
 /* ---- data and bss ---- */
@@ -348,8 +357,7 @@ static struct g2h_error *put_data_in(struct records *records, uint64_t begin, ui
     struct range hole;
     while (runtime_next_part(records->runtime, &part)) {
         const struct range all = part.addresses;
-        const struct range both = {all.begin > begin ? all.begin : begin,
-                                   all.end < end ? all.end : end};
+        const struct range both = range_intersect(all, (struct range){begin, end});
         if (both.begin >= both.end)
             continue;
         if (both.end - both.begin > *left) {
@@ -392,8 +400,8 @@ static bool is_partial(const struct g2h_process_account *account)
 /* Writes how the process ended. */
 static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *ending)
 {
-    const uint64_t flags =
-        (ending->by_oom ? FACT_BY_OOM : 0) | (ending->by_group ? FACT_BY_GROUP : 0);
+    const uint64_t by_oom = ending->by_oom ? FACT_BY_OOM : 0;
+    const uint64_t flags = by_oom | (ending->by_group ? FACT_BY_GROUP : 0);
     return PUT(buffer, FACT_ENDING, (uint64_t)ending->seconds, ending->status, flags,
                ending->resident, ending->peak, ending->limit);
 }

@@ -473,8 +473,8 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     const struct image *image = exe_image(runtime->exe);
     const struct built_by *built_by = exe_built_by(runtime->exe);
     TRY(check_executable(runtime, image));
-    const int oldest = built_by->minor > layout_oldest ? built_by->minor : layout_oldest,
-              newest = built_by->newest < layout_newest ? built_by->newest : layout_newest;
+    const int oldest = built_by->minor > layout_oldest ? built_by->minor : layout_oldest;
+    const int newest = built_by->newest < layout_newest ? built_by->newest : layout_newest;
     TRY(newest > oldest ? find_by_layout(runtime, oldest, newest)
                         : find_for_release(runtime, built_by->minor));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;

@@ -191,7 +191,9 @@ static unsigned breakpoint_size(uint16_t machine, const uint8_t *at, uint64_t le
     case EM_LOONGARCH:
         return (word & 0xffff8000) == 0x002a0000 ? 4 : 0;
     case EM_RISCV:
-        return word == 0x00100073 ? 4 : (word & 0xffff) == 0x9002 ? 2 : 0;
+        if (word == 0x00100073)
+            return 4;
+        return (word & 0xffff) == 0x9002 ? 2 : 0;
     default:
         return 0;
     }
@@ -210,12 +212,20 @@ static uint64_t patch_bytes_at(const struct same_build_code *code, uint64_t addr
                : 0;
 }
 
+/* Returns the alignment of a machine's instructions. */
+static unsigned alignment_of_code(uint16_t machine)
+{
+    if (machine == EM_X86_64)
+        return 1;
+    return machine == EM_RISCV ? 2 : 4;
+}
+
 /* Breakpoints of debuggers, and jumps at the start of functions (live patches), are no
  * difference. */
 bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
 {
     enum { BLOCK = 256 };
-    const unsigned aligned = code->machine == EM_X86_64 ? 1 : code->machine == EM_RISCV ? 2 : 4;
+    const unsigned aligned = alignment_of_code(code->machine);
     for (uint64_t i = 0; i < code->size;) {
         const uint64_t left = code->size - i, block = left < BLOCK ? left : BLOCK;
         if (memcmp(code->file + i, code->process + i, (size_t)block) == 0) {

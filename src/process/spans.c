@@ -146,7 +146,9 @@ uint64_t special_finalizer(const struct runtime *runtime)
 
 uint64_t special_profile(const struct runtime *runtime)
 {
-    return runtime->minor >= 25 ? 4 : runtime->minor >= 23 ? 3 : 2;
+    if (runtime->minor >= 25)
+        return 4;
+    return runtime->minor >= 23 ? 3 : 2;
 }
 
 uint64_t special_weak_handle(const struct runtime *runtime)

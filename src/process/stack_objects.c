@@ -93,10 +93,10 @@ static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata
     const int32_t offset = stack_objects_number_at(record, 0),
                   size = stack_objects_number_at(record, RECORD_SIZE),
                   pointers = stack_objects_number_at(record, RECORD_POINTERS);
-    struct stack_object object = {
-        .address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
-        .size = (uint64_t)size,
-        .words = (uint64_t)(pointers < 0 ? -(int64_t)pointers : pointers) / WORD};
+    const int64_t bytes_with_pointers = pointers < 0 ? -(int64_t)pointers : pointers;
+    struct stack_object object = {.address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
+                                  .size = (uint64_t)size,
+                                  .words = (uint64_t)bytes_with_pointers / WORD};
     if (size <= 0 || object.words > object.size / WORD || object.address % WORD != 0 ||
         object.address < objects->low || object.address >= objects->high ||
         object.size > objects->high - object.address) {

@@ -215,13 +215,18 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
 static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
                      struct unwind_start *ret)
 {
-    *ret = (struct unwind_start){
-        .sp = register_of(registers, in_signal, in_signal ? machine->signal_sp : machine->sp),
-        .pc = register_of(registers, in_signal, in_signal ? machine->signal_pc : machine->pc),
-        .lr = register_of(registers, in_signal, in_signal ? machine->signal_lr : machine->lr),
-        .at_registers = true,
-        .registers = registers,
-        .in_signal = in_signal};
+    unsigned sp = machine->sp, pc = machine->pc, lr = machine->lr;
+    if (in_signal) {
+        sp = machine->signal_sp;
+        pc = machine->signal_pc;
+        lr = machine->signal_lr;
+    }
+    *ret = (struct unwind_start){.sp = register_of(registers, in_signal, sp),
+                                 .pc = register_of(registers, in_signal, pc),
+                                 .lr = register_of(registers, in_signal, lr),
+                                 .at_registers = true,
+                                 .registers = registers,
+                                 .in_signal = in_signal};
 }
 
 /*

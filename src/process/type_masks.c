@@ -159,9 +159,9 @@ static bool mask_add_type(struct mask_build *build, const struct descriptor *typ
         const uint8_t *bits = memory_at(build->runtime->memory, type->data, (words + 7) / 8);
         return bits && mask_add(build, word, bits, 0, words);
     }
-    return type->kind == KIND_ARRAY    ? mask_add_array(build, type, word, depth + 1)
-           : type->kind == KIND_STRUCT ? mask_add_struct(build, type, word, depth + 1)
-                                       : false;
+    if (type->kind == KIND_ARRAY)
+        return mask_add_array(build, type, word, depth + 1);
+    return type->kind == KIND_STRUCT && mask_add_struct(build, type, word, depth + 1);
 }
 
 /* Makes the mask of a type that has none. *ret stays as it is if the type is invalid. Returns false

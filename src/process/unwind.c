@@ -11,6 +11,14 @@ enum { TOP_FRAME = 1, SP_WRITE = 2 };
 
 enum { PCDATA_STACK_MAP_INDEX = 1 };
 
+/* Returns the bytes that the smallest frame of a function has. */
+static unsigned least_frame(uint16_t machine)
+{
+    if (machine == EM_X86_64)
+        return 0;
+    return machine == EM_PPC64 ? 32 : WORD;
+}
+
 void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 {
     const uint16_t machine = runtime->process->machine;
@@ -20,7 +28,7 @@ void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
     unwinder->stack_left = WALKS * bytes;
     unwinder->table_left = exe_lines_most(runtime->exe) + PER_BYTE * bytes;
     unwinder->usual_lr = machine != EM_X86_64;
-    unwinder->minimum = machine == EM_X86_64 ? 0 : machine == EM_PPC64 ? 32 : WORD;
+    unwinder->minimum = least_frame(machine);
     unwinder->pushed = machine == EM_AARCH64 ? 16 : unwinder->minimum;
 }
 

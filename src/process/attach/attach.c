@@ -135,41 +135,6 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
     return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options->progress);
 }
 
-/* Copies a process that is stopped, or the child of its fork if wiped is not NULL, into the space,
- * which is made again if the process has grown. Returns 0 or an errno value. */
-static int copy_from(uint64_t pid, const struct copied_wiped *wiped,
-                     const struct attach_options *options, struct attach_space *space,
-                     struct process *ret, struct attach_account *account)
-{
-    const bool is_child = wiped != NULL;
-    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
-    struct attach_copied copied;
-    const double start = clock_seconds();
-    int error = attach_pages_find(pid, &pages);
-    if (error == 0 && is_child)
-        error = copied_mark_wiped(wiped, &pages) ? 0 : ENOMEM;
-    if (error == 0)
-        error = copied_note_resident(&pages, ret);
-    if (error == 0 && !is_child)
-        copied_note_smaps(pid, ret);
-    if (error == 0)
-        error = copied_make_space(&pages, space) ? 0 : NO_ADDRESSES;
-    if (error == 0 && is_child)
-        copied_fill_wiped(wiped, &pages, space);
-    if (error == 0)
-        error = attach_copy_pages(pid, &pages, space, is_child, options->progress, &ret->memory,
-                                  &copied);
-    if (error != 0)
-        return error;
-    ret->entry = procfs_auxv(pid, AT_ENTRY);
-    ret->maps = take_pointer(pages.maps);
-    account->bytes = copied.bytes + (is_child ? wiped->pages.resident : 0);
-    account->reads = copied.reads;
-    account->unreadable = copied.unreadable;
-    account->copy_seconds = clock_seconds() - start;
-    return 0;
-}
-
 /* ---- forks ---- */
 
 /* State that lasts as long as a child. */
@@ -206,13 +171,6 @@ static void end_held(void *data)
     free(held);
 }
 
-/* Ends what is held, if anything: for _cleanup_. */
-static void end_held_at(struct held **held)
-{
-    if (*held)
-        end_held(*held);
-}
-
 /* Prepares for a child, if one is requested and the process may be forked. Returns NULL if memory
  * runs out. */
 static struct held *begin_held(uint64_t pid, const struct attach_options *options)
@@ -234,25 +192,90 @@ static int explain_end(uint64_t pid, const struct attach_fork *fork, int error)
                                                                                          : error;
 }
 
-/* Copies the child, and ends it. Returns 0 or an errno value. */
-static int copy_child(uint64_t pid, const struct attach_options *options, struct held *held,
-                      struct attach_space *space, struct process *ret,
-                      struct attach_account *account)
+/* A process that is being copied, and where its copy goes. */
+struct attach_job {
+    uint64_t pid;
+    const struct attach_options *options;
+    bool is_window; /* the child is not copied: its memory is read when it is needed */
+    struct held *held;
+    struct attach_space space; /* for the copy */
+    struct process process;    /* the copy */
+    struct attach_account account;
+};
+
+/* Lets the process continue before anything else. */
+static void attach_job_deinit(struct attach_job *job)
 {
-    const int error =
-        copy_from((uint64_t)held->fork.child, &held->wiped, options, space, ret, account);
+    if (job->held)
+        end_held(job->held);
+    attach_space_deinit(&job->space);
+    process_deinit(&job->process);
+}
+
+/* Copies pages of a process that is stopped, or of the child of its fork if wiped is not NULL, into
+ * the job's space, which is made again if the process has grown. Returns 0 or an errno value. */
+static int copy_found(struct attach_job *job, struct attach_source source,
+                      const struct copied_wiped *wiped, struct attach_pages *pages,
+                      struct attach_copied *ret)
+{
+    struct process *process = &job->process;
+    if (wiped && !copied_mark_wiped(wiped, pages))
+        return ENOMEM;
+    const int error = copied_note_resident(pages, process);
+    if (error != 0)
+        return error;
+    if (!wiped)
+        copied_note_smaps(source.pid, process);
+    if (!copied_make_space(pages, &job->space))
+        return NO_ADDRESSES;
+    if (wiped)
+        copied_fill_wiped(wiped, pages, &job->space);
+    return attach_copy_pages(source, pages, &job->space, job->options->progress, &process->memory,
+                             ret);
+}
+
+/* Copies a process that is stopped, or the child of its fork if wiped is not NULL: what the child
+ * does not have. Returns 0 or an errno value. */
+static int copy_from(struct attach_job *job, uint64_t pid, const struct copied_wiped *wiped)
+{
+    const struct attach_source source = {pid, wiped != NULL};
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_copied copied;
+    const double start = clock_seconds();
+    int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = copy_found(job, source, wiped, &pages, &copied);
+    if (error != 0)
+        return error;
+    job->process.entry = procfs_auxv(pid, AT_ENTRY);
+    job->process.maps = take_pointer(pages.maps);
+    job->account.bytes = copied.bytes + (wiped ? wiped->pages.resident : 0);
+    job->account.reads = copied.reads;
+    job->account.unreadable = copied.unreadable;
+    job->account.copy_seconds = clock_seconds() - start;
+    return 0;
+}
+
+/* Copies the child, and ends it. Returns 0 or an errno value. */
+static int copy_child(struct attach_job *job)
+{
+    struct held *held = job->held;
+    const int error = copy_from(job, (uint64_t)held->fork.child, &held->wiped);
     attach_stop_end(&held->stop);
-    account->is_left = held->fork.is_left;
-    return error == NO_ADDRESSES ? error : explain_end(pid, &held->fork, error);
+    job->account.is_left = held->fork.is_left;
+    return error == NO_ADDRESSES ? error : explain_end(job->pid, &held->fork, error);
 }
 
 /* Opens a window to the child as the process's memory. Returns 0 or an errno value. */
-static int attach_open_window(const struct held *held, struct attach_space *space,
-                              struct process *ret)
+static int attach_open_window(struct attach_job *job)
 {
-    attach_space_deinit(space);
-    const int error = copied_open_child((uint64_t)held->fork.child, &held->wiped, space, ret);
-    return error == EOVERFLOW ? NO_ADDRESSES : error;
+    const struct held *held = job->held;
+    if (held->fork.child == 0)
+        return NO_CHILD;
+    attach_space_deinit(&job->space);
+    const int error =
+        copied_open_child((uint64_t)held->fork.child, &held->wiped, &job->space, &job->process);
+    return explain_end(job->pid, &held->fork, error == EOVERFLOW ? NO_ADDRESSES : error);
 }
 
 /* ---- the stop ---- */
@@ -274,51 +297,46 @@ static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *re
 
 /* Stops the process, forks or copies it, and lets it continue; copies it only if may_copy, or if it
  * may not be forked for a permanent reason. Returns 0 or an errno value. */
-static int stop_once(uint64_t pid, const struct attach_options *options, bool may_copy,
-                     bool is_window, struct held *held, struct attach_space *space,
-                     struct process *ret, struct attach_account *account)
+static int stop_once(struct attach_job *job, bool may_copy)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
+    struct held *held = job->held;
     const struct attach_fork *fork = &held->fork;
-    account->urgent_error = attach_urgent_begin(&urgent);
-    int error = attach_stop(pid, held->forks ? &held->fork : NULL, &held->stop);
-    if (error == 0 && !is_window &&
+    job->account.urgent_error = attach_urgent_begin(&urgent);
+    int error = attach_stop(job->pid, held->forks ? &held->fork : NULL, &held->stop);
+    if (error == 0 && !job->is_window &&
         (!held->forks || (fork->child == 0 && (may_copy || !fork->may_come))))
-        error = copy_from(pid, NULL, options, space, ret, account);
+        error = copy_from(job, job->pid, NULL);
     if (error == 0 && fork->child != 0) /* the child has zeros there */
-        error = copied_take_wiped(pid, &fork->wiped, &held->wiped);
+        error = copied_take_wiped(job->pid, &fork->wiped, &held->wiped);
     attach_stop_let_go(&held->stop);
     return error;
 }
 
 /* Stops the process until it is forked, for at most a second, or else copied. Returns 0 or an errno
  * value. */
-static int stop_and_copy(uint64_t pid, const struct attach_options *options, bool is_window,
-                         struct held *held, struct attach_space *space, struct process *ret,
-                         struct attach_account *account)
+static int stop_and_copy(struct attach_job *job)
 {
     const double start = clock_seconds();
+    struct held *held = job->held;
     int error;
     for (;;) {
         const bool is_last = !held->forks || !attach_fork_await(&held->fork) ||
                              clock_seconds() - start > PATIENCE_TO_FORK;
-        error = stop_once(pid, options, is_last, is_window, held, space, ret, account);
+        error = stop_once(job, is_last);
         if (error != 0 || is_last || held->fork.child != 0 || !held->fork.may_come)
             break;
         attach_stop_deinit(&held->stop);
     }
-    account->is_forked = held->fork.child != 0;
-    if (error == 0)
-        note_stop(pid, &held->stop, ret, account);
-    if (error == 0 && account->is_forked)
-        copied_note_smaps(pid, ret); /* the child has no pages of files yet */
-    if (error == 0 && is_window)
-        error = account->is_forked
-                    ? explain_end(pid, &held->fork, attach_open_window(held, space, ret))
-                    : NO_CHILD;
-    else if (error == 0 && account->is_forked)
-        error = copy_child(pid, options, held, space, ret, account);
-    return error;
+    job->account.is_forked = held->fork.child != 0;
+    if (error != 0)
+        return error;
+    note_stop(job->pid, &held->stop, &job->process, &job->account);
+    if (job->account.is_forked)
+        copied_note_smaps(job->pid, &job->process); /* the child has no pages of files yet */
+    if (job->is_window)
+        return attach_open_window(job);
+    return job->account.is_forked ? copy_child(job) : 0;
 }
 
 static struct g2h_error *refuse_short(uint64_t pid)
@@ -356,18 +374,15 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
 }
 
 /* Returns the error for a result of stop_and_copy(). */
-static struct g2h_error *attach_explain(uint64_t pid, int error,
-                                        const struct attach_options *options,
-                                        const struct attach_fork *fork,
-                                        const struct attach_space *space)
+static struct g2h_error *attach_explain(const struct attach_job *job, int error)
 {
     if (error == 0)
         return NULL;
     if (error == NO_ADDRESSES)
-        return attach_available_refuse_addresses(pid, space->size);
+        return attach_available_refuse_addresses(job->pid, job->space.size);
     if (error == NO_CHILD)
-        return add_reason(refuse_copy(pid, options), fork);
-    return error == SHORT ? refuse_short(pid) : attach_refuse(pid, error, true);
+        return add_reason(refuse_copy(job->pid, job->options), &job->held->fork);
+    return error == SHORT ? refuse_short(job->pid) : attach_refuse(job->pid, error, true);
 }
 
 /* Returns whether the process had one thread when it was stopped. The runtime starts a second one
@@ -378,54 +393,55 @@ static bool has_one_thread(const struct process *process, const struct attach_ac
 }
 
 /* What takes long, and what may be refused, comes before the process is stopped. Whatever fails
- * after that, `held` lets the process continue. */
+ * after that, the end of the job lets the process continue. */
 struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account)
 {
     static const struct attach_options none = {.after = 0};
-    _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
-    _cleanup_(attach_space_deinit) struct attach_space space = {0};
-    _cleanup_(end_held_at) struct held *held = NULL;
-    struct attach_account account = {0};
-    bool is_window = false;
-    snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
+    _cleanup_(attach_job_deinit) struct attach_job job = {
+        .pid = pid, .options = options ? options : &none, .process = {.name = ret_account->name}};
+    struct process *process = &job.process;
+    struct attach_account *account = &job.account;
+    options = job.options;
+    snprintf(account->name, sizeof(account->name), "process %llu", (unsigned long long)pid);
     TRY(attach_refuse(pid, 0, false));
-    TRY(copied_check_machine(pid, &process.machine));
-    options = options ? options : &none;
-    held = begin_held(pid, options);
+    TRY(copied_check_machine(pid, &process->machine));
+    struct held *held = job.held = begin_held(pid, options);
     TRY_MEMORY(held);
     /* While there still is memory for huge pages, which the copy may take. */
     if (held->forks && options->collapses)
-        account.collapsed =
-            attach_collapse(&held->fork, options->progress, &account.collapse_error);
+        account->collapsed =
+            attach_collapse(&held->fork, options->progress, &account->collapse_error);
     if (options->space) {
-        space = *options->space;
+        job.space = *options->space;
         *options->space = (struct attach_space){0};
     } else {
-        TRY(add_reason(attach_prepare(pid, options, held->forks, &space, &is_window), &held->fork));
+        struct g2h_error *error =
+            attach_prepare(pid, options, held->forks, &job.space, &job.is_window);
+        TRY(add_reason(error, &held->fork));
     }
-    process.executable = copied_executable(pid);
+    process->executable = copied_executable(pid);
     if (held->forks)
         hold_signals(held);
     if (options->around)
         options->around(options->context, true);
-    const int error = stop_and_copy(pid, options, is_window, held, &space, &process, &account);
+    const int error = stop_and_copy(&job);
     if (options->around)
         options->around(options->context, false);
-    TRY(attach_explain(pid, error, options, &held->fork, &space));
-    if (!account.is_forked)
-        memcpy(account.not_forked, held->fork.refused, sizeof(account.not_forked));
-    process.is_new = has_one_thread(&process, &account) || g2h_process_is_new(pid);
-    copied_hand_over(&space, &process);
-    TRY_MEMORY(mapped_parse_maps(process.maps, &process.files));
-    account.is_window = is_window;
-    if (is_window) {
-        process.held = take_pointer(held);
-        process.end_held = end_held;
+    TRY(attach_explain(&job, error));
+    if (!account->is_forked)
+        memcpy(account->not_forked, held->fork.refused, sizeof(account->not_forked));
+    process->is_new = has_one_thread(process, account) || g2h_process_is_new(pid);
+    copied_hand_over(&job.space, process);
+    TRY_MEMORY(mapped_parse_maps(process->maps, &process->files));
+    account->is_window = job.is_window;
+    if (job.is_window) {
+        process->held = take_pointer(job.held);
+        process->end_held = end_held;
     }
-    *ret_account = account;
-    *ret = process;
-    process = (struct process){0};
+    *ret_account = *account;
+    *ret = *process;
+    *process = (struct process){0};
     return NULL;
 }
 

@@ -328,12 +328,17 @@ static bool is_spool_in_memory(void)
                            ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs));
 }
 
+/* Returns the memory for what follows the copy: after percent of it, 0 if nothing does. */
+static uint64_t memory_after(uint64_t bytes, unsigned after)
+{
+    return after > 0 ? bytes / 100 * after + LEAST : 0;
+}
+
 /* The copy and the conversion are not needed at the same time, so the larger one counts. */
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
-    const uint64_t conversion =
-        (after > 0 ? bytes / 100 * after + LEAST : 0) + (is_in_memory ? bytes : 0);
+    const uint64_t conversion = memory_after(bytes, after) + (is_in_memory ? bytes : 0);
     return conversion > copy ? conversion : copy;
 }
 
@@ -380,9 +385,9 @@ bool attach_available_has_window(uint64_t bytes, unsigned after,
                                  const struct attach_available *available)
 {
     const bool is_group = *available->limit != '\0';
-    const uint64_t window = bytes / PART_IN_WINDOW + LEAST_WINDOW,
-                   conversion = is_group && after > 0 ? bytes / 100 * after + LEAST : 0,
-                   spool = is_group && is_spool_in_memory() ? bytes : 0;
+    const uint64_t window = bytes / PART_IN_WINDOW + LEAST_WINDOW;
+    const uint64_t conversion = is_group ? memory_after(bytes, after) : 0;
+    const uint64_t spool = is_group && is_spool_in_memory() ? bytes : 0;
     return (window > conversion ? window : conversion) + spool <= available->left;
 }
 

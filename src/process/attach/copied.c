@@ -105,7 +105,8 @@ int copied_take_wiped(uint64_t pid, const struct ranges *ranges, struct copied_w
     if (error == 0)
         error = attach_space_make(&ret->pages, 0, &ret->space) ? 0 : ENOMEM;
     if (error == 0)
-        error = attach_copy_pages(pid, &ret->pages, &ret->space, false, NULL, &memory, &copied);
+        error = attach_copy_pages((struct attach_source){pid, false}, &ret->pages, &ret->space,
+                                  NULL, &memory, &copied);
     memory_deinit(&memory);
     return error;
 }

@@ -338,14 +338,13 @@ static int copy_all(struct copy *copy, const struct attach_pages *pages,
     return add_runs(copy, pages, space, memory) ? 0 : ENOMEM;
 }
 
-int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, bool is_child,
-                      const struct g2h_progress *progress, struct memory *memory,
-                      struct attach_copied *ret)
+int attach_copy_pages(struct attach_source source, const struct attach_pages *pages,
+                      const struct attach_space *space, const struct g2h_progress *progress,
+                      struct memory *memory, struct attach_copied *ret)
 {
-    struct copy copy = {.pid = (pid_t)procfs_living_thread(pid),
-                        .file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC),
-                        .is_child = is_child,
+    struct copy copy = {.pid = (pid_t)procfs_living_thread(source.pid),
+                        .file = open(procfs_path(source.pid, "mem").text, O_RDONLY | O_CLOEXEC),
+                        .is_child = source.is_child,
                         .page = (uint64_t)sysconf(_SC_PAGESIZE),
                         .total = pages->resident,
                         .lock = PTHREAD_MUTEX_INITIALIZER};

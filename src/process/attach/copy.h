@@ -13,17 +13,24 @@ struct attach_copied {
 };
 
 /*
- * Copies pages to their positions in space, and adds those that could be read to memory. The pages
- * are those of a stopped process, which waits, so that the threads are as urgent as urgent.h makes
- * them; or of the child of a fork, which nothing waits for. The child is read through
- * /proc/PID/mem: for process_vm_readv(2), which pins pages, the kernel would first copy each page
- * that the child shares with its parent (FOLL_PIN, since Linux 5.19), and charge the parent's
- * control group for it. Returns 0 or an errno value, such as ESRCH if the process has ended; after
- * an error memory must not be used. It may be called for one part of the pages after the other.
+ * Whose pages are copied: those of a stopped process, which waits, so that the threads are as
+ * urgent as urgent.h makes them; or of the child of a fork, which nothing waits for.
  */
-int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
-                      const struct attach_space *space, bool is_child,
-                      const struct g2h_progress *progress, struct memory *memory,
-                      struct attach_copied *ret);
+struct attach_source {
+    uint64_t pid;
+    bool is_child;
+};
+
+/*
+ * Copies pages to their positions in space, and adds those that could be read to memory. A child is
+ * read through /proc/PID/mem: for process_vm_readv(2), which pins pages, the kernel would first
+ * copy each page that the child shares with its parent (FOLL_PIN, since Linux 5.19), and charge the
+ * parent's control group for it. Returns 0 or an errno value, such as ESRCH if the process has
+ * ended; after an error memory must not be used. It may be called for one part of the pages after
+ * the other.
+ */
+int attach_copy_pages(struct attach_source source, const struct attach_pages *pages,
+                      const struct attach_space *space, const struct g2h_progress *progress,
+                      struct memory *memory, struct attach_copied *ret);
 
 #endif

@@ -132,8 +132,8 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
     watch->signal_stops += event == 0;
     /* A signal such as SIGSTOP has stopped the process, which must stay stopped. */
     const bool is_group_stop = event == PTRACE_EVENT_STOP && number != SIGTRAP;
-    (void)ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, watch->thread, NULL,
-                 (long)(event == 0 ? number : 0));
+    const long signal_given = event == 0 ? number : 0;
+    (void)ptrace(is_group_stop ? PTRACE_LISTEN : PTRACE_CONT, watch->thread, NULL, signal_given);
 }
 
 bool death_registers(const struct death_watch *watch, struct process_thread *ret)

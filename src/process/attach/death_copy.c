@@ -40,7 +40,6 @@ struct dying {
     bool is_left_for_memory;  /* more may not be copied because there is no memory for more */
     uint64_t memory;          /* bytes that may still be copied to memory; UINT64_MAX: all */
     struct death_spill spill; /* where the rest goes */
-    uint64_t expected;        /* bytes that the process had before */
     bool is_late;             /* as in struct death_loss: far fewer pages than expected */
     bool is_doubtful;         /* it may be late: see can_read_new_page() */
 };
@@ -78,7 +77,7 @@ static bool is_late(const struct dying *dying)
 {
     enum { PART = 16 };
     const uint64_t found = dying->all.resident;
-    return found + found / PART + FEW < dying->expected;
+    return found + found / PART + FEW < dying->order->expected;
 }
 
 /* ---- the order of copying ---- */
@@ -238,13 +237,16 @@ static bool list_run(struct dying *dying, const struct attach_run *run, size_t *
             ++*next;
         const struct death_part *part = *next < dying->parts.count ? &parts[*next] : NULL;
         const bool is_part = part && part->address <= at;
-        const uint64_t last = is_part ? part->address + part->size
-                              : part  ? part->address
-                                      : end,
-                       to = last < end ? last : end;
-        struct attach_pages *list =
-            &dying->lists[FIRST_OF_HEAP + (is_part ? part->rank : DEATH_OTHER)];
-        if (!add_run(list, at, to - at, run->kind))
+        enum death_rank rank = DEATH_OTHER;
+        uint64_t last = end; /* of the part, or of what is before the next part */
+        if (is_part) {
+            rank = part->rank;
+            last = part->address + part->size;
+        } else if (part) {
+            last = part->address;
+        }
+        const uint64_t to = last < end ? last : end;
+        if (!add_run(&dying->lists[FIRST_OF_HEAP + rank], at, to - at, run->kind))
             return false;
         at = to;
     }
@@ -321,8 +323,8 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
     if (dying->memory != UINT64_MAX && !divide_list(dying, list, &others))
         return ENOMEM;
     if (list->runs.count > 0)
-        error = attach_copy_pages((uint64_t)dying->watch->thread, list, &dying->reserve->space,
-                                  false, NULL, &ret->memory, &copied);
+        error = attach_copy_pages((struct attach_source){(uint64_t)dying->watch->thread, false},
+                                  list, &dying->reserve->space, NULL, &ret->memory, &copied);
     account->bytes += copied.bytes;
     account->reads += copied.reads;
     account->unreadable += copied.unreadable;
@@ -454,7 +456,7 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
 }
 
 /* At its end a process has one thread's registers left: those of the thread that is watched. */
-int death_copy(const struct death_watch *watch, const struct death_order *order, uint64_t expected,
+int death_copy(const struct death_watch *watch, const struct death_order *order,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss)
 {
@@ -462,8 +464,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
                           .order = order,
                           .reserve = reserve,
                           .left = reserve->most,
-                          .spill = {order->spill, order->spill_most, 0, &reserve->space},
-                          .expected = expected};
+                          .spill = {order->spill, order->spill_most, 0, &reserve->space}};
     struct process_thread thread;
     const double start = clock_seconds();
     *ret = (struct process){.name = account->name};

@@ -26,11 +26,10 @@ struct death_loss {
 
 /*
  * Copies the memory of a process that has stopped at its end and the registers of its one thread,
- * into the reserve, which *ret then owns. expected is the number of bytes, without files, that it
- * had shortly before. Does not let it continue. *account->name is the name of the process. Returns
- * 0 or an errno value. *ret goes to process_deinit() in any case.
+ * into the reserve, which *ret then owns. Does not let it continue. *account->name is the name of
+ * the process. Returns 0 or an errno value. *ret goes to process_deinit() in any case.
  */
-int death_copy(const struct death_watch *watch, const struct death_order *order, uint64_t expected,
+int death_copy(const struct death_watch *watch, const struct death_order *order,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss);
 

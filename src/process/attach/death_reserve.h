@@ -39,6 +39,7 @@ struct death_order {
     unsigned after;      /* as in struct attach_options: memory that is left for what follows */
     int spill;           /* an empty file for what memory has no space for; -1: none */
     uint64_t spill_most; /* bytes that may be written to it */
+    uint64_t expected;   /* bytes, without files, that the process had shortly before */
 };
 
 /* Memory allocated for a copy. */

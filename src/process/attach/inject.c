@@ -244,9 +244,11 @@ static long inject_follow(struct injection *injection)
 
 long inject(struct injection *injection, long call, const uint64_t arguments[6])
 {
-    const uintptr_t options = PTRACE_O_TRACESYSGOOD |
-                              (injection->traces_child ? PTRACE_O_TRACECLONE : 0) |
-                              (injection->suspends_filters ? PTRACE_O_SUSPEND_SECCOMP : 0);
+    uintptr_t options = PTRACE_O_TRACESYSGOOD;
+    if (injection->traces_child)
+        options |= PTRACE_O_TRACECLONE;
+    if (injection->suspends_filters)
+        options |= PTRACE_O_SUSPEND_SECCOMP;
     machine_registers registers = kept_registers(injection);
     injection->child = 0;
     machine_call(&registers, call, arguments);

@@ -145,9 +145,9 @@ static inline int pages_kind_of(const struct attach_pages *pages,
     const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
     if (mapping->is_file)
         return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? ATTACH_WRITTEN : LEFT_OUT;
-    return !is_there                                          ? ATTACH_ZERO
-           : (entry & (PAGEMAP_SWAPPED | PAGEMAP_ALONE)) != 0 ? ATTACH_WRITTEN
-                                                              : ATTACH_MAYBE;
+    if (!is_there)
+        return ATTACH_ZERO;
+    return (entry & (PAGEMAP_SWAPPED | PAGEMAP_ALONE)) != 0 ? ATTACH_WRITTEN : ATTACH_MAYBE;
 }
 
 /* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
@@ -251,11 +251,9 @@ static int add_mapping(struct attach_pages *pages, const struct attach_mapping *
         is_whole = mapping->size <= MOST_OF_FILE && (is_guess || !pages->is_apart);
     else if (mapping->size > most)
         return 0;
+    const enum attach_kind kind = is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN;
     if (is_whole)
-        return pages_add(pages, mapping->address, mapping->size,
-                         is_guess ? ATTACH_MAYBE : ATTACH_WRITTEN)
-                   ? 0
-                   : ENOMEM;
+        return pages_add(pages, mapping->address, mapping->size, kind) ? 0 : ENOMEM;
     if (is_guess)
         return 0;
     if (mapping->is_file && pages->is_apart && !add_slow_file(pages, mapping))

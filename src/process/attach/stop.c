@@ -79,7 +79,9 @@ static int seize_new(struct attach_tracer *tracer, pid_t id)
 static int seize_all(struct attach_tracer *tracer)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(tracer->pid, "task").text);
-    int error = tasks ? 0 : errno == ENOENT ? ESRCH : errno;
+    int error = 0;
+    if (!tasks)
+        return errno == ENOENT ? ESRCH : errno;
     for (uint64_t id; error == 0 && (id = procfs_next_number(tasks)) != 0;)
         error = id <= INT32_MAX ? seize_new(tracer, (pid_t)id) : 0;
     return error;

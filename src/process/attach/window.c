@@ -99,9 +99,9 @@ static void check_pages(struct window *window, uint64_t first, uint64_t end)
 {
     for (size_t i = 0; i < window->check_count; i++) {
         const struct window_check *check = &window->checks[i];
-        const uint64_t from = first > check->first ? first : check->first,
-                       to = end < check->first + check->count ? end : check->first + check->count;
-        for (uint64_t page = from; page < to; page++)
+        const struct range checked = {check->first, check->first + check->count},
+                           both = range_intersect(checked, (struct range){first, end});
+        for (uint64_t page = both.begin; page < both.end; page++)
             check_page(window, page, check->address + (page - check->first) * window->page);
     }
 }
