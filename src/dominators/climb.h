@@ -22,12 +22,12 @@ static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t paren
 {
     assert(parent <= node);
     const struct climb *up = &climbs[parent], *skip = &climbs[up->skip];
-    const bool is_root = node == parent;
-    climbs[node] = (struct climb){
-        .skip = is_root                                                             ? node
-                : up->depth - skip->depth == skip->depth - climbs[skip->skip].depth ? skip->skip
-                                                                                    : parent,
-        .depth = is_root ? 0 : up->depth + 1};
+    if (node == parent) {
+        climbs[node] = (struct climb){.skip = node, .depth = 0};
+        return;
+    }
+    const bool is_equal = up->depth - skip->depth == skip->depth - climbs[skip->skip].depth;
+    climbs[node] = (struct climb){.skip = is_equal ? skip->skip : parent, .depth = up->depth + 1};
 }
 
 /* Returns the nearest ancestor of a node, or the node itself, whose number is not above limit. */

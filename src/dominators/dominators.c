@@ -441,34 +441,44 @@ static struct g2h_error *number_several(struct dominators_search *search)
 
 /* ---- dominators ---- */
 
+/* Returns the graph that has been numbered, as semi_nca_run() takes it. */
+static struct semi_nca semi_nca_of(const struct dominators_search *search)
+{
+    return (struct semi_nca){search->result->idom, search->sources.by_number, search->sources.back,
+                             search->climbs};
+}
+
 /* Finds the dominators of a region; the root's is done before. */
 static struct g2h_error *dominators_of_region(struct dominators_search *search,
                                               struct walker *walker, uint32_t region)
 {
     const struct regions *regions = &search->regions;
-    const struct semi_nca graph = {search->result->idom, search->sources.by_number,
-                                   search->sources.back, search->climbs};
+    const struct semi_nca graph = semi_nca_of(search);
     (void)walker;
     if (region > 0)
         semi_nca_run(&graph, regions->first[region], regions->first[region + 1]);
     return NULL;
 }
 
-/* Finds the dominators of all inner nodes. The root's region comes first, because the entries'
- * dominators are in it. */
-static struct g2h_error *dominators_of_inner_nodes(struct dominators_search *search)
+/* Finds the dominators of the inner nodes of all regions. The dominators of the regions' entries
+ * are in the root's region, so that comes first. */
+static struct g2h_error *dominators_of_regions(struct dominators_search *search)
 {
     struct regions *regions = &search->regions;
     struct dominators *result = search->result;
-    const struct semi_nca graph = {result->idom, search->sources.by_number, search->sources.back,
-                                   search->climbs};
-    semi_nca_run(&graph, 0, search->owners ? search->sources.inner : regions->first[1]);
-    if (search->owners)
-        return NULL;
+    const struct semi_nca graph = semi_nca_of(search);
+    semi_nca_run(&graph, 0, regions->first[1]);
     for (uint32_t i = 1; i < regions->count; i++)
         if (regions->first[i] < regions->first[i + 1])
             result->idom[regions->first[i]] = result->preorder_of[regions->above[i]];
     return run_for_regions(search, dominators_of_region);
+}
+
+/* Finds the dominators of the nodes that have several owners: they are one region. */
+static void dominators_of_several(struct dominators_search *search)
+{
+    const struct semi_nca graph = semi_nca_of(search);
+    semi_nca_run(&graph, 0, search->sources.inner);
 }
 
 static void dominators_search_deinit(struct dominators_search *search)
@@ -500,9 +510,11 @@ static struct g2h_error *dominators_search_all(struct dominators_search *search)
     TRY(sources_sort(sources));
     search->climbs = large_alloc(sources->inner, sizeof(*search->climbs));
     TRY_MEMORY(search->climbs);
-    TRY(dominators_of_inner_nodes(search));
-    if (search->owners)
+    if (search->owners) {
+        dominators_of_several(search);
         return NULL;
+    }
+    TRY(dominators_of_regions(search));
     TRY(sources_hold_leaves(&search->sources, search->climbs, result->idom));
     return number_leaves(search);
 }

@@ -283,10 +283,16 @@ static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
     const struct sources_sorting *sorting = context;
     struct kept_list *list = &sorting->sources->lists[task];
     const bool is_walk = sorting->pass == PASS_FIRST || list->is_cut;
-    TRY_MEMORY(is_walk && task == 0         ? take_of_synthetics(sorting, worker, list)
-               : is_walk                    ? take_of_block(sorting, worker, task - 1, list)
-               : sorting->pass == PASS_BACK ? take_of_list(sorting, worker, list)
-                                            : take_leaves_of_list(sorting, list));
+    bool good;
+    if (is_walk && task == 0)
+        good = take_of_synthetics(sorting, worker, list);
+    else if (is_walk)
+        good = take_of_block(sorting, worker, task - 1, list);
+    else if (sorting->pass == PASS_BACK)
+        good = take_of_list(sorting, worker, list);
+    else
+        good = take_leaves_of_list(sorting, list);
+    TRY_MEMORY(good);
     return NULL;
 }
 

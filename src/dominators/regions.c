@@ -30,7 +30,9 @@ enum { REGION_ROOT };
  * OWNER_GC_ROOTS and OWNER_NONE have exchanged theirs. */
 static inline uint32_t region_by(owner_number owner)
 {
-    return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+    if (owner == OWNER_GC_ROOTS)
+        return REGION_ROOT;
+    return owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
 }
 
 /* Returns the region of a node of the graph. */

@@ -254,13 +254,17 @@ static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
     owner_number *number_of = dominators->idom;
     for (uint32_t i = 1; i < dominators->nodes; i++) {
         const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
-        const bool is_shared_entry = idom == 0;
-        number_of[i] = is_shared_entry ? next_number(finding) : number_of[idom];
-        if (is_shared_entry)
+        owner_number *of = node < finding->synthetics
+                               ? &owners->of_synthetic[node]
+                               : &owners->of_object[node - finding->synthetics];
+        if (idom == 0) { /* the node is a shared entry */
+            number_of[i] = next_number(finding);
             TRY_MEMORY(vector_push(&finding->entries->nodes, node));
-        *(node < finding->synthetics ? &owners->of_synthetic[node]
-                                     : &owners->of_object[node - finding->synthetics]) =
-            number_of[i] | (is_shared_entry ? OWNER_FIXED : 0);
+            *of = number_of[i] | OWNER_FIXED;
+        } else {
+            number_of[i] = number_of[idom];
+            *of = number_of[i];
+        }
     }
     return NULL;
 }

@@ -182,9 +182,9 @@ struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *
 {
     const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)entries->nodes.count + 1),
                    wanted = graph->owners.count / SET_BITS + 1;
-    const uint64_t most = memory < LEAST_WORDS  ? LEAST_WORDS
-                          : memory < MOST_WORDS ? memory
-                                                : MOST_WORDS;
+    uint64_t most = memory < MOST_WORDS ? memory : MOST_WORDS;
+    if (most < LEAST_WORDS)
+        most = LEAST_WORDS;
     *sharers = (struct sharers){
         .graph = graph, .entries = entries, .words = (unsigned)(wanted < most ? wanted : most)};
     struct g2h_error *error = sharers_find_all(sharers);

@@ -46,9 +46,11 @@ static bool capacities_add_run(struct g2h_capacities *capacities, const struct o
 {
     const struct types *types = capacities->typing->types;
     const bool is_string = type->kind == TYPE_STRING;
-    const uint64_t size = is_string                        ? 1
-                          : type->elem < types->list.count ? types->list.data[type->elem].size
-                                                           : 0;
+    uint64_t size = 0; /* of an element; 0: not known */
+    if (is_string)
+        size = 1;
+    else if (type->elem < types->list.count)
+        size = types->list.data[type->elem].size;
     const struct capacity_run run = {
         offset, type->size, 1, size, (uint32_t)capacities->declarations.count, is_string};
     const struct declaration declaration = {owner->of, owner->number, offset};

@@ -24,14 +24,17 @@ static bool capacities_visit_slice(const struct capacities_visitor *visitor,
     const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at);
     if (address == 0)
         return true;
-    const struct g2h_capacity capacity = {
-        .kind = run->is_string ? G2H_CAPACITY_STRING : G2H_CAPACITY_SLICE,
-        .declaration = run->declaration,
-        .object = visitor->object,
-        .address = address,
-        .used = heap_word(heap, at + word),
-        .all = heap_word(heap, at + (run->is_string ? word : 2 * word)),
-        .size = run->element};
+    struct g2h_capacity capacity = {.kind = G2H_CAPACITY_STRING,
+                                    .declaration = run->declaration,
+                                    .object = visitor->object,
+                                    .address = address,
+                                    .used = heap_word(heap, at + word),
+                                    .size = run->element};
+    capacity.all = capacity.used;
+    if (!run->is_string) {
+        capacity.kind = G2H_CAPACITY_SLICE;
+        capacity.all = heap_word(heap, at + 2 * word);
+    }
     const bool is_empty = capacity.all == 0 && visitor->capacities->of == OF_EVERYTHING;
     return is_empty || capacity.used > capacity.all || visitor->visit(visitor->context, &capacity);
 }
@@ -137,8 +140,10 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
                                uint32_t end, g2h_capacity_visit visit, void *context)
 {
     const struct typing *typing = capacities->typing;
-    const uint32_t objects = typing ? capacities->graph->heap->object_count : 0,
-                   *claims = typing ? typing->claims : NULL, *map_of_type = capacities->map_of_type;
+    if (!typing)
+        return true;
+    const uint32_t objects = capacities->graph->heap->object_count, *claims = typing->claims,
+                   *map_of_type = capacities->map_of_type;
     const struct runs *of_type = capacities->of_type;
     struct capacities_visitor visitor = {
         .capacities = capacities, .visit = visit, .context = context};

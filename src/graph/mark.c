@@ -143,7 +143,9 @@ enum wanted { WANTED_MARKS, WANTED_OWNERS, WANTED_MEETINGS };
 /* Returns what a marker looks for: see struct marker. */
 static inline enum wanted wanted(const struct marker *marker)
 {
-    return marker->met ? WANTED_MEETINGS : marker->owners ? WANTED_OWNERS : WANTED_MARKS;
+    if (marker->met)
+        return WANTED_MEETINGS;
+    return marker->owners ? WANTED_OWNERS : WANTED_MARKS;
 }
 
 /* Visits an object: marks its targets, and pushes those that were not marked and have targets of

@@ -26,9 +26,11 @@ enum { OWNER_NONE, OWNER_SEVERAL, OWNER_FIRST };
  * as owner changes nothing. */
 static inline owner_number owner_merge(owner_number known, owner_number owner)
 {
-    return known == OWNER_NONE                                            ? owner
-           : known == owner || owner == OWNER_NONE || known > OWNER_FIXED ? known
-                                                                          : OWNER_SEVERAL;
+    if (known == OWNER_NONE)
+        return owner;
+    if (known == owner || owner == OWNER_NONE || known > OWNER_FIXED)
+        return known;
+    return OWNER_SEVERAL;
 }
 
 /* The owners of all nodes of a graph; see owners.h. */

@@ -70,10 +70,13 @@ static inline bool tiers_hold(const struct tiers *tiers, struct tier_source sour
 static inline enum hold tiers_hold_as(const struct tiers *tiers, struct tier_source source,
                                       uint32_t target)
 {
-    return tiers_hold(tiers, source, target)                          ? HOLD_STRONG
-           : source.tier == TIER_GARBAGE                              ? HOLD_WEAK
-           : tiers_of(tiers, target) == TIER_PROGRAM && !source.waits ? HOLD_FOREIGN
-                                                                      : HOLD_PASSED;
+    if (tiers_hold(tiers, source, target))
+        return HOLD_STRONG;
+    if (source.tier == TIER_GARBAGE)
+        return HOLD_WEAK;
+    if (tiers_of(tiers, target) == TIER_PROGRAM && !source.waits)
+        return HOLD_FOREIGN;
+    return HOLD_PASSED;
 }
 
 /* ---- how they are found (tiers.c), before there are any ---- */

@@ -331,12 +331,12 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
     const uint32_t first = (uint32_t)task * OBJECTS;
     struct windows_visit visit = {finder, &finder->lists[task]};
     (void)worker;
-    TRY_MEMORY(
-        task == finder->tasks
-            ? slice_words_visit(finder->graph, note_word, &visit)
-            : g2h_capacities_of_objects(finder->capacities, first,
-                                        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
-                                        note_capacity, &visit));
+    if (task == finder->tasks) {
+        TRY_MEMORY(slice_words_visit(finder->graph, note_word, &visit));
+        return NULL;
+    }
+    const uint32_t end = first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX;
+    TRY_MEMORY(g2h_capacities_of_objects(finder->capacities, first, end, note_capacity, &visit));
     return NULL;
 }
 

@@ -96,16 +96,13 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     return builder_add_node(builder, kind, key, ret) &&
-           builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
-                            node_synthetic(*ret));
+           builder_join_group(builder, group, index, *ret);
 }
 
-bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
-                              enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret)
+bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node)
 {
-    return roots_add_node(builder->roots, kind, key, name, ret) &&
-           builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
-                            node_synthetic(*ret));
+    return builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
+                            node_synthetic(node));
 }
 
 /* Counts the pointer, and whether it hits an object, for messages. A word that hits nothing may

@@ -146,9 +146,8 @@ bool builder_add_group(struct builder *builder, uint32_t parent, const char *nam
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
 
-/* Adds a node to a group, with a name that has been interned. */
-bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
-                              enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
+/* Makes a node that has been added the member of a group. */
+bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node);
 
 /* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
  * to neither. The edge's name is the builder's text, or name. */

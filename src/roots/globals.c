@@ -73,13 +73,14 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
     if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
         !map_put(&builder->packages, name, *ret, ret))
         return false;
-    if (is_rest)
+    uint32_t above = builder->globals, first = root_group_index(G2H_NODE_BSS);
+    if (is_rest) {
         roots->nodes.data[*ret].tier = TIER_REST;
-    return builder_add_edge(builder, node_synthetic(is_rest ? roots->gc_roots : builder->globals),
-                            EDGE_ELEMENT,
-                            root_group_index(is_rest ? G2H_NODE_MAPPINGS : G2H_NODE_BSS) +
-                                (uint32_t)builder->packages.count,
-                            node_synthetic(*ret));
+        above = roots->gc_roots;
+        first = root_group_index(G2H_NODE_MAPPINGS);
+    }
+    return builder_add_edge(builder, node_synthetic(above), EDGE_ELEMENT,
+                            first + (uint32_t)builder->packages.count, node_synthetic(*ret));
 }
 
 /* Gets the node of a package; adds it if it is new. */
@@ -186,8 +187,8 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     /* What uses flag.CommandLine may be inlined in functions of the program. */
     const bool is_listing = user->is_initialized && !only_remembers(builder, user->function) &&
                             only_remembers(builder, user->initializer);
-    const uint32_t function = is_listing ? user->initializer : user->function,
-                   at = is_listing ? user->initialized_at : user->at;
+    const uint32_t function = is_listing ? user->initializer : user->function;
+    const uint32_t at = is_listing ? user->initialized_at : user->at;
     const uint64_t entry = exe_function(builder->exe, function, &name);
     const uint64_t word = builder->heap->params.pointer_size,
                    start = value ? value->address : user->address + exe_slide(builder->exe),

@@ -210,10 +210,10 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     uint64_t offset, value;
     uint32_t node, first, name;
 
+    const uint64_t key = position->goid << 24 | position->height;
     TRY_MEMORY(builder_site_name(builder, number, &name) &&
-               builder_add_named_member(builder, position->goroutine, position->depth,
-                                        G2H_NODE_FRAME, position->goid << 24 | position->height,
-                                        name, &node));
+               roots_add_node(builder->roots, G2H_NODE_FRAME, key, name, &node) &&
+               builder_join_group(builder, position->goroutine, position->depth, node));
     const struct root_frame root = {node, number, builder->site_of[number] - 1};
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
     builder->named = builder_site_call(builder, builder_site(builder, number))->function;

@@ -35,14 +35,19 @@ bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_
            map_get(&builder->heap->itab_by_address, value) == MAP_NONE;
 }
 
-/* Makes the name of a mapping: "610 MB bolt.db", "400 MB anonymous". File names are redacted if
- * strings are. */
+/* Returns the name of a mapping's file, or what it is. File names are redacted if strings are. */
+static const char *file_of_mapping(const struct builder *builder, const struct g2h_mapping *mapping)
+{
+    if (mapping->name && !builder->names->redaction)
+        return mapping->name;
+    return mapping->part == G2H_MEMORY_FILES ? "file" : "anonymous";
+}
+
+/* Makes the name of a mapping: "610 MB bolt.db", "400 MB anonymous". */
 static void name_mapping(struct builder *builder, const struct g2h_mapping *mapping)
 {
     struct text *text = &builder->text;
-    const char *name = mapping->name && !builder->names->redaction ? mapping->name
-                       : mapping->part == G2H_MEMORY_FILES         ? "file"
-                                                                   : "anonymous";
+    const char *name = file_of_mapping(builder, mapping);
     text->size = 0;
     text_append_bytes(text, mapping->resident);
     text_append_string(text, " ");

@@ -113,6 +113,22 @@ static bool is_closure(const struct typing *typing, uint32_t object)
            !typing_is_text(typing, object);
 }
 
+/* Adds the remark on an object whose type is not sure. Returns false if memory runs out. */
+static bool remarks_add_doubt(struct remarks *remarks, uint32_t object)
+{
+    const struct typing *typing = remarks->builder->typing;
+    const struct object_type what = typing_object(typing, object);
+    switch (what.form) {
+    case OBJECT_PART:
+        return remarks_add_part(remarks, object, what.type);
+    case OBJECT_VALUE:
+    case OBJECT_ARRAY:
+        return !typing_is_guess(typing, object) || add_guess(remarks, object);
+    default:
+        return true;
+    }
+}
+
 /* Adds the remarks on all objects; most have none. Returns false if memory runs out. */
 static bool remarks_add_all(struct remarks *remarks)
 {
@@ -124,11 +140,7 @@ static bool remarks_add_all(struct remarks *remarks)
             (typing->claims[object] == 0 && !typing_has_parts(typing, object)) ||
             typing_is_shared(typing, object))
             continue; /* nearly all objects */
-        const struct object_type what = typing_object(typing, object);
-        if (what.form == OBJECT_PART ? !remarks_add_part(remarks, object, what.type)
-            : what.form == OBJECT_VALUE || what.form == OBJECT_ARRAY
-                ? typing_is_guess(typing, object) && !add_guess(remarks, object)
-                : false)
+        if (!remarks_add_doubt(remarks, object))
             return false;
     }
     return true;
