@@ -80,7 +80,9 @@ void g2h_edges_destroy(struct g2h_edges *edges)
  * come together, so they have no keys. */
 static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct edge_name *name)
 {
-    return edges->member_end != 0 ? 0 : name->is_key ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
+    if (edges->member_end != 0)
+        return 0;
+    return name->is_key ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
 }
 
 /* Names a pointer. A name whose key needs a look-up in a large table is only prefetched: its key is
@@ -90,8 +92,10 @@ static inline bool name_pointer(const struct g2h_edges *edges, const struct edge
                                 struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    ret->flags |= (name->is_entry ? entry_flag(edges, name) : 0) |
-                  (name->is_internal ? G2H_EDGE_INTERNAL : 0);
+    if (name->is_entry)
+        ret->flags |= entry_flag(edges, name);
+    if (name->is_internal)
+        ret->flags |= G2H_EDGE_INTERNAL;
     if (name->form == EDGE_NAME_STRING) {
         ret->name = (uint32_t)name->value;
         ret->index = 0;
@@ -245,19 +249,23 @@ static inline void pass_children(struct g2h_edges *edges, uint32_t object)
 static void edges_fill_other(struct g2h_edges *edges, enum roots_edge_type type, uint32_t name,
                              uint32_t target, struct g2h_edge *ret)
 {
+    static const uint32_t flags[] = {[EDGE_ELEMENT] = G2H_EDGE_BY_INDEX,
+                                     [EDGE_INTERNAL] = G2H_EDGE_INTERNAL,
+                                     [EDGE_SHORTCUT] = G2H_EDGE_SHORTCUT,
+                                     [EDGE_WEAK] = G2H_EDGE_WEAK,
+                                     [EDGE_LAST] = 0};
     const name_uses *uses = &edges->view->uses;
     *ret = (struct g2h_edge){.source = edges->source,
                              .target = target,
-                             .flags = type == EDGE_ELEMENT    ? G2H_EDGE_BY_INDEX
-                                      : type == EDGE_INTERNAL ? G2H_EDGE_INTERNAL
-                                      : type == EDGE_SHORTCUT ? G2H_EDGE_SHORTCUT
-                                      : type == EDGE_WEAK     ? G2H_EDGE_WEAK
-                                                              : 0,
-                             .name = type == EDGE_ELEMENT ? G2H_NAME_NONE : name,
-                             .index = type == EDGE_ELEMENT ? name : 0,
+                             .flags = flags[type],
+                             .name = name,
                              .offset = UINT64_MAX};
-    if (type != EDGE_ELEMENT && (uses->data[name] & G2H_NAME_DOUBTFUL) != 0)
+    if (type == EDGE_ELEMENT) {
+        ret->name = G2H_NAME_NONE;
+        ret->index = name;
+    } else if ((uses->data[name] & G2H_NAME_DOUBTFUL) != 0) {
         ret->flags |= G2H_EDGE_DOUBTFUL;
+    }
 }
 
 /* Reads the next edge from the graph's list of children. */
@@ -536,9 +544,9 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
 
 size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
-    return most == 0                ? 0
-           : edges->view->is_folded ? read_fold(edges, ret, most)
-                                    : read_whole(edges, ret, most);
+    if (most == 0)
+        return 0;
+    return edges->view->is_folded ? read_fold(edges, ret, most) : read_whole(edges, ret, most);
 }
 
 bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)

@@ -110,7 +110,9 @@ static struct g2h_bytes behind_elem(const struct map_entries *entries,
         at += strlen(name);
     else if (at && (at = memchr(at, ']', (size_t)(end - at))) != NULL)
         at++;
-    return (struct g2h_bytes){(const uint8_t *)(at ? at : end), (uint64_t)(at ? end - at : 0)};
+    if (!at)
+        at = end;
+    return (struct g2h_bytes){(const uint8_t *)at, (uint64_t)(end - at)};
 }
 
 /* Gets the entries of the source. Names do not have those of types without pointers. */
@@ -165,9 +167,19 @@ static void entry_keys_append(struct entry_keys *keys, unsigned slot, const stru
     text_append(text, (const char *)path->data, (size_t)path->size);
 }
 
-/* Returns in *ret_form whether the entry has an integer or a text as its key; a key that cannot be
- * shown becomes "[#3]", by the slot's position. G2H_KEY_NONE: the value is not in an entry in
- * use. */
+/* Reads the key of a slot, unless that has been done. It has no form if it cannot be shown. */
+static void entry_keys_know(struct entry_keys *keys, unsigned slot)
+{
+    if ((keys->known >> slot & 1) != 0)
+        return;
+    keys->texts[slot].size = 0;
+    keys->keys[slot].form = KEY_NONE;
+    if (keys->namer.entries->kind != KEYS_WITHOUT_TEXT)
+        entry_keys_read(keys, slot, UINT32_MAX);
+}
+
+/* In three steps: finds the slot of the entry that the value is in, reads the slot's key, and names
+ * it. A key that cannot be shown becomes "[#3]", by the slot's position. */
 struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
                                       uint32_t node, const struct g2h_value *value,
                                       enum g2h_key *ret_form, struct g2h_key_name *ret)
@@ -185,17 +197,14 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
     const struct g2h_bytes path = behind_elem(keys->namer.entries, value);
     if (path.size > 0 && path.data[path.size - 1] == ']')
         return NULL;
-    if ((keys->known >> slot & 1) == 0) {
-        keys->texts[slot].size = 0;
-        keys->keys[slot].form = KEY_NONE;
-        if (keys->namer.entries->kind != KEYS_WITHOUT_TEXT)
-            entry_keys_read(keys, slot, UINT32_MAX);
-    }
+
+    entry_keys_know(keys, slot);
     if (keys->keys[slot].form == KEY_INTEGER && path.size == 0) {
         *ret_form = G2H_KEY_INDEX;
         ret->index = keys->keys[slot].integer;
         return NULL;
     }
+
     struct text *text = &keys->texts[slot];
     const size_t size = text->size;
     entry_keys_append(keys, slot, &path);

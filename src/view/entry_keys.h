@@ -29,7 +29,9 @@ void entry_keys_deinit(struct entry_keys *keys);
 enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *view,
                              const struct g2h_edge *edge, struct g2h_key_name *ret);
 
-/* See g2h_edges_value_key(). */
+/* Names the key of the map's entry in whose elem a value of the node is; see g2h_edges_value_key().
+ * *ret_form is G2H_KEY_INDEX or G2H_KEY_TEXT, which say what of *ret is set, or G2H_KEY_NONE if the
+ * value is not in an entry in use. */
 struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
                                       uint32_t node, const struct g2h_value *value,
                                       enum g2h_key *ret_form, struct g2h_key_name *ret);

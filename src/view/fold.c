@@ -133,8 +133,19 @@ bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options
 
 /* ---- classes ---- */
 
-/* Sets the fate of a block's objects to their class in DevTools' Summary: an object's class is its
- * name, and all strings have the same class. */
+/* Returns the fate of an object before any are kept: that it is left out, or its class in DevTools'
+ * Summary. An object's class is its name, and all strings have the same class. */
+static inline uint32_t fold_fate_of(const struct folding *folding, uint32_t object)
+{
+    const struct g2h_graph *graph = folding->graph;
+    if (fold_leaves_out(folding->fold, object))
+        return FATE_LEFT_OUT;
+    if (graph->typing && typing_is_text(graph->typing, object))
+        return CLASS_TEXT;
+    return names_of_object(&graph->names, object);
+}
+
+/* Sets the fate of a block's objects. */
 static struct g2h_error *fold_find_classes(void *context, size_t task, unsigned worker)
 {
     const struct folding *folding = context;
@@ -147,10 +158,7 @@ static struct g2h_error *fold_find_classes(void *context, size_t task, unsigned 
         const uint32_t object = first + i;
         if (count - i > AHEAD)
             __builtin_prefetch(&folding->fate[preorder_of[object + AHEAD]], 1);
-        const bool is_text = graph->typing && typing_is_text(graph->typing, object);
-        folding->fate[preorder_of[object]] = fold_leaves_out(folding->fold, object) ? FATE_LEFT_OUT
-                                             : is_text                              ? CLASS_TEXT
-                                                       : names_of_object(&graph->names, object);
+        folding->fate[preorder_of[object]] = fold_fate_of(folding, object);
     }
     return NULL;
 }
@@ -369,19 +377,25 @@ static bool fold_is_object(const struct g2h_graph *graph, uint32_t node)
 
 typedef VECTOR(struct folded) folded_vector;
 
+/* Returns the kind of the node that stands for a class's nodes, one of which is given. */
+static enum g2h_node_kind kind_of_folded(const struct g2h_graph *graph, uint32_t class,
+                                         uint32_t node)
+{
+    if (class == CLASS_TEXT)
+        return G2H_NODE_TEXT;
+    if (class == CLASS_SYNTHETIC)
+        return G2H_NODE_FOLDED_SYNTHETICS;
+    return fold_is_object(graph, node) ? G2H_NODE_OBJECT : G2H_NODE_STACK;
+}
+
 /* Adds a node of the graph to its group's folded node. */
 static bool add_member(struct folding *folding, struct group *group, uint32_t node,
                        folded_vector *folded)
 {
     const struct g2h_graph *graph = folding->graph;
     if (group->last == UINT32_MAX) {
-        const struct folded fresh = {
-            .name = group->class,
-            .kind = group->class == CLASS_TEXT        ? G2H_NODE_TEXT
-                    : group->class == CLASS_SYNTHETIC ? G2H_NODE_FOLDED_SYNTHETICS
-                    : fold_is_object(graph, node)     ? G2H_NODE_OBJECT
-                                                      : G2H_NODE_STACK,
-        };
+        const struct folded fresh = {.name = group->class,
+                                     .kind = kind_of_folded(graph, group->class, node)};
         group->last = (uint32_t)folded->count;
         if (!vector_push(folded, fresh))
             return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 #include "view/fold.h"
 
@@ -21,6 +22,7 @@ struct counting {
     const uint32_t *dominators; /* by node of the view; NULL: nothing is folded */
     uint32_t *entered;          /* by node of the view: a folded node, or one of the above */
     uint32_t **seen;            /* by thread */
+    unsigned threads;
 };
 
 /* Records whether an edge enters its target from the target's dominator, or from one of the
@@ -191,40 +193,49 @@ static bool add_extras(const struct counting *counting)
     return true;
 }
 
+/* Allocates what the threads count in. Returns false if memory runs out. */
+static bool counting_init(struct counting *counting, unsigned threads)
+{
+    struct fold *fold = counting->fold;
+    counting->threads = threads;
+    counting->seen = calloc(threads, sizeof(*counting->seen));
+    counting->entered = block_alloc((size_t)fold->nodes + 1, sizeof(*counting->entered));
+    fold->edge_counts = zeroed_alloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
+    if (!counting->seen || !counting->entered || !fold->edge_counts)
+        return false;
+    for (unsigned i = 0; i < threads; i++) {
+        counting->seen[i] = fold_seen(fold);
+        if (!counting->seen[i])
+            return false;
+    }
+    memset(counting->entered, 0xff, (size_t)fold->nodes * sizeof(*counting->entered));
+    return true;
+}
+
+static void counting_deinit(struct counting *counting)
+{
+    for (unsigned i = 0; i < counting->threads && counting->seen; i++)
+        fold_seen_free(counting->fold, counting->seen[i]);
+    free(counting->seen);
+    free(counting->entered);
+}
+
 /* Counts all edges on several threads, and then adds those to and from "(folded)". */
 struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators)
 {
     const struct g2h_graph *graph = fold->graph;
-    struct counting counting = {.fold = fold, .dominators = dominators};
-    struct g2h_error *error = &error_no_memory;
-    bool good;
     const unsigned threads = graph->threads < 8 ? graph->threads : 8; /* each needs a table seen */
-    counting.seen = calloc(threads, sizeof(*counting.seen));
-    counting.entered = block_alloc((size_t)fold->nodes + 1, sizeof(*counting.entered));
-    fold->edge_counts = zeroed_alloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
-    good = counting.seen && counting.entered && fold->edge_counts;
-    for (unsigned i = 0; i < threads && good; i++) {
-        counting.seen[i] = fold_seen(fold);
-        good = counting.seen[i] != NULL;
-    }
-    if (good) {
-        memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
-        const size_t of_folded =
-                         ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK,
-                     tasks = 1 + graph->targets->block_count + of_folded;
-        error = workers_run(threads, tasks, fold_edges_count, &counting);
-    }
-    if (!error && !add_extras(&counting))
-        error = &error_no_memory;
-    if (!error && fold->folds) {
+    _cleanup_(counting_deinit) struct counting counting = {.fold = fold, .dominators = dominators};
+    TRY_MEMORY(counting_init(&counting, threads));
+    const size_t of_folded = ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
+    const size_t tasks = 1 + graph->targets->block_count + of_folded;
+    TRY(workers_run(threads, tasks, fold_edges_count, &counting));
+    TRY_MEMORY(add_extras(&counting));
+    if (fold->folds) {
         fold->edge_counts[0]++; /* to "(folded)" */
         fold->edge_counts[fold->group] += fold->folded_count;
     }
-    for (uint32_t i = 0; i < fold->nodes && !error; i++)
+    for (uint32_t i = 0; i < fold->nodes; i++)
         fold->edges += fold->edge_counts[i];
-    for (unsigned i = 0; i < threads && counting.seen; i++)
-        fold_seen_free(fold, counting.seen[i]);
-    free(counting.seen);
-    free(counting.entered);
-    return error;
+    return NULL;
 }

@@ -41,12 +41,12 @@ static uint64_t round_up(uint64_t size, uint64_t align)
 /* Returns the alignment of a value that has no parts, or 0 if it is not known. */
 static uint8_t align_of_kind(const struct type *type, unsigned word)
 {
-    const uint64_t part =
-        type->kind == TYPE_COMPLEX64 || type->kind == TYPE_COMPLEX128 ? type->size / 2 : type->size;
+    const bool is_complex = type->kind == TYPE_COMPLEX64 || type->kind == TYPE_COMPLEX128;
+    const uint64_t part = is_complex ? type->size / 2 : type->size;
     if (type->kind == TYPE_INVALID)
         return 0;
-    return part == 1 || part == 2 || part == 4 || part == 8 ? (uint8_t)(part < word ? part : word)
-                                                            : (uint8_t)word;
+    const bool has_own_align = part == 1 || part == 2 || part == 4 || part == 8;
+    return (uint8_t)(has_own_align && part < word ? part : word);
 }
 
 static const struct type_layout *layouts_find(const struct types *types,
@@ -125,8 +125,11 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
     layouts->of_type[is_array][number] = UINT32_MAX;
     if (name == NAME_NONE || type->size == 0)
         return true;
-    const struct g2h_layout_class added = {name, is_array, type->size, is_own ? layout->padding : 0,
-                                           is_own ? layout->reordered : type->size};
+    struct g2h_layout_class added = {name, is_array, type->size, 0, type->size};
+    if (is_own) {
+        added.padding = layout->padding;
+        added.reordered = layout->reordered;
+    }
     uint32_t class = (uint32_t)layouts->classes.count;
     if (!map_put(&layouts->by_name, (uint64_t)name << 1 | is_array, class, &class))
         return false;

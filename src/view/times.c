@@ -49,7 +49,9 @@ uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
     const uint64_t second = 1000000000, border = INT64_MAX / 1000000000 - 1,
                    fraction = heap_number(heap, at, 8) & ((1 << 30) - 1),
                    since = (uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY + border;
-    const uint64_t kept = since <= 2 * border ? since : since >> 63 != 0 ? 0 : 2 * border;
+    uint64_t kept = since;
+    if (since > 2 * border)
+        kept = since >> 63 != 0 ? 0 : 2 * border;
     return kept * second + (kept == since && fraction < second ? fraction : 0);
 }
 
@@ -110,8 +112,8 @@ static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int
     const struct g2h_heap *heap = view->graph->heap;
     const int minor = view->graph->typing->release.minor;
     const bool has_rules_field = minor == 0 || minor >= 15;
-    const uint64_t word = heap->params.pointer_size, transition = word == 8 ? 16 : 12,
-                   tail = (has_rules_field ? 10 : 8) * word; /* cacheStart, cacheEnd, cacheZone */
+    const uint64_t word = heap->params.pointer_size, transition = word == 8 ? 16 : 12;
+    const uint64_t tail = (has_rules_field ? 10 : 8) * word; /* cacheStart, cacheEnd, cacheZone */
     struct view_memory memory, zones, cached, list;
     *ret = 0;
     if (location == 0)
@@ -158,8 +160,9 @@ static void append_date(int64_t day, struct text *text)
                   of_year = of_era - (365 * year + year / 4 - year / 100),
                   from_march = (5 * of_year + 2) / 153, month = (from_march + 2) % 12 + 1;
     const int64_t whole = year + era * 400 + (month <= 2 ? 1 : 0);
-    text_printf(text, "%s%04" PRId64 "-%02d-%02d", whole < 0 ? "-" : "", whole < 0 ? -whole : whole,
-                (int)month, (int)(of_year - (153 * from_march + 2) / 5 + 1));
+    text_append_string(text, whole < 0 ? "-" : "");
+    text_printf(text, "%04" PRId64 "-%02d-%02d", whole < 0 ? -whole : whole, (int)month,
+                (int)(of_year - (153 * from_march + 2) / 5 + 1));
 }
 
 /* Appends a decimal point and the digits of a fraction without trailing zeros. */
@@ -191,9 +194,8 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
     if (offset == 0)
         text_append_string(text, "Z");
     else
-        text_printf(text, "%c%02d:%02d", minutes < 0 ? '-' : '+',
-                    (minutes < 0 ? -minutes : minutes) / 60,
-                    (minutes < 0 ? -minutes : minutes) % 60);
+        text_printf(text, "%c%02d:%02d", minutes < 0 ? '-' : '+', abs(minutes) / 60,
+                    abs(minutes) % 60);
 }
 
 /* Units below a second are used for durations below one, as in Go. */
@@ -212,7 +214,9 @@ void times_append_duration(uint64_t number, struct text *text)
     if (all == 0) {
         text_append_string(text, "0s");
     } else if (all < second) {
-        const unsigned i = all < 1000 ? 0 : all < 1000000 ? 1 : 2;
+        unsigned i = 0; /* of the largest unit that fits */
+        while (i + 1 < sizeof(units) / sizeof(*units) && all >= units[i + 1].size)
+            i++;
         text_append_number(text, all / units[i].size);
         append_fraction(all % units[i].size, units[i].digits, text);
         text_append_string(text, units[i].name);

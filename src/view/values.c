@@ -119,9 +119,10 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
         return 0;
     const struct object_type known = typing_object(typing, object);
     const bool has_header = heap_has_malloc_header(heap, heap_slot_class(heap, object));
-    return known.form == OBJECT_VALUE || known.form == OBJECT_ARRAY
-               ? (uint64_t)known.type << 3 | 4 | (known.form == OBJECT_ARRAY ? 2 : 0) | has_header
-               : 0;
+    const bool is_array = known.form == OBJECT_ARRAY;
+    if (!is_array && known.form != OBJECT_VALUE)
+        return 0;
+    return (uint64_t)known.type << 3 | 4 | (is_array ? 2 : 0) | has_header;
 }
 
 /* ---- iteration ---- */

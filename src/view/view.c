@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "base/scope.h"
 #include "naming/key_names.h"
 #include "naming/texts.h"
 
@@ -41,9 +42,11 @@ const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *re
     const uint32_t first_own = graph_names(view);
     *ret_size = 0;
     assert(name == G2H_NAME_NONE || name < g2h_view_name_count(view));
-    return name == G2H_NAME_NONE ? ""
-           : name < first_own    ? string_pool_text(&view->graph->names.strings, name, ret_size)
-                                 : string_pool_text(&view->own, name - first_own, ret_size);
+    if (name == G2H_NAME_NONE)
+        return "";
+    if (name < first_own)
+        return string_pool_text(&view->graph->names.strings, name, ret_size);
+    return string_pool_text(&view->own, name - first_own, ret_size);
 }
 
 unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name)
@@ -475,29 +478,23 @@ static void view_count_all(struct g2h_view *view)
     }
 }
 
-/* names is the callback by which folding adds names to this view, so the view is allocated with
- * it. */
+CLEANUP_POINTER(destroy_view, struct g2h_view, g2h_view_destroy);
+
+/* Folding adds names to the view by a callback. */
 struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
                                   const struct g2h_view_options *options, struct g2h_view **ret)
 {
-    const struct fold_names names = {add_name, calloc(1, sizeof(struct g2h_view))};
-    struct g2h_view *view = names.context;
-    struct g2h_error *error = NULL;
-    if (!view)
-        return &error_no_memory;
+    _cleanup_(destroy_view) struct g2h_view *view = calloc(1, sizeof(*view));
+    TRY_MEMORY(view);
+    const struct fold_names names = {add_name, view};
     view->graph = graph;
-    if (!name_uses_copy(&graph->names.uses, &view->uses))
-        error = &error_no_memory;
-    if (!error && options && fold_is_needed(graph, options)) {
+    TRY_MEMORY(name_uses_copy(&graph->names.uses, &view->uses));
+    if (options && fold_is_needed(graph, options)) {
         view->is_folded = true;
-        error = fold_init(&view->fold, graph, options, &names);
-    }
-    if (error) {
-        g2h_view_destroy(view);
-        return error;
+        TRY(fold_init(&view->fold, graph, options, &names));
     }
     view_count_all(view);
-    *ret = view;
+    *ret = take_pointer(view);
     return NULL;
 }
 
