@@ -438,15 +438,21 @@ static struct g2h_error *append_answer(struct running *running, uint32_t kind,
     }
 }
 
+/* Makes the answer to a request, if it fits the channel. */
+static struct g2h_error *make_answer(struct running *running, uint32_t kind,
+                                     const struct text *body, struct text *text)
+{
+    TRY(append_answer(running, kind, body, text));
+    TRY_MEMORY(!text->failed);
+    return text->size <= CHANNEL_MOST ? NULL
+                                      : error_create(G2H_ERROR_LIMIT, "there is too much of it");
+}
+
 static void cdp_session_answer(struct running *running, const struct channel_head *head,
                                const struct text *body)
 {
     _cleanup_(text_deinit) struct text text = {0};
-    struct g2h_error *error = append_answer(running, head->kind, body, &text);
-    if (!error && text.failed)
-        error = &error_no_memory;
-    if (!error && text.size > CHANNEL_MOST)
-        error = error_create(G2H_ERROR_LIMIT, "there is too much of it");
+    struct g2h_error *error = make_answer(running, head->kind, body, &text);
     if (error)
         channel_send(running->channel, CHANNEL_ERROR, head->number, error->message,
                      strlen(error->message));

@@ -191,24 +191,34 @@ bool http_host_is_here(struct http_part host, const char *bound)
 
 static const char *reason(unsigned status)
 {
-    return status == 200   ? "OK"
-           : status == 400 ? "Bad Request"
-           : status == 403 ? "Forbidden"
-           : status == 404 ? "Not Found"
-           : status == 405 ? "Method Not Allowed"
-           : status == 426 ? "Upgrade Required"
-           : status == 431 ? "Request Header Fields Too Large"
-                           : "Service Unavailable";
+    static const struct {
+        unsigned status;
+        const char *reason;
+    } reasons[] = {
+        {200, "OK"},
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {426, "Upgrade Required"},
+        {431, "Request Header Fields Too Large"},
+    };
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i].status == status)
+            return reasons[i].reason;
+    return "Service Unavailable";
 }
 
 void http_answer(struct text *out, unsigned status, const char *type, const char *body, size_t size)
 {
     text_printf(out, "HTTP/1.1 %u %s\r\nContent-Type: %s; charset=UTF-8\r\n", status,
                 reason(status), type);
-    text_printf(out,
-                "Cache-Control: no-cache\r\nContent-Length: %zu\r\n%s%sConnection: close\r\n\r\n",
-                size, status == 405 ? "Allow: GET\r\n" : "",
-                status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : "");
+    text_printf(out, "Cache-Control: no-cache\r\nContent-Length: %zu\r\n", size);
+    if (status == 405)
+        text_append_string(out, "Allow: GET\r\n");
+    if (status == 426)
+        text_append_string(out, "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
+    text_append_string(out, "Connection: close\r\n\r\n");
     text_append(out, body, size);
 }
 

@@ -119,14 +119,18 @@ static void read_head(struct hub *hub, struct client *client)
     struct http_request request;
     size_t size;
     const enum http_state state = http_read(client->in.data, client->in.size, &request, &size);
+    if (state == HTTP_PARTIAL)
+        return;
     if (state == HTTP_COMPLETE) {
         client->used = size;
         discovery_request(hub, client, &request);
-    } else if (state != HTTP_PARTIAL) {
-        http_refuse(&client->out, state == HTTP_BAD ? 400 : 431,
-                    state == HTTP_BAD ? "this is not an HTTP/1.1 request" : "this is too long");
-        client_move(client, CONNECTION_LEAVES, hub->now);
+        return;
     }
+    if (state == HTTP_BAD)
+        http_refuse(&client->out, 400, "this is not an HTTP/1.1 request");
+    else
+        http_refuse(&client->out, 431, "this is too long");
+    client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
 /* Removes the bytes that have been processed. */
@@ -277,7 +281,9 @@ int hub_patience(const struct hub *hub)
         if (deadline(client) < first)
             first = deadline(client);
     }
-    return first == INT64_MAX ? -1 : first <= hub->now ? 0 : (int)(first - hub->now);
+    if (first == INT64_MAX)
+        return -1;
+    return first <= hub->now ? 0 : (int)(first - hub->now);
 }
 
 void hub_deinit(struct hub *hub)

@@ -25,11 +25,11 @@ static void say_where(const struct inspect_options *options)
              "%s waits for DevTools: chrome://inspect, or in Chrome's address bar",
              options->session.title);
     say(line);
-    snprintf(
-        line, sizeof(line),
-        "  devtools://devtools/bundled/js_app.html?v8only=true&panel=heap-profiler&ws=%s%s%s:%u%s",
-        is_ipv6 ? "[" : "", address->host, is_ipv6 ? "]" : "", (unsigned)address->port,
-        address->path);
+    static const char page[] =
+        "devtools://devtools/bundled/js_app.html?v8only=true&panel=heap-profiler";
+    const unsigned port = address->port;
+    snprintf(line, sizeof(line), is_ipv6 ? "  %s&ws=[%s]:%u%s" : "  %s&ws=%s:%u%s", page,
+             address->host, port, address->path);
     say(line);
 }
 
@@ -43,6 +43,14 @@ static struct g2h_error *check_sources(const struct session_options *options)
         if (stat(options->inputs[i], &status) != 0)
             return error_system(errno, "%s", options->inputs[i]);
     return NULL;
+}
+
+/* Runs the server, in a process that can read no other's memory. */
+static struct g2h_error *serve(struct inspect_options *options, int listener, int channel)
+{
+    TRY(server_drop_rights());
+    say_where(options);
+    return server_run(&options->server, &options->address, listener, channel);
 }
 
 struct g2h_error *inspect_run(struct inspect_options *options)
@@ -63,11 +71,7 @@ struct g2h_error *inspect_run(struct inspect_options *options)
     close(channel[1]);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGCHLD, SIG_IGN); /* the session is not waited for; by then it may be another process */
-    struct g2h_error *error = server_drop_rights();
-    if (!error) {
-        say_where(options);
-        error = server_run(&options->server, &options->address, listener, channel[0]);
-    }
+    struct g2h_error *error = serve(options, listener, channel[0]);
     close(channel[0]); /* which ends the session */
     close(listener);
     return error;

@@ -91,8 +91,9 @@ static bool read_character(struct reader *reader, uint32_t *ret)
     *ret = (unsigned char)*reader->at++;
     if (*ret != '\\')
         return true;
-    const char *backslash = reader->at - 1, name = reader->at < reader->end ? *reader->at++ : '\0',
-               *found = name ? strchr(names, name) : NULL;
+    const char *backslash = reader->at - 1;
+    const char name = reader->at < reader->end ? *reader->at++ : '\0';
+    const char *found = name ? strchr(names, name) : NULL;
     if (found)
         *ret = (unsigned char)meant[found - names];
     const bool good = found || (name == 'u' && read_unit(reader, ret));
@@ -218,7 +219,7 @@ static void put_utf8(struct text *ret, uint32_t character)
     if (character < 0x80) {
         bytes[size++] = (char)character;
     } else {
-        const unsigned more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+        const unsigned more = 1u + (character >= 0x800) + (character >= 0x10000);
         const uint32_t mark = (0xff00u >> (more + 1)) & 0xff; /* 110…, 1110…, 11110… */
         bytes[size++] = (char)(unsigned char)(mark | character >> 6 * more);
         for (unsigned left = more; left-- > 0;)

@@ -43,7 +43,6 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
 {
     const struct remote_place *place = walk->place;
     struct remote remote = {.kind = is_whole ? REMOTE_VALUE : REMOTE_PARTS, .value = *value};
-    const bool is_index = size > 2 && step[0] == '[';
     remote.place = *place;
     const size_t path = (size_t)(step + size - value->path);
     if (!is_whole || value->kind == G2H_VALUE_OTHER) {
@@ -52,8 +51,12 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
         memcpy(remote.place.path, value->path, path);
         remote.place.path_size = path;
     }
-    return walk->visit(walk->context, is_index ? step + 1 : step, is_index ? size - 2 : size,
-                       &remote);
+    const bool is_index = size > 2 && step[0] == '[';
+    if (is_index) {
+        step++;
+        size -= strlen("[]");
+    }
+    return walk->visit(walk->context, step, size, &remote);
 }
 
 /* Visits the values of a location that are at the place's path. */
@@ -89,8 +92,10 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
             return;
         last_size = size < left && size < PLACE_TEXT ? size : 0;
         memcpy(last, step, last_size);
-        if (!give_step(walk, &value, size > 0 ? step : "value", size > 0 ? size : strlen("value"),
-                       size == left))
+        const bool is_whole = size == left;
+        const bool goes_on = size > 0 ? give_step(walk, &value, step, size, is_whole)
+                                      : give_step(walk, &value, "value", strlen("value"), is_whole);
+        if (!goes_on)
             return;
     }
 }

@@ -202,7 +202,7 @@ static size_t cut_character(const char *data, size_t size)
         const unsigned char byte = (unsigned char)data[size - back];
         if ((byte & 0xc0) == 0x80)
             continue;
-        const size_t whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+        const size_t whole = 1u + (byte >= 0xc0) + (byte >= 0xe0) + (byte >= 0xf0);
         return whole > back ? back : 0;
     }
     return 0;

@@ -337,8 +337,10 @@ static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_va
     struct g2h_text made = {0};
     if (value->kind == G2H_VALUE_STRING)
         g2h_value_text(taken->made.view, value, &made);
-    append_plain(text, "string", made.size > 0 ? made.data : hidden,
-                 made.size > 0 ? made.size : strlen(hidden));
+    if (made.size > 0)
+        append_plain(text, "string", made.data, made.size);
+    else
+        append_plain(text, "string", hidden, strlen(hidden));
     text->failed = text->failed || made.failed;
     g2h_text_deinit(&made);
     return NULL;
@@ -411,29 +413,30 @@ static bool add_part(void *context, const char *name, size_t size, const struct 
     return true;
 }
 
+static void summary_deinit(struct remote_summary *summary)
+{
+    text_deinit(&summary->text);
+}
+
 static struct g2h_error *write_parts(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
-    struct remote_summary summary = {.taken = taken};
-    char class[] = "struct", list[] = "list";
-    const bool is_list = remote->words.size > 0;
-    const struct text name = {.data = is_list ? list : class,
-                              .size = strlen(is_list ? list : class)};
-    struct g2h_error *error = NULL;
-    if (is_list) {
+    _cleanup_(summary_deinit) struct remote_summary summary = {.taken = taken};
+    char list[] = "list", class[] = "struct";
+    struct text name = {.data = class, .size = strlen(class)};
+    if (remote->words.size > 0) {
+        name = (struct text){.data = list, .size = strlen(list)};
         text_append(&summary.text, (const char *)remote->words.data, (size_t)remote->words.size);
     } else {
         /* the caller may be iterating over taken->values */
         struct g2h_values *values = taken->values;
         taken->values = taken->inner;
-        error = properties_visit(taken, &remote->place, add_part, &summary);
+        struct g2h_error *error = properties_visit(taken, &remote->place, add_part, &summary);
         taken->values = values;
+        TRY(error);
         text_append_string(&summary.text, summary.count == 0 ? "{}" : "}");
     }
-    if (!error)
-        error = remote_append_object(taken, &remote->place, &name, &summary.text, text);
-    text_deinit(&summary.text);
-    return error;
+    return remote_append_object(taken, &remote->place, &name, &summary.text, text);
 }
 
 struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text)

@@ -81,12 +81,13 @@ bool server_parse(const char *text, struct server_address *ret)
     static const char usual[] = "127.0.0.1";
     struct server_address address = {.port = PORT};
     const char *colon = text ? strrchr(text, ':') : NULL;
-    const bool good = (colon ? parse_host(text, (size_t)(colon - text), &address)
-                             : parse_host(usual, sizeof(usual) - 1, &address)) &&
-                      (!text || parse_port(colon ? colon + 1 : text, &address.port));
-    if (good)
-        *ret = address;
-    return good;
+    const char *port = colon ? colon + 1 : text;
+    const bool is_host_good = colon ? parse_host(text, (size_t)(colon - text), &address)
+                                    : parse_host(usual, sizeof(usual) - 1, &address);
+    if (!is_host_good || (port && !parse_port(port, &address.port)))
+        return false;
+    *ret = address;
+    return true;
 }
 
 /* Makes "/" and a random UUID (RFC 9562, version 4), which cannot be guessed. */
@@ -387,7 +388,9 @@ enum { LISTENER, CHANNEL, SIGNAL, FIRST, PLACES = FIRST + HUB_CONNECTIONS };
 static short events_of(const struct client *client)
 {
     const bool wants_more = client->in.size < IN_MOST && !client->has_ended;
-    return (short)((wants_more ? POLLIN : 0) | (client_left(client) > 0 ? POLLOUT : 0));
+    const short in = wants_more ? POLLIN : 0;
+    const short out = client_left(client) > 0 ? POLLOUT : 0;
+    return (short)(in | out);
 }
 
 /* Sets what poll() waits for; new clients only if there is a place for one. */
@@ -402,8 +405,9 @@ static void set_places(const struct loop *loop, struct pollfd places[PLACES])
         .events = (short)(POLLIN | (hub->questions.sent < hub->questions.out.size ? POLLOUT : 0))};
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
         const struct client *client = hub->connections[i];
-        places[FIRST + i] = (struct pollfd){.fd = client ? client->fd : -1,
-                                            .events = (short)(client ? events_of(client) : 0)};
+        places[FIRST + i] = (struct pollfd){.fd = -1};
+        if (client)
+            places[FIRST + i] = (struct pollfd){.fd = client->fd, .events = events_of(client)};
     }
 }
 

@@ -10,6 +10,18 @@ static uint32_t rotate(uint32_t value, unsigned bits)
     return value << bits | value >> (32 - bits);
 }
 
+/* The function and constant of a step. */
+static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
+{
+    if (t < 20)
+        return ((b & c) | (~b & d)) + 0x5a827999;
+    if (t < 40)
+        return (b ^ c ^ d) + 0x6ed9eba1;
+    if (t < 60)
+        return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
+    return (b ^ c ^ d) + 0xca62c1d6;
+}
+
 static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
 {
     uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
@@ -19,11 +31,7 @@ static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
     for (unsigned t = 16; t < 80; t++)
         w[t] = rotate(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
     for (unsigned t = 0; t < 80; t++) {
-        const uint32_t f = t < 20   ? ((b & c) | (~b & d)) + 0x5a827999
-                           : t < 40 ? (b ^ c ^ d) + 0x6ed9eba1
-                           : t < 60 ? ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-                                    : (b ^ c ^ d) + 0xca62c1d6,
-                       temp = rotate(a, 5) + f + e + w[t];
+        const uint32_t temp = rotate(a, 5) + mix(t, b, c, d) + e + w[t];
         e = d;
         d = c;
         c = rotate(b, 30);

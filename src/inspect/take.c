@@ -118,8 +118,8 @@ static void say_all(struct session *session, bool is_first)
 static struct g2h_error *write_snapshot(struct session *session,
                                         const struct g2h_progress *progress, int fd)
 {
-    code_locations locations = {0};
-    struct g2h_error *error = scripts_locate(&session->scripts, &session->taken, &locations);
+    _cleanup_vector_ code_locations locations = {0};
+    TRY(scripts_locate(&session->scripts, &session->taken, &locations));
     const struct g2h_heapsnapshot_options heapsnapshot = {.size = sizeof(heapsnapshot),
                                                           .no_contexts =
                                                               session->options->no_contexts,
@@ -132,10 +132,14 @@ static struct g2h_error *write_snapshot(struct session *session,
                                               .progress = progress,
                                               .series = session->identity,
                                               .heapsnapshot = &heapsnapshot};
-    if (!error)
-        error = g2h_write(g2h_format(0), session->taken.made.view, &output);
-    free(locations.data);
-    return error;
+    return g2h_write(g2h_format(0), session->taken.made.view, &output);
+}
+
+static struct g2h_error *read_and_identify(struct session *session,
+                                           const struct g2h_progress *progress, struct taken *taken)
+{
+    TRY(read_heap(session, progress, taken));
+    return identify(session, taken);
 }
 
 struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress, int fd)
@@ -145,9 +149,7 @@ struct g2h_error *session_take(struct session *session, const struct g2h_progres
     const bool is_first = before.number == 0;
     taken_forget(&before);
     *taken = (struct taken){.number = session->count, .time = clock_since_1970()};
-    struct g2h_error *error = read_heap(session, progress, taken);
-    if (!error)
-        error = identify(session, taken);
+    struct g2h_error *error = read_and_identify(session, progress, taken);
     taken_deinit(&before);
     TRY(error);
     taken->identity = session->identity;

@@ -23,9 +23,11 @@ static void put_base64(const uint8_t *data, size_t size, char *ret)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t at = 0; at < size; at += 3) {
         const size_t left = size - at;
-        const uint32_t bits = (uint32_t)data[at] << 16 |
-                              (left > 1 ? (uint32_t)data[at + 1] << 8 : 0) |
-                              (left > 2 ? data[at + 2] : 0);
+        uint32_t bits = (uint32_t)data[at] << 16;
+        if (left > 1)
+            bits |= (uint32_t)data[at + 1] << 8;
+        if (left > 2)
+            bits |= data[at + 2];
         for (unsigned i = 0; i < 4; i++)
             *ret++ = i <= left ? digits[bits >> (18 - 6 * i) & 63] : '=';
     }
@@ -56,6 +58,14 @@ static uint64_t read_length(const uint8_t *at, unsigned bytes)
     return length;
 }
 
+/* Returns how many bytes after the head have the length, given the one in the head. */
+static unsigned length_bytes(unsigned in_head)
+{
+    if (in_head == LENGTH_16)
+        return 2;
+    return in_head == LENGTH_64 ? 8 : 0;
+}
+
 /* Returns why a frame with this head is refused, or 0. */
 static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
 {
@@ -76,14 +86,14 @@ unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, si
     *ret_size = 0;
     if (size < 2)
         return 0;
-    const unsigned short_length = head[1] & LENGTH, more = short_length == LENGTH_16   ? 2
-                                                           : short_length == LENGTH_64 ? 8
-                                                                                       : 0;
+    const unsigned short_length = head[1] & LENGTH, more = length_bytes(short_length);
     const bool is_masked = (head[1] & MASKED) != 0;
     const bool has_length = size >= 2 + more;
-    const uint64_t length = more == 0 ? short_length : has_length ? read_length(head + 2, more) : 0;
-    const unsigned status =
-        refusal(head[0], is_masked, more > 0 && !has_length ? short_length : length);
+    uint64_t length =
+        short_length; /* if it is not there yet, at least as long as a control frame */
+    if (more > 0 && has_length)
+        length = read_length(head + 2, more);
+    const unsigned status = refusal(head[0], is_masked, length);
     if (status != 0)
         return status;
     const size_t head_size = 2 + more + MASK;
@@ -102,8 +112,11 @@ unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, si
 void websocket_write(struct text *out, enum websocket_opcode opcode, const char *data, size_t size)
 {
     uint8_t head[10] = {(uint8_t)(FIN | opcode)};
-    const unsigned more = size < LENGTH_16 ? 0 : size <= UINT16_MAX ? 2 : 8;
-    head[1] = (uint8_t)(more == 0 ? size : more == 2 ? LENGTH_16 : LENGTH_64);
+    if (size < LENGTH_16)
+        head[1] = (uint8_t)size;
+    else
+        head[1] = size <= UINT16_MAX ? LENGTH_16 : LENGTH_64;
+    const unsigned more = length_bytes(head[1]);
     for (unsigned i = 0; i < more; i++)
         head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (more - 1 - i));
     text_append(out, (const char *)head, 2 + more);

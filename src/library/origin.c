@@ -91,17 +91,17 @@ static void take_program(struct origin *origin, struct g2h_exe **program)
 static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin,
                                        struct g2h_exe **ret)
 {
+    static const char lacking[] =
+        "a core file has neither functions nor types: --exe takes the executable that ran";
     _cleanup_free_ char *path = NULL;
     TRY(g2h_core_executable(core, &path));
     struct g2h_error *error = path ? open_program(path, origin, ret) : NULL;
     if (path && !error)
         return NULL;
-    struct g2h_error *better = error_create(
-        G2H_ERROR_NOT_EXE,
-        "%s: a core file has neither functions nor types: --exe takes the executable that ran%s%s",
-        core->name, path ? ", which was " : "", path ? path : "");
     g2h_error_destroy(error);
-    return better;
+    if (!path)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: %s", core->name, lacking);
+    return error_create(G2H_ERROR_NOT_EXE, "%s: %s, which was %s", core->name, lacking, path);
 }
 
 /* Makes a dump from the core file that has been opened. */

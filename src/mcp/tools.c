@@ -325,13 +325,13 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
     const struct tool *tool = call->tool;
     /* An overview has few rows of each kind; one kind alone has all. */
     const bool has_rows = !tool->is_overview || call->given.size == 0;
+    size_t rows = has_rows ? tool->rows : 0;
+    if (call->numbers[0] > 0)
+        rows = (size_t)call->numbers[0];
     _cleanup_(page_deinit) struct page page = {
         .is_json = true,
         .hides_texts = !answers_has_values(answers),
-        .limits = {.rows = call->numbers[0] > 0 ? (size_t)call->numbers[0]
-                           : has_rows           ? tool->rows
-                                                : 0,
-                   .characters = ANSWERS_CHARACTERS},
+        .limits = {.rows = rows, .characters = ANSWERS_CHARACTERS},
         .window = {.bytes = bytes, .first = (size_t)call->first}};
     TRY(tool->answer(answers, call->given.size > 0 ? call->given.data : NULL, &page));
     call_finish(call, &page, text);
@@ -358,14 +358,23 @@ static struct g2h_error *call_answer(struct answers *answers, const struct call 
     return NULL;
 }
 
+static void call_deinit(struct call *call)
+{
+    text_deinit(&call->given);
+}
+
+static struct g2h_error *call_run(struct answers *answers, const struct tool *tool,
+                                  struct json_value arguments, struct text *text)
+{
+    _cleanup_(call_deinit) struct call call = {.tool = tool};
+    TRY(call_read(&call, arguments));
+    return call_answer(answers, &call, text);
+}
+
 void tools_call(struct answers *answers, const struct tool *tool, struct json_value arguments,
                 struct text *text, bool *ret_is_error)
 {
-    struct call call = {.tool = tool};
-    struct g2h_error *error = call_read(&call, arguments);
-    if (!error)
-        error = call_answer(answers, &call, text);
-    text_deinit(&call.given);
+    struct g2h_error *error = call_run(answers, tool, arguments, text);
     *ret_is_error = error != NULL;
     if (!error)
         return;
