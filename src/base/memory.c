@@ -1,5 +1,4 @@
 /* memory; see memory.h. */
-#include "base/contract.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -94,7 +93,6 @@ static size_t array_usual_growth(size_t count, size_t entry_size)
 /* Grows as usual, or by what is wanted if that is more. If memory runs out, nothing changes. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
-    assert(count <= *capacity);
     const size_t usual = array_usual_growth(count, entry_size), extra = more > usual ? more : usual;
     if (extra > SIZE_MAX - count || !is_possible(count + extra, entry_size))
         return data;

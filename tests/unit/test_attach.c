@@ -1627,8 +1627,8 @@ static void test_guess(void **state)
     data[9 * page - 1] = data[20 * page] = data[31 * page - 1] = 1;
     munmap(data + 40 * page, 2 * page);
     assert_true(attach_space_make(&pages, 0, &space));
-    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, false, NULL, &memory, &copied) ==
-        EPERM)
+    if (attach_copy_pages((struct attach_source){(uint64_t)getpid(), false}, &pages, &space, NULL,
+                          &memory, &copied) == EPERM)
         skip();
     assert_int_equal(copied.bytes, (PAGES - 2) * page);
     assert_int_equal(copied.unreadable, 2 * page);
@@ -1638,8 +1638,9 @@ static void test_guess(void **state)
     memory_deinit(&memory);
     attach_space_deinit(&space);
     attach_space_make(&pages, 0, &space);
-    assert_int_equal(
-        attach_copy_pages((uint64_t)getpid(), &pages, &space, false, NULL, &memory, &copied), 0);
+    assert_int_equal(attach_copy_pages((struct attach_source){(uint64_t)getpid(), false}, &pages,
+                                       &space, NULL, &memory, &copied),
+                     0);
     assert_int_equal(mincore(space.data, PAGES * page, resident), 0);
     for (size_t i = 0; i < PAGES; i++)
         assert_int_equal(resident[i] & 1, i == 8 || i == 20 || i == 30);
