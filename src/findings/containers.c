@@ -457,6 +457,20 @@ bool containers_find_entries(const struct containers *containers, uint32_t node,
 
 /* ---- the container ---- */
 
+/* Replaces the buffer of a channel by the channel. */
+static void take_channel(const struct containers *containers, uint32_t top, struct container *ret)
+{
+    const struct merged *merged = containers->merged;
+    const uint32_t at = ret->node != MERGED_NONE && ret->node != top
+                            ? merged->nodes.data[ret->node].parent
+                            : MERGED_NONE;
+    if (at == MERGED_NONE || !ret->is_all || merged_form(merged, at) != G2H_FORM_CHAN)
+        return;
+    ret->branch = ret->node;
+    ret->node = at;
+    ret->bytes = containers_weight(containers, at);
+}
+
 /* Sets the node of a container, and its bytes to all that this retains, unless much of that is
  * something else. Climbs as long as what is above is parts of the same entries. */
 static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
@@ -487,6 +501,7 @@ static void find_container(const struct containers *containers, uint32_t top, st
         if (!is_all)
             break;
     }
+    take_channel(containers, top, ret);
 }
 
 /* Of the classes of the structure that the entries are in, finds the one with the name of its first

@@ -7,6 +7,7 @@
  * view, and those of the merged tree (merged.h), in which similar nodes of the view are one node.
  *
  *   containers    what has many of something, as a logical container with its entries and parts
+ *   length        how many entries a map, a slice, a channel … has by its own count
  *   merged        nodes of the view, rankings, the tree of dominators with similar nodes merged,
  * and the packages of classes suspects      the parts of it to look at first, and the details of
  * each: its heaviest object, whether one holder has most keys          which keys of maps hold most

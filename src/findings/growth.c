@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/length.h"
 #include "findings/path.h"
 
 struct before {
-    uint64_t retained, bytes, count;
+    uint64_t retained, bytes, count, entries;
     uint64_t loose; /* its key without what may change: see struct growth_keys */
 };
 
@@ -207,6 +208,7 @@ static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct me
         before->retained += merged_held(merged, i);
         before->bytes += node->bytes;
         before->count += node->count;
+        before->entries += node->entries;
         if (node->kind == MERGED_CLASS)
             TRY(add_class(base, merged, i));
     }
@@ -219,11 +221,13 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
                                      const char *name, unsigned threads)
 {
     struct g2h_dominators *dominators;
-    struct merged merged;
+    struct merged merged = {.view = NULL};
     base->totals.name = strdup(name);
     TRY_MEMORY(base->totals.name);
     TRY(g2h_view_dominators(view, &dominators));
     struct g2h_error *error = merged_make(view, dominators, threads, &merged);
+    if (!error)
+        error = length_note_all(&merged);
     if (!error) {
         base->totals.reachable = merged_held(&merged, 0);
         base->totals.objects = growth_count_held(view);
@@ -232,8 +236,8 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
             base->totals.memory = *g2h_heap_memory(g2h_view_heap(view));
         base->totals.stacks = g2h_view_account(view)->stack_bytes;
         error = store_base_nodes(base, &merged);
-        merged_deinit(&merged);
     }
+    merged_deinit(&merged);
     g2h_dominators_destroy(dominators);
     return error;
 }
@@ -354,11 +358,13 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
     const struct before before =
         number == MERGED_NONE ? (struct before){.loose = 0} : base->nodes.data[number];
     const struct merged_node *now = &merged->nodes.data[node];
+    const bool is_known = now->entries > 0 && (before.entries > 0 || before.count == 0);
     if (now->is_garbage)
         return (struct growth){.before = MERGED_NONE};
     return (struct growth){.retained = (int64_t)(merged_held(merged, node) - before.retained),
                            .bytes = (int64_t)(now->bytes - before.bytes),
                            .count = (int64_t)(now->count - before.count),
+                           .entries = is_known ? (int64_t)(now->entries - before.entries) : 0,
                            .before = number};
 }
 

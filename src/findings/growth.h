@@ -22,6 +22,7 @@ struct growth {
     int64_t most;      /* within of the nearest node, from here upwards, that has not shrunk */
     int64_t more, own; /* count and bytes, if they have grown: of objects without what has moved
                         * here; they are not more than the class has in the whole heap */
+    int64_t entries;   /* of one container (struct merged_node), if its length was known before */
     uint64_t weight;   /* the most that within is, here or in a node below */
     uint32_t before;   /* its number in the base; MERGED_NONE: the base does not have it */
 };

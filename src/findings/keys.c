@@ -471,25 +471,6 @@ struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_loc
     return NULL;
 }
 
-bool entries_length(const struct g2h_view *view, struct g2h_values *values,
-                    const struct g2h_location *map, uint64_t *ret)
-{
-    const uint64_t sign = (uint64_t)1 << 63;
-    struct g2h_value value;
-    g2h_values_begin_at(values, map);
-    while (g2h_values_next(values, &value)) {
-        const bool is_used = value.path_size == 4 && memcmp(value.path, "used", 4) == 0,
-                   is_count = value.path_size == 5 && memcmp(value.path, "count", 5) == 0;
-        if (!is_used && !is_count)
-            continue;
-        if (!g2h_value_order(view, &value, ret))
-            return false;
-        *ret ^= value.kind == G2H_VALUE_INT ? sign : 0; /* count is an int, used a uint64 */
-        return *ret < sign;
-    }
-    return false;
-}
-
 /* ==== distribution ==== */
 
 enum { NODES = 256 /* nodes of the view that are read at a time */ };

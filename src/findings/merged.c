@@ -511,6 +511,18 @@ static void count_trie(const struct merging *merging, uint32_t name, struct merg
     }
 }
 
+/* Returns whether an object is an entry of a sync.Map. Those of releases before 1.24 may have been
+ * deleted. */
+static bool is_trie_entry(const struct merging *merging, uint32_t name)
+{
+    static const char old[] = "sync.entry";
+    size_t size;
+    if (g2h_view_runtime_class(merging->view, name) != G2H_RUNTIME_TRIE_ENTRY)
+        return false;
+    const char *text = g2h_view_name(merging->view, name, &size);
+    return size != sizeof(old) - 1 || memcmp(text, old, size) != 0;
+}
+
 /* Merges an object of a sync.Map: all of one map are one of its class. */
 static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint32_t number,
                                     uint32_t parent)
@@ -533,6 +545,7 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
         }
     }
     merged->nodes.data[into].is_trie = true;
+    merged->nodes.data[into].entries += is_trie_entry(merging, one->name);
     merged->nodes.data[into].bytes += one->size;
     one->merged = into;
     return NULL;

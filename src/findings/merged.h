@@ -53,6 +53,8 @@ struct merged_node {
     uint32_t example;   /* of the view's nodes that are merged here the one with the lowest number;
                            of lists, of their first elements */
     uint64_t count;     /* of objects, or of nodes that are not objects */
+    uint64_t entries;   /* of one map, slice, channel, list or sync.Map: how many it has by its own
+                           count; 0: not known (length.h) */
     uint64_t bytes;     /* the size of this node alone */
     uint64_t retained;  /* the size of this node and of all nodes below it */
     uint64_t untouched; /* bytes of retained that take no memory: never written to */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "findings/containers.h"
+#include "findings/length.h"
 #include "findings/path.h"
 
 /* ==== suspects ==== */
@@ -158,6 +159,55 @@ static void suspects_weigh(const struct suspects_finder *finder, struct suspect 
     suspect->grown = more < suspect->grown ? more : suspect->grown;
 }
 
+/* Returns the node of a suspect that is one container with a length of its own, or MERGED_NONE. */
+static uint32_t node_with_length(const struct merged *merged, const struct suspect *suspect)
+{
+    const uint32_t node = suspect->container.node, item = suspect->item;
+    const uint32_t tried[] = {suspect->held_at, node, node == MERGED_NONE ? item : MERGED_NONE};
+    for (size_t i = 0; i < sizeof(tried) / sizeof(*tried); i++)
+        if (tried[i] != MERGED_NONE && merged->nodes.data[tried[i]].entries > 0)
+            return tried[i];
+    return MERGED_NONE;
+}
+
+/* Returns whether the class of a suspect's objects has no name, so that there may be fewer of them
+ * than entries: "(tiny block)" has several, and a string of the program's text is no object. */
+static bool is_without_name(const struct merged *merged, const struct suspect *suspect)
+{
+    size_t size;
+    const char *name = merged_name(merged, suspect->named, &size);
+    return size > 0 && name[0] == '(';
+}
+
+uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect)
+{
+    const uint32_t node = node_with_length(merged, suspect);
+    return node != MERGED_NONE &&
+                   (node == suspect->item || (is_without_name(merged, suspect) &&
+                                              suspect->count != merged->nodes.data[node].entries))
+               ? node
+               : MERGED_NONE;
+}
+
+/* Sets the number of entries that the container of a suspect has by its own count. */
+static void set_entries(const struct suspects_finder *finder, struct suspect *suspect)
+{
+    const struct merged *merged = finder->merged;
+    const uint32_t node = suspect->is_goroutines || suspect->is_deferred
+                              ? MERGED_NONE
+                              : node_with_length(merged, suspect);
+    if (node == MERGED_NONE)
+        return;
+    suspect->entries = merged->nodes.data[node].entries;
+    suspect->entries_grown = finder->growth ? finder->growth->data[node].entries : 0;
+    suspect->is_entries = suspect_node_of_entries(merged, suspect) != MERGED_NONE;
+}
+
+uint64_t suspect_entries(const struct suspect *suspect)
+{
+    return suspect->is_entries ? suspect->entries : suspect->count;
+}
+
 /* Returns whether a suspect is large enough for its kind. */
 static bool is_enough(const struct suspects_finder *finder, const struct suspect *suspect)
 {
@@ -195,6 +245,7 @@ static uint32_t push_children(struct suspects_finder *finder, uint32_t node)
 static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
     suspects_weigh(finder, &suspect);
+    set_entries(finder, &suspect);
     if (is_enough(finder, &suspect))
         return vector_push(finder->found, suspect);
     return !finder->growth || push_children(finder, suspect.item) != UINT32_MAX;
@@ -255,6 +306,25 @@ static struct suspect suspect_of(uint32_t node)
                                           .branch = node}};
 }
 
+struct suspect suspect_of_container(const struct merged *merged, const struct container *container)
+{
+    struct suspect suspect = suspect_of(container->item);
+    suspect.container = *container;
+    suspect.named = container->named;
+    if (container->node ==
+        MERGED_NONE) { /* what is named is in the elements of a list, or the like */
+        struct suspect content = suspect_of(suspect.named);
+        set_holder(merged, &content);
+        suspect.holder = content.holder;
+        suspect.held_at = content.held_at;
+    } else {
+        set_holder(merged, &suspect);
+        if (merged->nodes.data[container->node].kind == MERGED_CLASS)
+            suspect.holder = container->node;
+    }
+    return suspect;
+}
+
 /* Adds the entries of a container below a node as a suspect; or else queues the children of the
  * node where the path parts. */
 static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
@@ -278,21 +348,7 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
     for (; at != node; at = nodes[at].parent) /* look at siblings, too */
         if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
             return false;
-    struct suspect suspect = suspect_of(container.item);
-    suspect.container = container;
-    suspect.named = container.named;
-    if (container.node ==
-        MERGED_NONE) { /* what is named is in the elements of a list, or the like */
-        struct suspect content = suspect_of(suspect.named);
-        set_holder(finder->merged, &content);
-        suspect.holder = content.holder;
-        suspect.held_at = content.held_at;
-    } else {
-        set_holder(finder->merged, &suspect);
-        if (nodes[container.node].kind == MERGED_CLASS)
-            suspect.holder = container.node;
-    }
-    return suspects_add(finder, suspect);
+    return suspects_add(finder, suspect_of_container(finder->merged, &container));
 }
 
 /* Sets suspect->inside to the objects that make up most of what goroutines in one place hold, if
@@ -563,14 +619,29 @@ static int compare_parts(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
+/* Returns the node whose own bytes are the slots of a container: the map, the slice, the buffer of
+ * the channel; or MERGED_NONE. */
+static uint32_t slots_of(const struct merged *merged, const struct container *container)
+{
+    const uint32_t node = container->node;
+    switch (node != MERGED_NONE ? merged_form(merged, node) : G2H_FORM_OTHER) {
+    case G2H_FORM_MAP:
+    case G2H_FORM_SLICE:
+        return node;
+    case G2H_FORM_CHAN:
+        return merged_form(merged, container->branch) == G2H_FORM_SLICE ? container->branch
+                                                                        : MERGED_NONE;
+    default:
+        return MERGED_NONE;
+    }
+}
+
 /* Sums up the classes of all objects that a suspect consists of: the own class first, then those
- * with the most bytes. Slots are those of a map or slice that is the container. */
+ * with the most bytes. */
 static struct g2h_error *find_parts(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    const uint32_t node = suspect->container.node;
-    const enum g2h_class_form form =
-        node != MERGED_NONE ? merged_form(finder->merged, node) : G2H_FORM_OTHER;
+    const uint32_t slots = slots_of(finder->merged, &suspect->container);
     _cleanup_(map_deinit) struct map numbers = {0};
     _cleanup_vector_ VECTOR(struct suspect_part) parts = {0};
     container_mark(&finder->containers, &suspect->container, finder->is_below);
@@ -581,7 +652,7 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
         if (!finder->is_below[i])
             continue;
         suspect->all += nodes[i].bytes;
-        if (i == node && (form == G2H_FORM_MAP || form == G2H_FORM_SLICE)) {
+        if (i == slots) {
             suspect->slots = nodes[i].bytes;
             continue;
         }
@@ -1520,33 +1591,6 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     return NULL;
 }
 
-CLEANUP_POINTER(who_destroy_values, struct g2h_values, g2h_values_destroy);
-
-/* Sums up the entries of a suspect's maps. *ret becomes 0 if it is not of maps, or if they are not
- * known. */
-static struct g2h_error *count_entries(const struct findings *findings, uint32_t item,
-                                       uint64_t *ret)
-{
-    _cleanup_(who_destroy_values) struct g2h_values *values = NULL;
-    struct g2h_location map;
-    struct g2h_node node;
-    uint64_t length;
-    *ret = 0;
-    if (merged_form(&findings->merged, item) != G2H_FORM_MAP)
-        return NULL;
-    TRY(g2h_values_create(findings->view, &values));
-    for (uint32_t i = 1; i < findings->merged.of_count; i++) {
-        if (findings->merged.of[i] != item)
-            continue;
-        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
-        if (node.name == findings_node(findings, item)->name && node.object != UINT32_MAX &&
-            g2h_location_of_object(findings->view, node.object, &map) &&
-            entries_length(findings->view, values, &map, &length))
-            *ret += length;
-    }
-    return NULL;
-}
-
 /* Returns whether nothing alone holds the objects of an item, or those that hold them. */
 static bool is_shared(const struct findings *findings, uint32_t item)
 {
@@ -1609,6 +1653,18 @@ static void find_large(const struct findings *findings, struct who *who)
     }
 }
 
+struct g2h_error *who_find_path(const struct findings *findings, struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    TRY(example_find(findings, suspect->item, &who->example));
+    TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
+    if (is_shared(findings, suspect->item))
+        TRY(name_holder_of_most(findings, who));
+    if (who->path.size == 0 || (suspect->count != 1 && who->path_end == who->example.node))
+        return NULL; /* it leads to one of the entries */
+    return length_find(findings, who->path_end, &who->path, &who->length);
+}
+
 /* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who)
 {
@@ -1617,18 +1673,16 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (suspect->is_deferred ||
         (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
         return NULL;
-    TRY(example_find(findings, suspect->item, &who->example));
+    if (suspect->is_goroutines)
+        TRY(example_find(findings, suspect->item, &who->example));
+    else
+        TRY(who_find_path(findings, who));
     if (suspect->holder != MERGED_NONE)
         TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
     if (suspect->is_goroutines)
         return NULL;
     find_large(findings, who);
     TRY(keys_find(findings, suspect->item, &who->keys));
-    TRY(who_append_path(findings, suspect, &who->example, &who->path, &who->path_end));
-    if (is_shared(findings, suspect->item))
-        TRY(name_holder_of_most(findings, who));
-    if (findings->base && suspect->grown == 0)
-        TRY(count_entries(findings, suspect->item, &who->entries));
     TRY(append_variables(findings, suspect->item, &who->sharers));
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
         who->path_end != who->example.node && who->path_of == 0)

@@ -21,6 +21,7 @@
 #include "findings/findings.h"
 #include "findings/goroutines.h"
 #include "findings/keys.h"
+#include "findings/length.h"
 #include "findings/merged.h"
 #include "findings/pinned.h"
 
@@ -55,6 +56,12 @@ struct suspect {
     uint64_t own;   /* the size of these objects themselves */
     uint64_t bytes; /* of the container, or retained by item; with a base: their growth */
     uint64_t grown; /* with a base: by how many objects item has grown */
+    /* By its own count, if it is one map, channel, list or sync.Map: how many entries the container
+     * has, or else item; 0: not known. With a base: by how many these have grown. is_entries: they
+     * are what is many, because the class of item does not say it: strings, or the map itself. */
+    uint64_t entries;
+    int64_t entries_grown;
+    bool is_entries;
     /* Of the first WHO_SUSPECTS that are objects: the classes that it consists of, named first, and
      * then those with the most bytes; the slots of the container, if that is a map or slice; and
      * the sum, with classes that are not listed. */
@@ -71,6 +78,9 @@ typedef VECTOR(struct suspect) suspect_vector;
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret);
+
+/* Returns a container and its entries as a suspect, without bytes and numbers. */
+struct suspect suspect_of_container(const struct merged *merged, const struct container *container);
 
 /* Returns whether a node is one of the heaps in which the runtime keeps the timers: one per
  * processor, so which of them has a timer means nothing. node may be MERGED_NONE. */
@@ -114,15 +124,15 @@ struct who {
     struct who_holders holders; /* if the suspect has a holder */
     /* Of objects: */
     struct held_keys keys;
-    struct text path;  /* to the container, or to the example, as path_append() has it, */
-    uint32_t path_end; /* or to this node */
-    struct text entry; /* the path to the example, if path leads to the container; or empty */
+    struct text path;     /* to the container, or to the example, as path_append() has it, */
+    uint32_t path_end;    /* or to this node */
+    struct text entry;    /* the path to the example, if path leads to the container; or empty */
+    struct length length; /* of the container, if path leads to it */
     /* If several hold the objects together: how many of them the holder that the path goes by has;
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;
     uint64_t large_count, large_bytes; /* of strings: the large ones, if the others are small */
     struct text sharers; /* variables of one package that hold them together, or empty */
-    uint64_t entries;    /* of maps that have grown, but not in number; or 0 */
 };
 
 /* The growth since the base that is in no suspect: the classes that have grown most there. */
@@ -148,6 +158,17 @@ struct who_suspects {
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret);
 
 void who_suspects_deinit(struct who_suspects *suspects);
+
+/* Finds the example of a suspect that is objects, the path to it or to its container, and how many
+ * entries this has by its own count. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_find_path(const struct findings *findings, struct who *who);
+
+/* Returns the container whose own count of entries is what a suspect has many of, a node of merged;
+ * MERGED_NONE: these are the objects of item. The suspect must have been counted. */
+uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect);
+
+/* Returns how many of what a suspect has many of there are: entries, or objects. */
+uint64_t suspect_entries(const struct suspect *suspect);
 
 /* Returns how many objects, goroutines or deferred calls a suspect has, and by how many it has
  * grown since the base. */

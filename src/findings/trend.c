@@ -7,6 +7,7 @@
 #include "findings/findings.h"
 #include "findings/goroutines.h"
 #include "findings/stack_places.h"
+#include "findings/suspects.h"
 
 /* How many growing places of either kind, steady or uneven, get a path in the last heap. */
 enum { TREND_HELD = 10 };
@@ -345,9 +346,10 @@ static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place
                                          const struct merged *merged, uint32_t node)
 {
     while (heap->values.count <= place)
-        TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0, 0})));
+        TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0})));
     heap->values.data[place].retained += merged_held(merged, node);
     heap->values.data[place].count += merged->nodes.data[node].count;
+    heap->values.data[place].entries += merged->nodes.data[node].entries;
     return NULL;
 }
 
@@ -439,6 +441,7 @@ static void drop_every_second_heap(struct g2h_trend *trend)
 static void trend_held_deinit(struct trend_held *held)
 {
     text_deinit(&held->path);
+    text_deinit(&held->example);
     text_deinit(&held->waits_at);
     text_deinit(&held->wait_on);
     text_deinit(&held->started_by);
@@ -449,7 +452,273 @@ static void forget_held(struct g2h_trend *trend)
 {
     for (size_t i = 0; i < trend->held.count; i++)
         trend_held_deinit(&trend->held.data[i]);
-    trend->held.count = 0;
+    trend->held.count = trend->contained.count = trend->parts.count = 0;
+}
+
+/* Returns whether a place is one map that holds nothing, or the like: it grows by its entries. */
+static bool grows_by_entries(const struct g2h_trend *trend, uint32_t place)
+{
+    return trend->heaps.count > 0 && trend->places.data[place].child == MERGED_NONE &&
+           trend_value_of(trend, trend->heaps.count - 1, place).entries > 0;
+}
+
+/* ---- containers of the last heap ---- */
+
+/* The search for the containers of the places that were found. */
+struct container_search {
+    struct g2h_trend *trend;
+    const struct findings *findings;
+    const uint32_t *places; /* by node of merged */
+    growth_vector growth;   /* by node, from the first heap to the last */
+    struct containers containers;
+    uint32_t *nodes; /* by place: its node that retains most, or MERGED_NONE */
+    uint32_t *owner; /* by node: the place whose container it is in, or MERGED_NONE */
+    bool *is_in;
+};
+
+static void container_search_deinit(struct container_search *search)
+{
+    free(search->growth.data);
+    containers_deinit(&search->containers);
+    free(search->nodes);
+    free(search->owner);
+    free(search->is_in);
+}
+
+/* Returns what a place retains in a heap besides the places below it. */
+static uint64_t own_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
+{
+    uint64_t own = trend_value_of(trend, heap, place).retained;
+    for (uint32_t i = trend->places.data[place].child; i != MERGED_NONE;
+         i = trend->places.data[i].sibling) {
+        const uint64_t below = trend_value_of(trend, heap, i).retained;
+        own = own > below ? own - below : 0;
+    }
+    return own;
+}
+
+/* Finds the growth of each node since the first heap. Of several nodes in one place, one has the
+ * growth of the place. */
+static struct g2h_error *find_growth(struct container_search *search)
+{
+    const struct g2h_trend *trend = search->trend;
+    const struct merged_node *nodes = search->findings->merged.nodes.data;
+    const size_t count = search->findings->merged.nodes.count, last = trend->heaps.count - 1;
+    TRY_MEMORY(vector_grow(&search->growth, count));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t place = search->places[i];
+        struct growth growth = {.before = MERGED_NONE};
+        if (place != MERGED_NONE && search->nodes[place] == i) {
+            const struct trend_value before = trend_value_of(trend, 0, place),
+                                     now = trend_value_of(trend, last, place);
+            growth.retained = growth.within = (int64_t)(now.retained - before.retained);
+            growth.bytes = growth.own =
+                (int64_t)(own_of(trend, last, place) - own_of(trend, 0, place));
+            growth.count = growth.more = (int64_t)(now.count - before.count);
+            growth.weight = growth.within > 0 ? (uint64_t)growth.within : 0;
+        }
+        search->growth.data[search->growth.count++] = growth;
+    }
+    for (size_t i = count; i-- > 1;) { /* children come after their parents */
+        struct growth *above = &search->growth.data[nodes[i].parent];
+        const uint64_t weight = search->growth.data[i].weight;
+        above->weight = weight > above->weight ? weight : above->weight;
+    }
+    return containers_init(&search->findings->merged, &search->growth, &search->containers);
+}
+
+static struct g2h_error *container_search_begin(struct container_search *search)
+{
+    const struct merged_node *nodes = search->findings->merged.nodes.data;
+    const size_t count = search->findings->merged.nodes.count, places = search->trend->places.count;
+    search->nodes = malloc((places + 1) * sizeof(*search->nodes));
+    search->owner = malloc((count + 1) * sizeof(*search->owner));
+    search->is_in = calloc(count + 1, sizeof(*search->is_in));
+    TRY_MEMORY(search->nodes && search->owner && search->is_in);
+    for (size_t i = 0; i < places; i++)
+        search->nodes[i] = MERGED_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t place = search->places[i];
+        search->owner[i] = MERGED_NONE;
+        if (place != MERGED_NONE && (search->nodes[place] == MERGED_NONE ||
+                                     nodes[i].retained > nodes[search->nodes[place]].retained))
+            search->nodes[place] = i;
+    }
+    return find_growth(search);
+}
+
+/* Returns whether a container may be below a node: it is a variable, or objects. */
+static bool may_begin(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *at = &merged->nodes.data[node];
+    if (at->kind == MERGED_SYNTHETIC)
+        return merged_kind_of(merged, node) == G2H_NODE_VARIABLE;
+    return at->kind == MERGED_CLASS || at->count == 1;
+}
+
+/* Finds the container that a node is in, and marks what it consists of: the uppermost one, as
+ * suspects have it. Returns false if the node is in none. */
+static bool find_container_of(const struct container_search *search, uint32_t node,
+                              struct container *ret)
+{
+    const struct merged *merged = &search->findings->merged;
+    enum { MOST_ABOVE = 64 };
+    uint32_t above[MOST_ABOVE], count = 0, last;
+    for (uint32_t i = node; i != MERGED_NONE && count < MOST_ABOVE;
+         i = merged->nodes.data[i].parent)
+        above[count++] = i;
+    while (count-- > 0) {
+        if (!may_begin(merged, above[count]) ||
+            !containers_find(&search->containers, above[count], ret, &last))
+            continue;
+        container_mark(&search->containers, ret, search->is_in);
+        if (search->is_in[node])
+            return true;
+    }
+    return false;
+}
+
+static struct g2h_error *add_part(struct g2h_trend *trend, uint32_t found, uint32_t place,
+                                  enum trend_counted counted)
+{
+    if (place != MERGED_NONE)
+        TRY_MEMORY(vector_push(&trend->parts, ((struct trend_part){found, place, counted})));
+    return NULL;
+}
+
+/* Notes what a container consists of. */
+static struct g2h_error *add_parts(const struct container_search *search, uint32_t found,
+                                   const struct suspect *suspect)
+{
+    struct g2h_trend *trend = search->trend;
+    const struct container *container = &suspect->container;
+    const struct merged_node *nodes = search->findings->merged.nodes.data;
+    const uint32_t *places = search->places;
+    const uint32_t node = container->node, item = container->item;
+    if (node == MERGED_NONE || container->is_all)
+        TRY(add_part(trend, found, places[node == MERGED_NONE ? item : node], TREND_RETAINED));
+    else
+        TRY(add_part(trend, found, places[node], TREND_OWN));
+    for (uint32_t i = node == MERGED_NONE || container->is_all ? MERGED_NONE : nodes[node].child;
+         i != MERGED_NONE; i = nodes[i].sibling)
+        if (container_has(&search->containers, container, i))
+            TRY(add_part(trend, found, places[i], TREND_RETAINED));
+    const uint32_t counted = suspect_node_of_entries(&search->findings->merged, suspect);
+    if (counted != MERGED_NONE)
+        return add_part(trend, found, places[counted], TREND_ENTRIES);
+    for (uint32_t i = item; i < search->findings->merged.nodes.count; i++)
+        if (search->is_in[i] && nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[item].name)
+            TRY(add_part(trend, found, places[i], TREND_OBJECTS));
+    return NULL;
+}
+
+/* Returns the node of a place that was found, if it may be in a container: objects that have become
+ * more, or larger. */
+static uint32_t node_of_found(const struct container_search *search, uint32_t place)
+{
+    const struct trend_place *at = &search->trend->places.data[place];
+    return at->is_goroutines || at->kind == MERGED_SYNTHETIC ? MERGED_NONE : search->nodes[place];
+}
+
+/* Returns the container that is marked as a suspect, with the number of its objects. */
+static struct suspect suspect_marked(const struct container_search *search,
+                                     const struct container *container)
+{
+    const struct merged_node *nodes = search->findings->merged.nodes.data;
+    struct suspect suspect = suspect_of_container(&search->findings->merged, container);
+    for (uint32_t i = suspect.item; i < search->findings->merged.nodes.count; i++)
+        if (search->is_in[i] && nodes[i].kind == MERGED_CLASS &&
+            nodes[i].name == nodes[suspect.item].name)
+            suspect.count += nodes[i].count;
+    return suspect;
+}
+
+/* Gives what a place is, or the container that it is in, to the place, unless a part of that is
+ * another's already. *ret becomes the container; its item is MERGED_NONE if there is none. */
+static struct g2h_error *own_container(struct container_search *search, uint32_t place,
+                                       struct suspect *ret)
+{
+    const struct merged *merged = &search->findings->merged;
+    const uint32_t node = node_of_found(search, place);
+    struct container container;
+    bool is_free = node != MERGED_NONE && find_container_of(search, node, &container);
+    for (uint32_t i = 0; i < merged->nodes.count && is_free; i++)
+        is_free = !search->is_in[i] || search->owner[i] == MERGED_NONE;
+    if (node == MERGED_NONE)
+        return NULL;
+    if (is_free) {
+        *ret = suspect_marked(search, &container);
+    } else {
+        memset(search->is_in, 0, node * sizeof(*search->is_in));
+        merged_mark_below(merged, node, search->is_in);
+    }
+    for (uint32_t i = 0; i < merged->nodes.count; i++)
+        if (search->is_in[i] && search->owner[i] == MERGED_NONE)
+            search->owner[i] = place;
+    if (!is_free)
+        return NULL;
+    TRY_MEMORY(vector_push(&search->trend->contained, ((struct trend_contained){place, place})));
+    return add_parts(search, place, ret);
+}
+
+/* Finds the path to a container. */
+static struct g2h_error *hold_container(const struct container_search *search, uint32_t place,
+                                        const struct suspect *suspect)
+{
+    struct g2h_trend *trend = search->trend;
+    const struct findings *findings = search->findings;
+    struct trend_held held = {.place = place};
+    struct who who = {.suspect = *suspect};
+    uint32_t end;
+    struct g2h_error *error = who_find_path(findings, &who);
+    held.path = who.path;
+    held.length = who.length;
+    if (!error && suspect->container.node != MERGED_NONE && who.path_end != who.example.node)
+        error = path_append(findings->paths, who.example.node, &held.example, &end);
+    if (error || held.path.failed || held.example.failed || !vector_push(&trend->held, held)) {
+        trend_held_deinit(&held);
+        return error ? error : &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Finds the containers that growing places are in, those of a kind after the other, and the path to
+ * the first ones. A place in the container of an earlier one is no finding of its own. */
+static struct g2h_error *find_containers(struct g2h_trend *trend, const struct addition *addition,
+                                         const enum trend_kind *kinds, size_t count,
+                                         const struct trend_founds *founds)
+{
+    _cleanup_(container_search_deinit) struct container_search search = {
+        .trend = trend, .findings = &addition->findings, .places = addition->places};
+    enum { MOST_FOUND = 64 };
+    TRY(container_search_begin(&search));
+    for (size_t k = 0; k < count; k++) {
+        const trend_found_vector *found = &founds->by_kind[kinds[k]];
+        for (size_t i = 0; i < found->count && i < MOST_FOUND; i++) {
+            const uint32_t place = found->data[i].place, node = node_of_found(&search, place);
+            struct suspect suspect = {.item = MERGED_NONE};
+            if (node != MERGED_NONE && search.owner[node] != MERGED_NONE) {
+                TRY_MEMORY(vector_push(&trend->contained,
+                                       ((struct trend_contained){place, search.owner[node]})));
+                continue;
+            }
+            TRY(own_container(&search, place, &suspect));
+            if (suspect.item != MERGED_NONE && i < TREND_HELD)
+                TRY(hold_container(&search, place, &suspect));
+        }
+    }
+    return NULL;
+}
+
+/* ---- one of the objects of a place ---- */
+
+/* Returns in which container a place is, or NULL. */
+static const struct trend_contained *contained_of(const struct g2h_trend *trend, uint32_t place)
+{
+    for (size_t i = 0; i < trend->contained.count; i++)
+        if (trend->contained.data[i].place == place)
+            return &trend->contained.data[i];
+    return NULL;
 }
 
 /* The object of a place that is named. Of several holders, such as the tenants of a map, that have
@@ -568,6 +837,8 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
     struct g2h_error *error =
         path_append(findings->paths, g2h_dominators_node(findings->dominators, example->number),
                     &held.path, &end);
+    if (!error && held.path.size > 0 && grows_by_entries(trend, example->place))
+        error = length_find(findings, end, &held.path, &held.length);
     if (!error)
         error = find_goroutines(findings, leaks, example->item, &held);
     trend->held.data[trend->held.count++] = held;
@@ -581,16 +852,19 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
 static struct g2h_error *find_held(struct g2h_trend *trend, const struct addition *addition)
 {
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
-    static const enum trend_kind kinds[] = {TREND_STEADY, TREND_SLOWING, TREND_UNEVEN};
+    static const enum trend_kind kinds[] = {TREND_STEADY, TREND_SLOWING, TREND_UNEVEN,
+                                            TREND_STOPPED};
     enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
     struct trend_example examples[KINDS * TREND_HELD];
     uint32_t count = 0;
     forget_held(trend);
     TRY(trend_find(trend, founds.by_kind));
+    TRY(find_containers(trend, addition, kinds, KINDS, &founds));
     for (size_t k = 0; k < KINDS; k++)
         for (size_t i = 0; i < founds.by_kind[kinds[k]].count && i < TREND_HELD; i++)
-            examples[count++] =
-                find_branch(trend, addition, founds.by_kind[kinds[k]].data[i].place);
+            if (!contained_of(trend, founds.by_kind[kinds[k]].data[i].place))
+                examples[count++] =
+                    find_branch(trend, addition, founds.by_kind[kinds[k]].data[i].place);
     TRY(find_examples(&addition->findings, examples, count));
     _cleanup_(leaks_deinit) struct leaks leaks = {0};
     TRY(leaks_find(&addition->findings, &leaks));
@@ -617,6 +891,8 @@ void g2h_trend_destroy(struct g2h_trend *trend)
     free(trend->places.data);
     forget_held(trend);
     free(trend->held.data);
+    free(trend->contained.data);
+    free(trend->parts.data);
     map_deinit(&trend->numbers);
     string_pool_deinit(&trend->names);
     free(trend);
@@ -672,7 +948,32 @@ struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_cours
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
 {
     const struct trend_heap *of = &trend->heaps.data[heap];
-    return place < of->values.count ? of->values.data[place] : (struct trend_value){0, 0};
+    return place < of->values.count ? of->values.data[place] : (struct trend_value){0};
+}
+
+struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
+                                     const struct trend_found *found)
+{
+    struct trend_value sum = {0};
+    if (!found->is_container) {
+        sum = trend_value_of(trend, heap, found->place);
+        sum.count = found->has_entries ? sum.entries : sum.count;
+        return sum;
+    }
+    for (size_t i = 0; i < trend->parts.count; i++) {
+        const struct trend_part *part = &trend->parts.data[i];
+        if (part->found != found->place)
+            continue;
+        const struct trend_value value = trend_value_of(trend, heap, part->place);
+        if (part->counted == TREND_OBJECTS)
+            sum.count += value.count;
+        else if (part->counted == TREND_ENTRIES)
+            sum.count += value.entries;
+        else
+            sum.retained +=
+                part->counted == TREND_RETAINED ? value.retained : own_of(trend, heap, part->place);
+    }
+    return sum;
 }
 
 /* Searches all places, since several may be summed up in one. */
@@ -764,14 +1065,19 @@ static struct g2h_error *trend_classify_all(struct choice *choice)
     _cleanup_free_ uint64_t *numbers = calloc(2 * count + 1, sizeof(*numbers));
     TRY_MEMORY(numbers);
     for (uint32_t place = 0; place < trend->places.count; place++) {
+        const bool has_entries = grows_by_entries(trend, place);
         for (size_t i = 0; i < count; i++) {
             const struct trend_value value = trend_value_of(trend, i, place);
             numbers[i] = value.retained;
-            numbers[count + i] = value.count;
+            numbers[count + i] = has_entries ? value.entries : value.count;
         }
-        choice->of[place].place = place;
-        trend_classify(numbers, count, &choice->of[place].retained);
-        trend_classify(numbers + count, count, &choice->of[place].count);
+        struct trend_found *found = &choice->of[place];
+        found->place = place;
+        found->has_entries = has_entries;
+        trend_classify(numbers, count, &found->retained);
+        trend_classify(numbers + count, count, &found->count);
+        if (has_entries && found->count.kind == TREND_STEADY && found->retained.grown > 0)
+            found->retained.kind = TREND_STEADY; /* its memory grows by leaps */
     }
     return NULL;
 }
@@ -954,6 +1260,38 @@ static void choice_deinit(struct choice *choice)
     free(choice->chosen);
 }
 
+/* Replaces the places of a kind that are in containers by these: they have the bytes of all that
+ * their container consists of, and the numbers of its entries. A place in the container of another
+ * one is not named. */
+static struct g2h_error *name_containers(const struct g2h_trend *trend, trend_found_vector *founds)
+{
+    const size_t heaps = trend->heaps.count;
+    _cleanup_free_ uint64_t *numbers = calloc(2 * heaps + 1, sizeof(*numbers));
+    size_t kept = 0;
+    TRY_MEMORY(numbers);
+    for (size_t i = 0; i < founds->count; i++) {
+        struct trend_found found = founds->data[i];
+        const enum trend_kind kind = found.retained.kind;
+        const struct trend_contained *contained = contained_of(trend, found.place);
+        if (contained && contained->first != found.place)
+            continue;
+        found.is_container = contained != NULL;
+        for (size_t j = 0; j < heaps && contained; j++) {
+            const struct trend_value value = trend_found_value(trend, j, &found);
+            numbers[j] = value.retained;
+            numbers[heaps + j] = value.count;
+        }
+        if (contained) {
+            trend_classify(numbers, heaps, &found.retained);
+            trend_classify(numbers + heaps, heaps, &found.count);
+            found.retained.kind = kind; /* what grows decides, not the slots of its map */
+        }
+        founds->data[kept++] = found;
+    }
+    founds->count = kept;
+    return NULL;
+}
+
 /* Three passes choose places: items from the root down, then larger single objects from below, then
  * classes whose holders change. */
 struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS])
@@ -969,7 +1307,9 @@ struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector r
     TRY(choose_items(&choice, ret));
     TRY(choose_others(&choice, ret));
     TRY(choose_anywhere(&choice, ret));
-    for (int i = 0; i < TREND_KINDS; i++)
+    for (int i = 0; i < TREND_KINDS; i++) {
+        TRY(name_containers(trend, &ret[i]));
         vector_sort(&ret[i], compare_found);
+    }
     return NULL;
 }

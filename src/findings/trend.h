@@ -12,6 +12,7 @@
 #include <go2heapsnapshot/trend.h>
 
 #include "base/text.h"
+#include "findings/length.h"
 #include "findings/merged.h"
 
 /* The course of a number. */
@@ -41,9 +42,9 @@ struct trend_course {
 /* Classifies count numbers, the oldest first. */
 void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *ret);
 
-/* The values of a place in one heap. */
+/* The values of a place in one heap; entries: as struct merged_node has them. */
 struct trend_value {
-    uint64_t retained, count;
+    uint64_t retained, count, entries;
 };
 
 struct trend_place {
@@ -65,14 +66,37 @@ struct trend_heap {
     VECTOR(struct trend_value) values; /* by place; places that came later have no value: 0 */
 };
 
-/* How one of the objects of a place is held in the last heap, as path.h writes it. */
+/* How one of the objects of a place is held in the last heap, or the container that these are in,
+ * as path.h writes it. */
 struct trend_held {
     uint32_t place;
     struct text path;
+    struct text example;  /* if path leads to the container: one of the objects; or empty */
+    struct length length; /* of the container */
     /* Of goroutines: where they wait, on what, which go statement has started them, and how many of
      * them can never run again, and why. */
     struct text waits_at, wait_on, started_by, reason;
     uint64_t goroutines, leaked, each; /* each: bytes that one retains; 0 goroutines: none */
+};
+
+/* What of a place counts for what was found: the bytes of a container are those of all places that
+ * it consists of. */
+enum trend_counted {
+    TREND_RETAINED, /* what the place retains */
+    TREND_OWN,      /* what it retains besides the places below it */
+    TREND_OBJECTS,  /* its objects are the entries */
+    TREND_ENTRIES,  /* its entries, by its own count */
+};
+
+struct trend_part {
+    uint32_t found, place; /* found: the place that was found */
+    enum trend_counted counted;
+};
+
+/* A place that was found, and the first one that was found in the same container of the last heap
+ * (containers.h): only that one is named, by the container. */
+struct trend_contained {
+    uint32_t place, first;
 };
 
 struct g2h_trend {
@@ -86,6 +110,8 @@ struct g2h_trend {
     struct string_pool names; /* of places, without numbers unless they are classes */
     uint64_t left_out;        /* places beyond the limit, whose values were not kept */
     VECTOR(struct trend_held) held;
+    VECTOR(struct trend_contained) contained; /* places that were found last, in containers; */
+    VECTOR(struct trend_part) parts;          /* and what these consist of */
     uint64_t limit, left; /* bytes: the memory limit of the process when the last heap was taken,
                            * and what was left; limit 0: none */
 };
@@ -93,6 +119,8 @@ struct g2h_trend {
 /* A place to be named, with the course of its bytes and its objects. */
 struct trend_found {
     uint32_t place;
+    bool is_container; /* the courses are of the container that place is in, and of its entries */
+    bool has_entries;  /* count is that of the entries of place: a map that holds nothing */
     struct trend_course retained, count;
 };
 
@@ -114,6 +142,10 @@ struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_cours
 
 /* Returns the value of a place in a heap. */
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place);
+
+/* Returns the value of what was found in a heap: of the container, if it is one. */
+struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
+                                     const struct trend_found *found);
 
 /* Returns the place in the last heap with most of the bytes that a place below TREND_ANYWHERE sums
  * up; MERGED_NONE: it is not such a place, or has no bytes any more. */

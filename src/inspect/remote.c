@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "findings/keys.h"
+#include "findings/length.h"
 #include "inspect/json_write.h"
 
 enum {

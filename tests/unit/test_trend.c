@@ -292,9 +292,12 @@ static void places(void **state)
     assert_int_equal(trend_elapsed(trend), 7 * 60000);
     char *text = written(trend, false, &steady);
     assert_non_null(strstr(text, "8 heaps in 7 min"));
-    assert_non_null(strstr(text, "+49 (7 a minute), now 59; +3.14 kB (448 B a minute)"));
+    assert_non_null(strstr(
+        text,
+        "+49 entries in f0  (local of main.leak), now 59 (7 a minute); +3.14 kB (448 B a minute)"));
     assert_non_null(strstr(text, "linearity 100 %"));
-    assert_non_null(strstr(text, "held by f0.f0  (local of main.leak)\n"));
+    assert_non_null(strstr(
+        text, "held by f0  (local of main.leak)\n      example f0.f0  (local of main.leak)\n"));
     assert_null(strstr(text, "main.full"));
     assert_null(strstr(text, "at this rate"));
     assert_int_equal(steady, 1);
@@ -302,6 +305,36 @@ static void places(void **state)
     text = written(trend, true, NULL);
     assert_non_null(strstr(text, "\"count\":[10,17,24,31,38,45,52,59]"));
     assert_null(strstr(text, "\"limit"));
+    free(text);
+    free_founds(&founds);
+    g2h_trend_destroy(trend);
+}
+
+/* What grows is a container: its entries count, and all their bytes with those of the table. */
+static void containers(void **state)
+{
+    (void)state;
+    struct g2h_trend *trend;
+    struct founds founds = {0};
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 7; i++) {
+        const struct group groups[] = {{"main.leak", 100 + 50 * i, 64}};
+        add(trend, groups, 1, 0, 0);
+    }
+    assert_no_error(trend_find(trend, founds.by_kind));
+    assert_only(trend, &founds, TREND_STEADY, "main.leak", 300);
+    for (int i = TREND_STEADY + 1; i < TREND_KINDS; i++)
+        assert_int_equal(founds.by_kind[i].count, 0);
+    const struct trend_found *found = &founds.by_kind[TREND_STEADY].data[0];
+    assert_true(found->is_container);
+    assert_int_equal(found->retained.grown, 300 * 64);
+    const struct trend_value now = trend_found_value(trend, 6, found);
+    assert_int_equal(now.count, 400);
+    assert_int_equal(now.retained, 400 * 64 + TABLE);
+    char *text = written(trend, false, NULL);
+    assert_non_null(
+        strstr(text, "      +300 entries in f0  (local of main.leak), now 400; +19.2 kB"));
+    assert_non_null(strstr(text, "      held by f0  (local of main.leak)\n"));
     free(text);
     free_founds(&founds);
     g2h_trend_destroy(trend);
@@ -437,8 +470,9 @@ static void slowing(void **state)
     assert_int_equal(steady, 0);
     assert_non_null(strstr(text, "GROWS MORE AND MORE SLOWLY"));
     assert_non_null(
-        strstr(text, "+993, now 993; +63.6 kB, now 63.6 kB; +3.52 kB in the last third"));
-    assert_non_null(strstr(text, "held by f0.f0  (local of main.cache)\n"));
+        strstr(text, "+993 entries in f0  (local of main.cache), now 993; +71.7 kB, now 71.7 kB; "
+                     "+3.52 kB in the last third"));
+    assert_non_null(strstr(text, "held by f0  (local of main.cache)\n"));
     assert_non_null(strstr(text, "Nothing grew steadily in every interval."));
     assert_null(strstr(text, "STOPPED"));
     free(text);
@@ -468,7 +502,8 @@ static void many_heaps(void **state)
     char *text = written(trend, false, &steady);
     assert_int_equal(steady, 1);
     assert_non_null(strstr(text, "600 heaps in 9 min 59 s"));
-    assert_non_null(strstr(text, "+599 (60 a minute), now 609"));
+    assert_non_null(
+        strstr(text, "+599 entries in f0  (local of main.leak), now 609 (60 a minute)"));
     free(text);
     g2h_trend_destroy(trend);
 }
@@ -554,21 +589,14 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(long_series),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(falling_load),
-        cmocka_unit_test(full_caches),
-        cmocka_unit_test(random_keys),
-        cmocka_unit_test(places),
-        cmocka_unit_test(changing_holders),
-        cmocka_unit_test(deferred_calls),
-        cmocka_unit_test(few_heaps_and_garbage),
-        cmocka_unit_test(slowing),
-        cmocka_unit_test(many_heaps),
-        cmocka_unit_test(memory_limit),
-        cmocka_unit_test(outside_of_the_heap),
+        cmocka_unit_test(shapes),         cmocka_unit_test(edges),
+        cmocka_unit_test(long_series),    cmocka_unit_test(noise),
+        cmocka_unit_test(falling_load),   cmocka_unit_test(full_caches),
+        cmocka_unit_test(random_keys),    cmocka_unit_test(places),
+        cmocka_unit_test(containers),     cmocka_unit_test(changing_holders),
+        cmocka_unit_test(deferred_calls), cmocka_unit_test(few_heaps_and_garbage),
+        cmocka_unit_test(slowing),        cmocka_unit_test(many_heaps),
+        cmocka_unit_test(memory_limit),   cmocka_unit_test(outside_of_the_heap),
     };
     return UNIT_RUN(tests);
 }

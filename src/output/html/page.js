@@ -487,13 +487,17 @@ function waitOf({count: number, wait_on: classes, waited}) {
 function sentenceOfSuspect(suspect) {
   const {item, count: number, count_grown: more, most, in: within} = suspect;
   const grown = more > 0 && number > 1 && `, ${count(more)} more than before`;
+  if (suspect.is_entries) {
+    return [make('b', {}, several(suspect.entries, 'entry', 'entries')), within && [' in ', code(within.class ?? within.variable)],
+      suspect.entries_grown > 0 && `, ${count(suspect.entries_grown)} more than before`, '.'];
+  }
   if (suspect.is_goroutines) {
     return [`${several(number, 'goroutine')} at one location`, grown, ': ', code(item.replace(/^goroutines /, '')), '.',
       suspect.waits_at && [' They wait at ', code(suspect.waits_at), suspect.waits_at_count < number && `, as ${count(suspect.waits_at_count)} of them do`,
         number > 1 && suspect.goroutine !== undefined && [' (for example ', code(`goroutine ${suspect.goroutine}`), ')'], '.'],
       waitOf(suspect), starterOf(suspect), suspect.meaning && ` What this means: ${suspect.meaning}.`];
   }
-  const holder = within && [' in ', within.part ? `one ${within.part} of ` : within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class)];
+  const holder = within && [' in ', within.part ? `one ${within.part} of ` : within.count > 1 && `${count(within.count)}\u00a0×\u00a0`, code(within.class ?? within.variable)];
   return [
     most?.count > 1 && most.count < number && [make('b', {}, `${count(most.count)} of ${count(number)}`), ' ', code(item), ' in ', code(most.held_by),
       `: ${bytes(most.retained)} (${percent(most.retained, suspect.retained)}). All are`, holder ?? ' here', grown, '.'],
@@ -544,6 +548,7 @@ function factsOfSuspect(suspect) {
     keys?.length > 0 && make('ul', {class: 'small'}, keys.map(key => make('li', {}, code(key.key),
       make('span', {class: 'number'}, `${bytes(key.retained)}, ${percent(key.retained, suspect.retained)}`)))),
     suspect.held_by && expressionBox(suspect.held_by),
+    suspect.container && make('p', {class: 'dim'}, `This is a ${suspect.container.kind} of ${several(suspect.container.entries, 'entry', 'entries')}.`),
     suspect.never_freed && make('p', {}, `Never freed: ${visible(suspect.never_freed)}.`),
     suspect.shared_by && make('p', {class: 'dim'}, 'Also reached from ', code(suspect.shared_by), '.'),
     most && (suspect.is_goroutines || !(most.count > 1)) && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,

@@ -137,14 +137,14 @@ static struct g2h_error *report_trend_put_place(const struct trend_report *repor
     return put_way(report, "now_in", holder);
 }
 
-/* Adds the values of a place in each heap, in JSON. */
-static void put_values(const struct trend_report *report, uint32_t place)
+/* Adds the values of a place, or of its container, in each heap, in JSON. */
+static void put_values(const struct trend_report *report, const struct trend_found *found)
 {
     static const char *const keys[] = {"retained", "count"};
     for (int i = 0; i < 2; i++) {
         page_open_list(report->page, keys[i]);
         for (size_t j = 0; j < report->trend->heaps.count; j++) {
-            const struct trend_value value = trend_value_of(report->trend, j, place);
+            const struct trend_value value = trend_found_value(report->trend, j, found);
             PUT(report->page, "|%n{}", i == 0 ? value.retained : value.count);
         }
         page_close(report->page);
@@ -161,23 +161,45 @@ static void put_rate(const struct trend_report *report, struct per per, int64_t 
         rate_of((uint64_t)grown, report->elapsed, per.time), per.words);
 }
 
+/* Returns what was found in the last heap. */
+static struct trend_value value_now(const struct trend_report *report,
+                                    const struct trend_found *found)
+{
+    return trend_found_value(report->trend, report->trend->heaps.count - 1, found);
+}
+
+/* Appends what of a container has become more: " entries in main.cache". */
+static void put_entries(const struct trend_report *report, const struct trend_found *found)
+{
+    const struct trend_held *held = trend_held_of(report->trend, found->place);
+    page_say(report->page, found->count.grown == 1 ? " entry" : " entries");
+    if (held && held->path.size > 0 && (held->example.size > 0 || held->length.kind))
+        PUT(report->page, " in %.*s", 2 * report->page->columns, &held->path);
+}
+
 /* Reports by how much a place has grown: objects if there are more of them, and bytes; and the
  * rate, if that is useful. */
 static void put_growth(const struct trend_report *report, const struct trend_found *found,
                        bool has_rate)
 {
     const struct trend_course *course = &found->retained;
-    const struct trend_value now =
-        trend_value_of(report->trend, report->trend->heaps.count - 1, found->place);
+    const struct trend_value now = value_now(report, found);
     const bool is_more = found->count.grown > 0;
     const uint64_t slower = (uint64_t)(is_more ? found->count.grown : course->grown);
     const struct per per =
         report->elapsed > 0 ? per_of(slower, report->elapsed) : (struct per){0, ""};
     page_say(report->page, "      ");
     if (is_more) {
+        const bool is_entries = found->is_container || found->has_entries;
         PUT(report->page, "%c", found->count.grown);
+        if (is_entries) {
+            put_entries(report, found);
+            PUT(report->page, ", now %n", now.count);
+        }
         put_rate(report, per, has_rate ? found->count.grown : 0, false);
-        PUT(report->page, ", now %n; ", now.count);
+        if (!is_entries)
+            PUT(report->page, ", now %n", now.count);
+        page_say(report->page, "; ");
     }
     PUT(report->page, "%d", course->grown);
     put_rate(report, per, has_rate ? course->grown : 0, true);
@@ -185,6 +207,7 @@ static void put_growth(const struct trend_report *report, const struct trend_fou
         ", now %b|%c{count_grown}%d{retained_grown}%n{straightness}%n{intervals}%n{grew_in}",
         now.retained, found->count.grown, course->grown, course->straightness, course->intervals,
         course->ups);
+    PUT(report->page, "|%f{is_container}", found->is_container || found->has_entries);
 }
 
 /* ---- sections ---- */
@@ -232,22 +255,31 @@ static void put_goroutines(const struct trend_report *report, const struct trend
     PUT(report->page, "      each %b{each}\n|%n{goroutines}", held->each, held->goroutines);
 }
 
+/* Reports what holds what was found, and what that is: a map of so many entries. */
 static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
 {
-    const struct text *path = trend_held_by(report->trend, place);
     const struct trend_held *held = trend_held_of(report->trend, place);
+    const size_t most = 2 * report->page->columns;
     if (held && held->goroutines > 0)
         put_goroutines(report, held);
-    if (path)
-        PUT(report->page, "      held by %.*s{held_by}\n", 2 * report->page->columns, path);
+    if (!held || held->path.size == 0)
+        return;
+    PUT(report->page, "      held by %.*s{held_by}", most, &held->path);
+    if (held->length.kind)
+        PUT(report->page, "<container>, a %s{kind} of %n{entries} %s</>", held->length.kind,
+            held->length.count, held->length.count == 1 ? "entry" : "entries");
+    PUT(report->page, "\n");
+    if (held->example.size > 0)
+        PUT(report->page, "      example %.*s{example}\n", most, &held->example);
 }
 
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
+    const unsigned ups = found->count.ups > course->ups ? found->count.ups : course->ups;
     put_growth(report, found, true);
-    if (course->ups < course->intervals)
-        PUT(report->page, "; in %n of %n intervals", course->ups, course->intervals);
+    if (ups < course->intervals)
+        PUT(report->page, "; in %n of %n intervals", ups, course->intervals);
     PUT(report->page, "; linearity %p\n", course->straightness, 100);
     put_limit(report, found);
     report_trend_put_held_by(report, found->place);
@@ -275,6 +307,7 @@ static void put_stopped(const struct trend_report *report, const struct trend_fo
     report->page->out.failed |= since.failed;
     put_growth(report, found, false);
     PUT(report->page, " since %s\n|%n{since}", &since, found->retained.since);
+    report_trend_put_held_by(report, found->place);
 }
 
 /* Reports also how much of the growth is in the last third of the time. */
@@ -294,8 +327,7 @@ static void put_uneven(const struct trend_report *report, const struct trend_fou
 
 static void put_waves(const struct trend_report *report, const struct trend_found *found)
 {
-    const struct trend_value now =
-        trend_value_of(report->trend, report->trend->heaps.count - 1, found->place);
+    const struct trend_value now = value_now(report, found);
     if (found->count.most > found->count.least)
         PUT(report->page, "      %n to %n, now %n; ", found->count.least, found->count.most,
             now.count);
@@ -331,7 +363,7 @@ static struct g2h_error *put_section(const struct trend_report *report,
     for (size_t i = 0; i < found->count && (page->is_json || i < section->rows); i++) {
         PUT(page, "<>");
         TRY(report_trend_put_place(report, found->data[i].place));
-        put_values(report, found->data[i].place);
+        put_values(report, &found->data[i]);
         section->put(report, &found->data[i]);
         PUT(page, "</>");
     }

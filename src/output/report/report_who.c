@@ -107,19 +107,20 @@ static void put_each(const struct report *report, const struct suspect *suspect)
 {
     enum { LEAST = 50 /* divisor: the share of an entry that a part has at least to be named */ };
     struct page *page = report->page;
-    if (suspect->count < 2 || suspect->part_count == 0)
+    const uint64_t count = suspect_entries(suspect);
+    if (count < 2 || suspect->part_count == 0)
         return;
-    const uint64_t each = suspect->all / suspect->count, slots = suspect->slots / suspect->count;
+    const uint64_t each = suspect->all / count, slots = suspect->slots / count;
     uint64_t rest = each;
     const char *sign = " = ";
     PUT(page, "<each>      each        %b{retained}", each);
-    if (suspect->parts[0].bytes / suspect->count == each) {
+    if (suspect->parts[0].bytes / count == each) {
         PUT(page, "</>\n");
         return;
     }
     PUT(page, "[parts]");
     for (size_t i = 0; i < suspect->part_count; i++) {
-        const uint64_t bytes = suspect->parts[i].bytes / suspect->count;
+        const uint64_t bytes = suspect->parts[i].bytes / count;
         if (bytes == 0 || (i > 0 && bytes < each / LEAST))
             continue;
         PUT(page, "<>%s%s{class} %b{bytes}</>", sign, name_of_class(report, suspect->parts[i].node),
@@ -229,6 +230,9 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
         if (who->path_of > 0)
             PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
                    who->path_count, who->path_of);
+        if (who->length.kind)
+            PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
+                who->length.count, who->length.count == 1 ? "entry" : "entries");
         PUT(page, "\n");
     }
     if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0)
@@ -438,8 +442,32 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, con
     return put_frames(report, goroutine);
 }
 
-/* Reports the name and number of a suspect: "2,000 main.Watcher", or "+1,600 main.Watcher, now
- * 2,000", or "+0 map[int]string, now 1 with 30,000 entries"; how much of it takes memory, if that
+/* Reports the number of a suspect: "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000"; of a
+ * container whose entries are no objects of a class "+20,000 entries, now 30,000". */
+static void put_number(const struct report *report, const struct suspect *suspect)
+{
+    struct page *page = report->page;
+    const bool has_base = report->findings->base != NULL;
+    const struct page_value class = name_of_class(report, suspect->named);
+    if (suspect->is_entries) {
+        if (has_base)
+            PUT(page, "%c{entries_grown} entries, now %n{entries}", suspect->entries_grown,
+                suspect->entries);
+        else
+            PUT(page, "%n{entries} %s", suspect->entries,
+                suspect->entries == 1 ? "entry" : "entries");
+        PUT(page, "|%n{count}%s{item}%?c{count_grown}%f{is_entries}",
+            who_count(report->findings, suspect), class, has_base,
+            who_grown(report->findings, suspect), true);
+    } else if (has_base) {
+        PUT(page, "%c{count_grown} %#s{item}, now %n{count}", who_grown(report->findings, suspect),
+            class, who_count(report->findings, suspect));
+    } else {
+        PUT(page, "%n{count} %#s{item}", who_count(report->findings, suspect), class);
+    }
+}
+
+/* Reports the name and number of a suspect; how much of it takes memory, if that
  * is far less than what it retains; and its holder: ", in 4 × map[uint64]*main.Watcher", or ", in
  * one entry of map[string]*main.Node". */
 static void put_head(const struct report *report, const struct who *who)
@@ -449,14 +477,7 @@ static void put_head(const struct report *report, const struct who *who)
     const struct merged_node *node = report_node(report, suspect->item);
     const uint64_t resident = node->retained - node->untouched;
     struct page *page = report->page;
-    if (report->findings->base)
-        PUT(page, "%c{count_grown} %#s{item}, now %n{count}", who_grown(report->findings, suspect),
-            name_of_class(report, suspect->named), who_count(report->findings, suspect));
-    else
-        PUT(page, "%n{count} %#s{item}", who_count(report->findings, suspect),
-            name_of_class(report, suspect->named));
-    if (who->entries > 0)
-        PUT(page, " with %n{entries} entries", who->entries);
+    put_number(report, suspect);
     PUT(page, "|%f{is_goroutines}%f{is_deferred}", suspect->is_goroutines, suspect->is_deferred);
     if (resident < node->retained / 100)
         PUT(page, " (not resident)");
@@ -474,6 +495,8 @@ static void put_head(const struct report *report, const struct who *who)
         PUT(page, "<in>, in a tree of %n{count} %s{class}</>",
             report_node(report, suspect->container.tree)->count,
             name_of_class(report, suspect->container.tree));
+    } else if (suspect->is_entries && suspect->container.node == MERGED_NONE) {
+        PUT(page, "<in>, in %s{class}|%n{count}</>", name_of_class(report, suspect->item), 1);
     } else if (suspect->holder != MERGED_NONE) {
         const struct page_value class = name_of_class(report, suspect->holder);
         if (holders->part)

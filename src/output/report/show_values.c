@@ -9,6 +9,7 @@
 
 #include "base/scope.h"
 #include "findings/keys.h"
+#include "findings/length.h"
 #include "output/report/show.h"
 
 enum { MOST_PARTS = 16 /* values of a struct that is the key or the value of an entry */ };

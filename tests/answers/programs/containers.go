@@ -4,28 +4,28 @@
 //	within 5
 //	case buckets SHAPE=buckets
 //	says ^  1 .* 30,000 \[\]int64, in map\[string\]\[\]int64$
-//	says[plain] held by     main\.buckets$
+//	says[plain] held by     main\.buckets(, a .*)?$
 //	case lru SHAPE=lru
 //	ways plain
 //	is r.suspects[0].count === 20000 && /^main\.element$|^list\.Element$/.test(r.suspects[0].item)
-//	says[plain] held by     main\.recent$
+//	says[plain] held by     main\.recent(, a .*)?$
 //	case indexes SHAPE=indexes
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	says[plain] ^  1 .* 20,000 main\.user, in main\.registry$
-//	says[plain] held by     main\.registry$
+//	says[plain] held by     main\.registry(, a .*)?$
 //	case tree SHAPE=tree
 //	ways plain
 //	is Math.abs(r.suspects[0].count - 20000) <= 1 && r.suspects[0].item === 'main.item'
-//	says[plain] held by     main\.btree\.children$
+//	says[plain] held by     main\.btree\.children(, a .*)?$
 //	case topics SHAPE=topics
 //	ways plain
 //	says[plain] ^  1 .* 20,000 main\.topic, in main\.bus$
 //	case queue SHAPE=queue
 //	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
-//	says[plain] held by     main\.queue$
+//	says[plain] held by     main\.queue(, a .*)?$
 //	case nested SHAPE=nested
 //	says ^  1 .* 20,000 map\[string\]main\.point, in map\[int\]map\[string\]main\.point$
-//	says[plain] held by     main\.nested$
+//	says[plain] held by     main\.nested(, a .*)?$
 //	case generic SHAPE=generic
 //	is r.suspects[0].count === 20000 && r.suspects[0].item.startsWith('main.box[')
 //	says[plain] held by     main\.generic\.
@@ -42,7 +42,7 @@
 //	base
 //	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
 //	is r.suspects[0].retained_grown / r.suspects[0].retained > 0.45 && r.suspects[0].retained_grown / r.suspects[0].retained < 0.55
-//	says[plain] ^      held by     main\.registry$
+//	says[plain] ^      held by     main\.registry(, a .*)?$
 package main
 
 import (

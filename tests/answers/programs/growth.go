@@ -31,8 +31,8 @@
 //	tells \+2,000 (runtime\.timeTimer|time\.Timer), now \S+, in .*, the runtime's timers$
 //
 //	case entries SHAPE=entries
-//	says \+0 map\[int\]int64, now 1 with 40,000 entries$
-//	is r.suspects[0].entries === 40000 && r.suspects[0].count_grown === 0
+//	says \+39,999 entries, now 40,000, in map\[int\]int64$
+//	is r.suspects[0].entries === 40000 && r.suspects[0].entries_grown === 39999
 //
 //	case path SHAPE=map
 //	options --path-to main.ticket

@@ -3,9 +3,9 @@
 //
 //	case suspects
 //	tells ^  [12] .* 30,000 main\.session$
-//	tells[plain] ^  [12] .* 30,000 main\.session\n +each .*\n +held by     main\.desk\.open$
+//	tells[plain] ^  [12] .* 30,000 main\.session\n +each .*\n +held by     main\.desk\.open(, a .*)?$
 //	tells ^  [12] .* 29,000 main\.session$
-//	tells[plain] ^  [12] .* 29,000 main\.session\n +each .*\n +held by     main\.closed$
+//	tells[plain] ^  [12] .* 29,000 main\.session\n +each .*\n +held by     main\.closed(, a .*)?$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +desk\.open$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +(1 +)?sync\.Map$
 //	tells ^ +[\d.]+ MB +\d+ % +30,000 +main\.session$

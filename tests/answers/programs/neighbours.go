@@ -4,16 +4,16 @@
 //	never[plain] held by .*([fF]ew|small)
 //	case lists SHAPE=lists
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.listMany$
+//	says[plain] ^      held by     main\.listMany(, a .*)?$
 //	case trees SHAPE=trees
 //	says[plain] ^  1 .* main\.leaf
 //	says[plain] ^      held by     main\.treeMany
 //	case maps SHAPE=maps
 //	says[plain] ^  1 .* map\[uint64\]uint64
-//	says[plain] ^      held by     main\.mapMany$
+//	says[plain] ^      held by     main\.mapMany(, a .*)?$
 //	case slices SHAPE=slices
 //	says[plain] ^  1 .* of the heap   1 \[\]uint64
-//	says[plain] ^      held by     main\.sliceMany$
+//	says[plain] ^      held by     main\.sliceMany(, a .*)?$
 //	case pointers SHAPE=pointers
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      (held by|example)     main\.itemsMany\[\d+\]$
@@ -27,7 +27,7 @@
 //	says[plain] ^      (held by|example)     main\.server\.large\["\d+"\]
 //	case structs SHAPE=structs
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.storeMany\.head$
+//	says[plain] ^      held by     main\.storeMany\.head(, a .*)?$
 //	case received SHAPE=received
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      (held by|example)     queue\.buf\[\d+\]  \((local|argument) of main\.consume

@@ -4,18 +4,18 @@
 //	case inner SHAPE=inner
 //	says ^  1 .* 30,000 main\.session
 //	says[plain] ^      held by     main\.desk\.open
-//	says[stripped] ^      held by     the global used by main\.enter \(0x[0-9a-f]+\)\.f\d+$
+//	says[stripped] ^      held by     the global used by main\.enter \(0x[0-9a-f]+\)\.f\d+(, a .*)?$
 //	case literal SHAPE=literal
 //	says ^  1 .* 30,000 main\.session
-//	says[plain] ^      held by     main\.desk\.known$
+//	says[plain] ^      held by     main\.desk\.known(, a .*)?$
 //	says[plain] ^      example     main\.desk\.known\["k\d+"\]$
-//	says[stripped] ^      held by     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+$
+//	says[stripped] ^      held by     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+(, a .*)?$
 //	says[stripped] ^      example     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+\["k\d+"\]$
 //	case fixed SHAPE=fixed
 //	says ^  1 .* 30,100 main\.session
-//	says[plain] ^      held by     main\.desks\[1\]\.known$
+//	says[plain] ^      held by     main\.desks\[1\]\.known(, a .*)?$
 //	says[plain] ^      example     main\.desks\[1\]\.known\["k\d+"\]$
-//	says[stripped] ^      held by     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+$
+//	says[stripped] ^      held by     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+(, a .*)?$
 //	says[stripped] ^      example     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+\["k\d+"\]$
 //	case generic SHAPE=generic
 //	says ^  1 .* 30,000 main\.session

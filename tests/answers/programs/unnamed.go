@@ -35,8 +35,8 @@
 //	says[stripped] (held by|example)     the global (used|set) by main\.(stand|main) \(0x[0-9a-f]+\)
 //	case tree SHAPE=tree
 //	tells 20,000 .* main\.leaf
-//	says[plain] held by     main\.tree$
-//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
+//	says[plain] held by     main\.tree(, a .*)?$
+//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)(, a .*)?$
 package main
 
 import (

@@ -1,0 +1,224 @@
+/* length; see length.h. */
+#include "findings/length.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/values.h>
+
+#include "base/scope.h"
+
+enum { LEAST_SLICE = 200 /* divisor: the share of the heap of a slice whose length is noted */ };
+
+CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
+
+bool entries_length(const struct g2h_view *view, struct g2h_values *values,
+                    const struct g2h_location *map, uint64_t *ret)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    struct g2h_value value;
+    g2h_values_begin_at(values, map);
+    while (g2h_values_next(values, &value)) {
+        const bool is_used = value.path_size == 4 && memcmp(value.path, "used", 4) == 0,
+                   is_count = value.path_size == 5 && memcmp(value.path, "count", 5) == 0;
+        if (!is_used && !is_count)
+            continue;
+        if (!g2h_value_order(view, &value, ret))
+            return false;
+        *ret ^= value.kind == G2H_VALUE_INT ? sign : 0; /* count is an int, used a uint64 */
+        return *ret < sign;
+    }
+    return false;
+}
+
+/* Reads a field of an object that is a count, by its path. */
+static bool read_count(const struct g2h_view *view, struct g2h_values *values, const char *field,
+                       uint64_t *ret)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    struct g2h_value value;
+    while (g2h_values_next(values, &value)) {
+        if (value.path_size != strlen(field) || memcmp(value.path, field, value.path_size) != 0)
+            continue;
+        if (!g2h_value_order(view, &value, ret))
+            return false;
+        *ret ^= value.kind == G2H_VALUE_INT ? sign : 0;
+        return *ret < sign;
+    }
+    return false;
+}
+
+/* Returns the length of the only slice among some values that begins in an object. */
+static bool read_slice(const struct g2h_view *view, struct g2h_values *values,
+                       const struct g2h_node *array, uint64_t *ret)
+{
+    struct g2h_text text = {0};
+    struct g2h_value value;
+    struct g2h_content content;
+    int found = 0;
+    while (g2h_values_next(values, &value)) {
+        if (value.kind != G2H_VALUE_SLICE)
+            continue;
+        g2h_value_content(view, &value, &text, &content);
+        if (!content.has_length || content.target < array->address ||
+            content.target - array->address >= array->size)
+            continue;
+        *ret = content.length;
+        found++;
+    }
+    g2h_text_deinit(&text);
+    return found == 1;
+}
+
+/* Finds the length of a slice in what holds its array: an object, or the variable that the path is
+ * the name of. */
+static struct g2h_error *find_slice(const struct findings *findings, struct g2h_values *values,
+                                    const struct g2h_node *array, uint32_t node,
+                                    const struct text *path, struct length *ret)
+{
+    struct g2h_location location;
+    struct g2h_node holder;
+    uint32_t by;
+    if (!path_goes_by(findings->paths, node, &by))
+        return NULL;
+    g2h_view_brief(findings->view, by, &holder);
+    if (holder.object != UINT32_MAX) {
+        g2h_values_begin(values, by);
+    } else {
+        _cleanup_free_ char *name = strndup(path->data, path->size);
+        TRY_MEMORY(name);
+        if (g2h_location_of_variable(findings->view, name, &location) != G2H_VARIABLE_FOUND)
+            return NULL;
+        g2h_values_begin_at(values, &location);
+    }
+    if (read_slice(findings->view, values, array, &ret->count))
+        ret->kind = "slice";
+    return NULL;
+}
+
+/* Returns whether a class is slices of anything but bytes, whose number says nothing. */
+static bool is_slice(const struct merged *merged, uint32_t line)
+{
+    static const char bytes[] = "[]uint8";
+    size_t size;
+    const char *name = merged_name(merged, line, &size);
+    return merged_form(merged, line) == G2H_FORM_SLICE &&
+           (size != sizeof(bytes) - 1 || memcmp(name, bytes, size) != 0);
+}
+
+static bool is_list(const struct merged *merged, uint32_t line)
+{
+    static const char list[] = "list.List";
+    size_t size;
+    const char *name = merged_name(merged, line, &size);
+    return size == sizeof(list) - 1 && memcmp(name, list, size) == 0;
+}
+
+/* Reads what an object, of which the location is known, says of its length. Returns what it is. */
+static const char *read_object(const struct merged *merged, uint32_t line,
+                               struct g2h_values *values, const struct g2h_location *location,
+                               uint64_t *ret)
+{
+    const enum g2h_class_form form = merged_form(merged, line);
+    if (form == G2H_FORM_MAP)
+        return entries_length(merged->view, values, location, ret) ? "map" : NULL;
+    g2h_values_begin_at(values, location);
+    if (form == G2H_FORM_CHAN)
+        return read_count(merged->view, values, "qcount", ret) ? "channel" : NULL;
+    if (is_list(merged, line))
+        return read_count(merged->view, values, "len", ret) ? "list" : NULL;
+    return NULL;
+}
+
+struct g2h_error *length_find(const struct findings *findings, uint32_t node,
+                              const struct text *path, struct length *ret)
+{
+    const struct merged *merged = &findings->merged;
+    const uint32_t line = merged->of[g2h_dominators_number(findings->dominators, node)];
+    _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
+    struct g2h_location location;
+    struct g2h_node read;
+    *ret = (struct length){.kind = NULL};
+    if (merged->nodes.data[line].is_trie) {
+        *ret = (struct length){merged->nodes.data[line].entries > 0 ? "sync.Map" : NULL,
+                               merged->nodes.data[line].entries};
+        return NULL;
+    }
+    g2h_view_brief(findings->view, node, &read);
+    if (read.object == UINT32_MAX || g2h_view_is_redacted(findings->view))
+        return NULL;
+    TRY(g2h_values_create(findings->view, &values));
+    if (is_slice(merged, line))
+        return path->size > 0 ? find_slice(findings, values, &read, node, path, ret) : NULL;
+    if (g2h_location_of_object(findings->view, read.object, &location))
+        ret->kind = read_object(merged, line, values, &location, &ret->count);
+    return NULL;
+}
+
+static bool may_have_length(const struct merged *merged, uint32_t line)
+{
+    const enum g2h_class_form form = merged_form(merged, line);
+    return form == G2H_FORM_MAP || form == G2H_FORM_CHAN || is_list(merged, line);
+}
+
+/* Reads the length of one slice from the only object that holds it, or from the variable. */
+static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t line,
+                                         struct g2h_values *values, uint64_t *ret)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    const uint32_t above = nodes[line].parent;
+    _cleanup_(text_deinit) struct text name = {0};
+    struct g2h_location location;
+    struct g2h_node array;
+    size_t size;
+    g2h_view_brief(merged->view, nodes[line].example, &array);
+    if (nodes[above].kind == MERGED_CLASS && nodes[above].count == 1) {
+        g2h_values_begin(values, nodes[above].example);
+    } else {
+        if (nodes[above].kind == MERGED_VARIABLE) {
+            const char *package = merged_name(merged, nodes[above].parent, &size);
+            text_append(&name, package, size);
+            text_append_string(&name, ".");
+        }
+        const char *variable = merged_name(merged, above, &size);
+        text_append(&name, variable, size);
+        text_append(&name, "", 1);
+        TRY_MEMORY(!name.failed);
+        if (g2h_location_of_variable(merged->view, name.data, &location) != G2H_VARIABLE_FOUND)
+            return NULL;
+        g2h_values_begin_at(values, &location);
+    }
+    if (!read_slice(merged->view, values, &array, ret))
+        *ret = 0;
+    return NULL;
+}
+
+/* The example of a node that is one object is this object: memory of a map is no example. */
+struct g2h_error *length_note_all(struct merged *merged)
+{
+    _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
+    struct g2h_location location;
+    struct g2h_node read;
+    const uint64_t least = merged_held(merged, 0) / LEAST_SLICE;
+    if (g2h_view_is_redacted(merged->view))
+        return NULL;
+    TRY(g2h_values_create(merged->view, &values));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        struct merged_node *node = &merged->nodes.data[i];
+        uint64_t length;
+        if (node->is_trie && (node->count != 1 || node->is_guessed))
+            node->entries = 0; /* of several, or of a part of one */
+        if (node->kind != MERGED_CLASS || node->count != 1 || node->is_trie)
+            continue;
+        if (node->retained >= least && is_slice(merged, i))
+            TRY(read_lone_slice(merged, i, values, &node->entries));
+        if (!may_have_length(merged, i))
+            continue;
+        g2h_view_brief(merged->view, node->example, &read);
+        if (read.object != UINT32_MAX &&
+            g2h_location_of_object(merged->view, read.object, &location) &&
+            read_object(merged, i, values, &location, &length))
+            node->entries = length;
+    }
+    return NULL;
+}
