@@ -13,8 +13,12 @@ enum {
     NEARLY_ALL = 95, /* percent of a struct that must be of its entries for all of it to count */
     SAME = 2,        /* percent by which the numbers of parts of one entry may differ */
     LEAST_SLOT = 4,
-    MOST_SLOT = 512, /* bytes per entry of an index */
-    MOST_DEPTH = 64, /* nodes that are looked at on one path up or down */
+    MOST_SLOT = 512,    /* bytes per entry of an index */
+    MOST_DEPTH = 64,    /* nodes that are looked at on one path up or down */
+    MOST_BRANCHES = 32, /* of one node that are parts or indexes of the same entries */
+    SAMPLES = 64, /* objects of a branch whose pointers are looked at, and the most pointers */
+    SAMPLE_EDGES = 4096,
+    LINKED = 8, /* divisor: the share of these with a pointer to another branch that links both */
 };
 
 static uint64_t containers_positive(int64_t number)
@@ -40,14 +44,30 @@ uint64_t containers_count(const struct containers *containers, uint32_t node)
                               : containers->merged->nodes.data[node].count;
 }
 
-struct g2h_error *containers_init(const struct merged *merged, const growth_vector *growth,
+/* Branches of one node that may be parts or indexes of the same entries: those with as many objects
+ * or slots. */
+struct container_links {
+    uint32_t node, branch; /* the branch with the entries */
+    uint64_t entries;
+    uint32_t count; /* of branches; the first one is branch */
+    uint32_t branches[MOST_BRANCHES];
+    bool is_linked[MOST_BRANCHES]; /* by pointers to branch, by way of others */
+    uint8_t *which;                /* by node of merged: the number of its branch, plus 1 */
+};
+
+struct g2h_error *containers_init(const struct findings *findings, const growth_vector *growth,
                                   struct containers *ret)
 {
+    const struct merged *merged = &findings->merged;
     const struct merged_node *nodes = merged->nodes.data;
     const uint32_t count = (uint32_t)merged->nodes.count;
-    *ret = (struct containers){.merged = merged, .growth = growth};
+    *ret = (struct containers){.findings = findings, .merged = merged, .growth = growth};
     ret->heaviest = malloc((count + 1) * sizeof(*ret->heaviest));
-    TRY_MEMORY(ret->heaviest);
+    ret->links = calloc(1, sizeof(*ret->links));
+    TRY_MEMORY(ret->heaviest && ret->links);
+    ret->links->node = MERGED_NONE;
+    ret->links->which = calloc(count + 1, sizeof(*ret->links->which));
+    TRY_MEMORY(ret->links->which);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t best = nodes[i].child;
         for (uint32_t j = best; j != MERGED_NONE; j = nodes[j].sibling)
@@ -61,6 +81,9 @@ struct g2h_error *containers_init(const struct merged *merged, const growth_vect
 void containers_deinit(struct containers *containers)
 {
     free(containers->heaviest);
+    if (containers->links)
+        free(containers->links->which);
+    free(containers->links);
 }
 
 uint32_t containers_heavy_child(const struct containers *containers, uint32_t node)
@@ -273,17 +296,120 @@ static bool is_index(const struct containers *containers, uint32_t node, uint64_
            own >= containers_weight(containers, node) / 2;
 }
 
-static bool is_of_entries(const struct containers *containers, uint32_t branch, uint64_t entries)
+/* Returns whether a branch may be a part or an index of so many entries, by its numbers. */
+static bool is_as_many(const struct containers *containers, uint32_t branch, uint64_t entries)
 {
     return part_in(containers, branch, entries) != MERGED_NONE ||
            is_index(containers, branch, entries);
 }
 
+/* ---- links ---- */
+
+/* Lists the branches of a node that may be of the same entries, and marks what is in each. */
+static void list_branches(const struct containers *containers, struct container_links *links)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const size_t count = containers->merged->nodes.count;
+    links->count = 0;
+    links->branches[links->count++] = links->branch;
+    for (uint32_t i = nodes[links->node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (i != links->branch && links->count < MOST_BRANCHES &&
+            is_as_many(containers, i, links->entries))
+            links->branches[links->count++] = i;
+    if (links->count < 2)
+        return;
+    memset(links->which, 0, count * sizeof(*links->which));
+    for (uint32_t i = 0; i < links->count; i++)
+        links->which[links->branches[i]] = (uint8_t)(i + 1);
+    for (uint32_t i = links->node + 1; i < count; i++) /* a parent comes first */
+        if (links->which[i] == 0 && nodes[i].parent != MERGED_NONE)
+            links->which[i] = links->which[nodes[i].parent];
+}
+
+/* Notes to which other branches an object points. Returns false if it points nowhere. */
+static bool note_pointers(const struct containers *containers, const struct container_links *links,
+                          uint32_t object, uint32_t branch,
+                          uint8_t hits[MOST_BRANCHES][MOST_BRANCHES])
+{
+    const struct findings *findings = containers->findings;
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    uint32_t seen = 0, count = 0;
+    struct g2h_edge edge;
+    g2h_edges_begin(edges, object, object + 1);
+    for (; count < SAMPLE_EDGES && g2h_edges_next(edges, &edge); count++) {
+        const uint8_t to =
+            links->which[containers->merged
+                             ->of[g2h_dominators_number(findings->dominators, edge.target)]];
+        if (to != 0 && to - 1u != branch && g2h_edge_holds(edge.flags))
+            seen |= (uint32_t)1 << (to - 1);
+    }
+    for (uint32_t i = 0; i < links->count; i++)
+        if ((seen >> i & 1) != 0)
+            hits[branch][i]++;
+    return count > 0;
+}
+
+/* Links the branches of which objects point to each other: a sample of each branch. */
+static void link_branches(const struct containers *containers, struct container_links *links)
+{
+    const struct merged *merged = containers->merged;
+    uint8_t hits[MOST_BRANCHES][MOST_BRANCHES] = {{0}};
+    uint32_t samples[MOST_BRANCHES] = {0}, left = links->count;
+    for (uint32_t i = 1; i < merged->of_count && left > 0; i++) {
+        const uint8_t branch = merged->of[i] != MERGED_NONE ? links->which[merged->of[i]] : 0;
+        const uint32_t node = g2h_dominators_node(containers->findings->dominators, i);
+        if (branch == 0 || samples[branch - 1] == SAMPLES || node == UINT32_MAX)
+            continue;
+        samples[branch - 1] += note_pointers(containers, links, node, branch - 1u, hits);
+        left -= samples[branch - 1] == SAMPLES;
+    }
+    links->is_linked[0] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < links->count; i++)
+            for (uint32_t j = 0; j < links->count; j++) {
+                const bool link = (hits[i][j] > 0 && hits[i][j] * LINKED >= samples[i]) ||
+                                  (hits[j][i] > 0 && hits[j][i] * LINKED >= samples[j]);
+                if (!links->is_linked[i] || links->is_linked[j] || !link)
+                    continue;
+                links->is_linked[j] = more = true;
+            }
+    }
+}
+
+/* Returns whether a branch of a node is of the same entries as another one. An index without
+ * pointers, such as a map of times by the same keys, cannot be linked: its number must do. */
+static bool is_of_entries(const struct containers *containers, uint32_t node, uint32_t branch,
+                          uint64_t entries, uint32_t child)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    struct container_links *links = containers->links;
+    if (!is_as_many(containers, child, entries))
+        return false;
+    if (links->node != node || links->branch != branch || links->entries != entries) {
+        *links = (struct container_links){
+            .node = node, .branch = branch, .entries = entries, .which = links->which};
+        list_branches(containers, links);
+        if (links->count > 1)
+            link_branches(containers, links);
+    }
+    const uint32_t class = below_variables(containers->merged, child);
+    if (class != MERGED_NONE && nodes[class].child == MERGED_NONE && nodes[node].count == 1 &&
+        is_map_or_slice(containers, class) && !is_class(containers, nodes[class].sibling))
+        return true;
+    for (uint32_t i = 0; i < links->count; i++)
+        if (links->branches[i] == child)
+            return links->is_linked[i];
+    return false;
+}
+
+/* ---- the parts of a container ---- */
+
 bool container_has(const struct containers *containers, const struct container *container,
                    uint32_t child)
 {
     return container->is_all || child == container->branch ||
-           is_of_entries(containers, child, container->entries);
+           is_of_entries(containers, container->node, container->branch, container->entries, child);
 }
 
 /* Returns what of a node are its slots, the branch with the item, parts of the entries and indexes
@@ -294,7 +420,7 @@ static uint64_t sum_of_parts(const struct containers *containers, uint32_t node,
     const struct merged_node *nodes = containers->merged->nodes.data;
     uint64_t sum = containers_own(containers, node);
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i == branch || is_of_entries(containers, i, entries))
+        if (i == branch || is_of_entries(containers, node, branch, entries, i))
             sum += containers_weight(containers, i);
     return sum;
 }
@@ -317,7 +443,7 @@ void containers_find_beside(const struct containers *containers, uint32_t item, 
         merged_kind_of(containers->merged, package) != G2H_NODE_PACKAGE)
         return;
     for (uint32_t i = nodes[package].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i != item && *ret_count < CONTAINER_PARTS && is_of_entries(containers, i, entries))
+        if (i != item && *ret_count < CONTAINER_PARTS && is_as_many(containers, i, entries))
             ret[(*ret_count)++] = i;
 }
 
@@ -363,23 +489,23 @@ static bool has_many(const struct containers *containers, uint32_t branch, uint6
     return false;
 }
 
-/* If the path parts at a node, finds the entries that most of its branches are parts or indexes of:
- * a class on the path down the heaviest branch. Returns MERGED_NONE if there is none. */
-static uint32_t find_spread(const struct containers *containers, uint32_t node)
+/* Entries to which a path spreads, and the sum of their parts. */
+struct spread {
+    uint32_t entries;
+    uint64_t sum;
+};
+
+/* Finds the class on the path down a branch of a node that most of the node's branches, or several,
+ * are parts or indexes of. */
+static void find_spread_by(const struct containers *containers, uint32_t node, uint32_t branch,
+                           struct spread *ret)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    uint32_t best = MERGED_NONE, branch = MERGED_NONE;
-    uint64_t most = containers_weight(containers, node) / 100 * ALL;
-    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
-    if (!may_contain(containers, node))
-        return best;
-    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if ((branch == MERGED_NONE ||
-             containers_weight(containers, i) > containers_weight(containers, branch)) &&
-            has_many(containers, i, count))
-            branch = i;
+    const uint64_t most = containers_weight(containers, node) / 100 * ALL,
+                   alone = containers_weight(containers, branch) + containers_own(containers, node),
+                   count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
+    uint64_t bytes = containers_weight(containers, branch);
     uint32_t at = branch;
-    uint64_t bytes = at != MERGED_NONE ? containers_weight(containers, at) : 0;
     for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++, at = containers->heaviest[at]) {
         if (containers_weight(containers, at) < bytes / 2)
             break;
@@ -389,12 +515,37 @@ static uint32_t find_spread(const struct containers *containers, uint32_t node)
             is_trie(containers, at))
             continue;
         const uint64_t sum = sum_of_parts(containers, node, branch, entries);
-        if (sum >= most && (best == MERGED_NONE || sum > most)) {
-            best = at;
-            most = sum;
-        }
+        if ((sum >= most || sum > alone) && sum > ret->sum)
+            *ret = (struct spread){at, sum};
     }
-    return best;
+}
+
+/* If the path parts at a node, finds the entries that most of its branches, or several, are parts
+ * or indexes of: by the heaviest branch, or else by any that is large. Returns MERGED_NONE if there
+ * is none. */
+static uint32_t find_spread(const struct containers *containers, uint32_t node)
+{
+    enum { LARGE = 10 }; /* divisor: the share of the node that such a branch has */
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1,
+                   least = containers_weight(containers, node) / LARGE;
+    struct spread found = {MERGED_NONE, 0};
+    uint32_t branch = MERGED_NONE;
+    if (!may_contain(containers, node))
+        return MERGED_NONE;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if ((branch == MERGED_NONE ||
+             containers_weight(containers, i) > containers_weight(containers, branch)) &&
+            has_many(containers, i, count))
+            branch = i;
+    if (branch != MERGED_NONE)
+        find_spread_by(containers, node, branch, &found);
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE && found.entries == MERGED_NONE;
+         i = nodes[i].sibling)
+        if (i != branch && containers_weight(containers, i) > least &&
+            has_many(containers, i, count))
+            find_spread_by(containers, node, i, &found);
+    return found.entries;
 }
 
 /* What the search for entries knows of a class on its path. */

@@ -12,13 +12,15 @@
  * The entries are the class with the most objects per object of the container above it, at least
  * CONTAINER_MANY, and a class further down replaces them only if its container has ALL of the
  * earlier one. Where the path spreads, a branch belongs to the entries if half of it is a class of
- * as many objects (a part), or if it is a map or slice with a slot for each (an index). A container
+ * as many objects (a part), or if it is a map or slice with a slot for each (an index); and if
+ * pointers lead there from the entries, or back, because equal numbers may be chance. A container
  * is all of a map or slice, or of a struct that has little else; otherwise it is the sum of its
  * parts, and what remains is examined for itself.
  */
 #ifndef FINDINGS_CONTAINERS_H
 #define FINDINGS_CONTAINERS_H
 
+#include "findings/findings.h"
 #include "findings/growth.h"
 #include "findings/merged.h"
 
@@ -45,13 +47,16 @@ struct container {
 };
 
 struct containers {
+    const struct findings *findings;
     const struct merged *merged;
-    const growth_vector *growth; /* NULL: there is no base */
-    uint32_t *heaviest;          /* by node: its child with the greatest weight, or MERGED_NONE */
+    const growth_vector *growth;   /* NULL: there is no base */
+    uint32_t *heaviest;            /* by node: its child with the greatest weight, or MERGED_NONE */
+    struct container_links *links; /* which branches are of the same entries: what was asked last */
 };
 
-/* The caller passes *ret to containers_deinit(). growth may be NULL. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *containers_init(const struct merged *merged, const growth_vector *growth,
+/* The caller passes *ret to containers_deinit(). findings must have its merged tree and paths;
+ * growth may be NULL. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *containers_init(const struct findings *findings, const growth_vector *growth,
                                   struct containers *ret);
 
 void containers_deinit(struct containers *containers);

@@ -681,7 +681,7 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     finder.threshold = threshold_of(&finder);
     finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
     finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
-    struct g2h_error *error = containers_init(merged, finder.growth, &finder.containers);
+    struct g2h_error *error = containers_init(findings, finder.growth, &finder.containers);
     bool good = !error && finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = suspects_examine(&finder, finder.left.data[--finder.left.count]);
@@ -1769,7 +1769,7 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
         return NULL;
     ret->rest.bytes = grown - (int64_t)ret->bytes;
     _cleanup_(containers_deinit) struct containers containers = {.merged = merged};
-    TRY(containers_init(merged, &findings->growth, &containers));
+    TRY(containers_init(findings, &findings->growth, &containers));
     for (size_t s = 0; s < suspects->count; s++) {
         container_mark(&containers, &suspects->data[s].container, is_below);
         for (uint32_t i = 0; i < merged->nodes.count; i++)

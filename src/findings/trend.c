@@ -524,7 +524,7 @@ static struct g2h_error *find_growth(struct container_search *search)
         const uint64_t weight = search->growth.data[i].weight;
         above->weight = weight > above->weight ? weight : above->weight;
     }
-    return containers_init(&search->findings->merged, &search->growth, &search->containers);
+    return containers_init(search->findings, &search->growth, &search->containers);
 }
 
 static struct g2h_error *container_search_begin(struct container_search *search)
@@ -673,6 +673,8 @@ static struct g2h_error *hold_container(const struct container_search *search, u
     struct g2h_error *error = who_find_path(findings, &who);
     held.path = who.path;
     held.length = who.length;
+    held.is_one = suspect->container.node == MERGED_NONE ||
+                  findings_node(findings, suspect->container.node)->count == 1;
     if (!error && suspect->container.node != MERGED_NONE && who.path_end != who.example.node)
         error = path_append(findings->paths, who.example.node, &held.example, &end);
     if (error || held.path.failed || held.example.failed || !vector_push(&trend->held, held)) {
@@ -1057,6 +1059,17 @@ struct choice {
                       * was; TREND_KINDS: it is pooled, or see choose_anywhere() */
 };
 
+/* Takes the course of a container's bytes from its entries, if these become more: the memory of a
+ * map or slice grows by leaps. */
+static void follow_entries(struct trend_found *found)
+{
+    if (found->count.grown <= 0)
+        return;
+    found->retained.straightness = found->count.straightness;
+    if (found->count.ups > found->retained.ups)
+        found->retained.ups = found->count.ups;
+}
+
 /* Classifies the bytes and the objects of all places. */
 static struct g2h_error *trend_classify_all(struct choice *choice)
 {
@@ -1077,7 +1090,9 @@ static struct g2h_error *trend_classify_all(struct choice *choice)
         trend_classify(numbers, count, &found->retained);
         trend_classify(numbers + count, count, &found->count);
         if (has_entries && found->count.kind == TREND_STEADY && found->retained.grown > 0)
-            found->retained.kind = TREND_STEADY; /* its memory grows by leaps */
+            found->retained.kind = TREND_STEADY;
+        if (has_entries)
+            follow_entries(found);
     }
     return NULL;
 }
@@ -1284,7 +1299,8 @@ static struct g2h_error *name_containers(const struct g2h_trend *trend, trend_fo
         if (contained) {
             trend_classify(numbers, heaps, &found.retained);
             trend_classify(numbers + heaps, heaps, &found.count);
-            found.retained.kind = kind; /* what grows decides, not the slots of its map */
+            found.retained.kind = kind;
+            follow_entries(&found);
         }
         founds->data[kept++] = found;
     }

@@ -73,6 +73,7 @@ struct trend_held {
     struct text path;
     struct text example;  /* if path leads to the container: one of the objects; or empty */
     struct length length; /* of the container */
+    bool is_one;          /* there is one such container, not one per tenant */
     /* Of goroutines: where they wait, on what, which go statement has started them, and how many of
      * them can never run again, and why. */
     struct text waits_at, wait_on, started_by, reason;

@@ -60,21 +60,33 @@ saved() {
 	"$g2h" --exe "$at/app" --format report "$at"/*.dump >"$at/report" 2>"$at/log" || status=$?
 	[ "$status" -eq 4 ]
 	result $? "$release, saved dumps: exit status 4, not $status" "$at/log"
-	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100.*, now 2,400; .*; linearity 100 %'
+	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100 entries in main.leak, now 2,400.*; linearity 100 %'
 	result $? "$release, saved dumps: what leaks grows in every interval, by as much as it does" "$at/report"
 	[ "$(sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | grep -c ' › ')" -eq 4 ]
 	result $? "$release, saved dumps: and nothing else does but the other leaks" "$at/report"
-	sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | sed -n 's/^      held by main\.tenants\["\(t.\)"\]\.\(.*\)\[.*/\2 of \1/p' | sort | tr '\n' , >"$at/held"
+	sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | sed -n 's/^      held by main\.tenants\["\(t.\)"\]\.\([A-Za-z]*\), a slice of .*/\2 of \1/p' | sort | tr '\n' , >"$at/held"
 	[ "$(cat "$at/held")" = 'Items of t5,Orders of t2,Visits of t6,' ]
 	result $? "$release, saved dumps: each is held by the one of several tenants that has most" "$at/report"
-	sed -n '/^GREW, AND/,/^GOES/p' "$at/report" | grep -A 1 'main › rows › .*main.Row$' | grep -q '+3,000, now 4,000; '
+	sed -n '/^GREW, AND/,/^GOES/p' "$at/report" | grep -A 1 'main › rows › .*main.Row$' | grep -q '+3,000 entries in main.rows, now 4,000; '
 	result $? "$release, saved dumps: a cache that has filled has stopped growing" "$at/report"
 	sed -n '/^GOES/,$p' "$at/report" | grep -A 1 'main › load › .*main.Request$' | grep -q '1,000 to 3,000, now 1,000; '
 	result $? "$release, saved dumps: load goes up and down" "$at/report"
-	grep -A 2 'main › leak › ' "$at/report" >"$at/leak"
-	expression=$(sed -n 's/^      held by //p' "$at/leak")
+	grep -A 3 'main › leak › ' "$at/report" >"$at/leak"
+	expression=$(sed -n 's/^      example //p' "$at/leak")
 	"$g2h" --exe "$at/app" --format report --path-to "$expression" "$at/8.dump" >"$at/path" 2>&1 && grep -q '^OBJECT   main.Session at' "$at/path"
-	result $? "$release, saved dumps: --path-to finds what leaks by what it is held by, '$expression'" "$at/path"
+	result $? "$release, saved dumps: --path-to finds what leaks by the example, '$expression'" "$at/path"
+	"$g2h" --exe "$at/app" --format report --json "$at"/*.dump >"$at/trend" 2>"$at/log"
+	"$g2h" --exe "$at/app" --format report --json --base "$at/1.dump" "$at/8.dump" >"$at/json" 2>"$at/log"
+	"${NODE:-node}" -e '
+		const read = (file) => JSON.parse(require("fs").readFileSync(file, "utf8"));
+		const { steady, stopped } = read(process.argv[1]), { suspects } = read(process.argv[2]);
+		const alike = suspects.filter((suspect) => suspect.count_grown > 1).map((suspect) => {
+			const found = [...steady, ...stopped].find((found) => found.held_by === suspect.held_by && found.example === suspect.example);
+			return found && found.count_grown === suspect.count_grown && found.retained_grown === suspect.retained_grown &&
+				found.container.entries === suspect.container.entries;
+		});
+		process.exitCode = alike.length === 3 && alike.every(Boolean) ? 0 : 1;' "$at/trend" "$at/json"
+	result $? "$release, saved dumps: the containers, with the figures of --base"
 	! grep -q 'at this rate' "$at/report"
 	result $? "$release, saved dumps: of no limit there is anything to say" "$at/report"
 	! grep -q 'main › full' "$at/report"
@@ -94,7 +106,7 @@ live() {
 	result $? "$release, --watch: the leak alone, and exit status 4, not $status" "$at/report" 40
 	[ "$(grep -c 'paused for' "$at/log")" -eq 7 ] && [ "$(grep -c 'reachable,.*paused for' "$at/log")" -eq 7 ] && grep -q "^7 heaps in .* of process $pid" "$at/report"
 	result $? "$release, --watch: a line per snapshot" "$at/log"
-	grep -q 'held by main\.leak\[[0-9]*\]$' "$at/report"
+	grep -q 'held by main\.leak, a slice of [0-9,]* entries$' "$at/report"
 	result $? "$release, --watch: what the leak is held by" "$at/report" 40
 	if [ -n "$group" ]; then
 		grep -q 'at this rate its limit of 48 MiB is reached within [0-9]* min' "$at/report"

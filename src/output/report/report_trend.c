@@ -173,7 +173,8 @@ static void put_entries(const struct trend_report *report, const struct trend_fo
 {
     const struct trend_held *held = trend_held_of(report->trend, found->place);
     page_say(report->page, found->count.grown == 1 ? " entry" : " entries");
-    if (held && held->path.size > 0 && (held->example.size > 0 || held->length.kind))
+    if (held && held->path.size > 0 && (held->is_one || found->has_entries) &&
+        (held->example.size > 0 || held->length.kind))
         PUT(report->page, " in %.*s", 2 * report->page->columns, &held->path);
 }
 
@@ -276,10 +277,9 @@ static void report_trend_put_held_by(const struct trend_report *report, uint32_t
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
-    const unsigned ups = found->count.ups > course->ups ? found->count.ups : course->ups;
     put_growth(report, found, true);
-    if (ups < course->intervals)
-        PUT(report->page, "; in %n of %n intervals", ups, course->intervals);
+    if (course->ups < course->intervals)
+        PUT(report->page, "; in %n of %n intervals", course->ups, course->intervals);
     PUT(report->page, "; linearity %p\n", course->straightness, 100);
     put_limit(report, found);
     report_trend_put_held_by(report, found->place);
