@@ -370,11 +370,21 @@ static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
     return word;
 }
 
+/* Returns whether a pointer is one to an element of an array of arrays, by the name of its class:
+ * *[64]uint8 to one of [][64]uint8. */
+static bool is_element_pointer(const struct g2h_value *value, const char *class, size_t size)
+{
+    return size == value->type_size + 1 && memcmp(class, "[]", 2) == 0 &&
+           memcmp(class + 2, value->type + 1, size - 2) == 0;
+}
+
 /* Sets *ret to whether an object has a pointer to the whole array: a *[8]main.T, which points to
  * its begin like a pointer to the first element, but whose type says that it may use all. */
 static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, uint32_t holder,
                                            const struct array *array, bool *ret)
 {
+    size_t size;
+    const char *class = findings_name_of(finder->findings->view, array->node, &size);
     enum { MOST_VALUES = 1 << 20 }; /* of an object with more, it is not known: it may have one */
     const struct g2h_params *params = g2h_heap_params(finder->heap);
     struct g2h_values *values;
@@ -385,7 +395,8 @@ static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, u
     for (int i = 0; !*ret && g2h_values_next(values, &value); i++)
         *ret = i == MOST_VALUES ||
                (value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
-                memcmp(value.type, "*[", 2) == 0 && value.size == params->pointer_size &&
+                memcmp(value.type, "*[", 2) == 0 && !is_element_pointer(&value, class, size) &&
+                value.size == params->pointer_size &&
                 word_at(params, value.data) == array->address + array->begin);
     g2h_values_destroy(values);
     return NULL;
@@ -544,5 +555,141 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     if (ret->arrays <= count / 2 || ret->elements < LEAST * ret->arrays ||
         ret->referred > ret->elements / 2)
         *ret = (struct pinned){0};
+    return NULL;
+}
+
+/* ==== views ==== */
+
+enum {
+    VIEW_LEAST = 512,   /* bytes of an array or string that is looked at; */
+    VIEW_FIRST = 16,    /* of so many it is looked at first whether they are kept by short slices */
+    VIEW_USED = 4,      /* divisor: the share in use of what is kept by short ones */
+    VIEW_MOST = 1 << 20 /* arrays */
+};
+
+/* An array or a string, and the part that is in use: offsets in the object. */
+struct viewed {
+    uint64_t address, size, begin, end, used;
+    uint32_t above; /* the object that holds it alone; UINT32_MAX: no object */
+};
+
+struct views_finder {
+    const struct g2h_heap *heap;
+    struct g2h_capacities *capacities;
+    struct map by_object; /* object → index */
+    VECTOR(struct viewed) list;
+};
+
+static void views_finder_deinit(struct views_finder *finder)
+{
+    g2h_capacities_destroy(finder->capacities);
+    map_deinit(&finder->by_object);
+    free(finder->list.data);
+}
+
+/* Lists the large arrays or strings of a node of merged. */
+static struct g2h_error *views_list(const struct findings *findings, uint32_t item,
+                                    struct views_finder *finder)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    struct g2h_node read, above;
+    for (uint32_t i = 1; i < findings->merged.of_count && finder->list.count < VIEW_MOST; i++) {
+        uint32_t index = (uint32_t)finder->list.count;
+        const uint32_t node =
+            findings->merged.of[i] == item ? g2h_dominators_node(dominators, i) : UINT32_MAX;
+        if (node == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, node, &read);
+        if (read.object == UINT32_MAX || read.size < VIEW_LEAST)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_of(dominators, node), &above);
+        TRY_MEMORY(map_put(&finder->by_object, read.object, index, &index));
+        TRY_MEMORY(vector_push(
+            &finder->list, ((struct viewed){.address = g2h_heap_address(finder->heap, read.object),
+                                            .size = read.size,
+                                            .begin = UINT64_MAX,
+                                            .above = above.object})));
+    }
+    return NULL;
+}
+
+/* Notes which part of an array a slice uses, or of a string. */
+static bool see_view(void *context, const struct g2h_capacity *capacity)
+{
+    struct views_finder *finder = context;
+    uint32_t object;
+    if ((capacity->kind != G2H_CAPACITY_SLICE && capacity->kind != G2H_CAPACITY_STRING) ||
+        capacity->used == 0 || !g2h_heap_find(finder->heap, capacity->address, &object))
+        return true;
+    const uint32_t index = map_get(&finder->by_object, object);
+    if (index == MAP_NONE)
+        return true;
+    struct viewed *viewed = &finder->list.data[index];
+    const uint64_t begin = capacity->address - viewed->address, left = viewed->size - begin,
+                   used = capacity->size > 0 && capacity->used > left / capacity->size
+                              ? left
+                              : capacity->used * capacity->size;
+    viewed->begin = begin < viewed->begin ? begin : viewed->begin;
+    viewed->end = begin + used > viewed->end ? begin + used : viewed->end;
+    viewed->used += used;
+    return true;
+}
+
+/* Returns whether less than a quarter of an array is in use, by slices that lead to it. Parts that
+ * several use count for each, but no more than from the first byte in use to the last. */
+static bool is_barely_used(struct viewed *viewed)
+{
+    if (viewed->end == 0)
+        return false;
+    if (viewed->used > viewed->end - viewed->begin)
+        viewed->used = viewed->end - viewed->begin;
+    return viewed->used < viewed->size / VIEW_USED;
+}
+
+/* Returns whether one of the first arrays is kept by a short slice of the object that holds it. */
+static bool views_may_be(struct views_finder *finder)
+{
+    bool is_any = false;
+    const size_t count = finder->list.count < VIEW_FIRST ? finder->list.count : VIEW_FIRST;
+    for (size_t i = 0; i < count; i++)
+        if (finder->list.data[i].above != UINT32_MAX)
+            g2h_capacities_of_objects(finder->capacities, finder->list.data[i].above,
+                                      finder->list.data[i].above + 1, see_view, finder);
+    for (size_t i = 0; i < finder->list.count; i++) {
+        struct viewed *viewed = &finder->list.data[i];
+        is_any = is_any || is_barely_used(viewed);
+        viewed->begin = UINT64_MAX;
+        viewed->end = viewed->used = 0;
+    }
+    return is_any;
+}
+
+struct g2h_error *views_find(const struct findings *findings, uint32_t item, struct views *ret)
+{
+    _cleanup_(views_finder_deinit) struct views_finder finder = {.heap =
+                                                                     g2h_view_heap(findings->view)};
+    const struct merged_node *node = findings_node(findings, item);
+    *ret =
+        (struct views){.is_text = findings_kind_of(findings->view, node->example) == G2H_NODE_TEXT};
+    if (!g2h_view_is_typed(findings->view) || node->kind != MERGED_CLASS ||
+        (!ret->is_text && merged_form(&findings->merged, item) != G2H_FORM_SLICE))
+        return NULL;
+    TRY(views_list(findings, item, &finder));
+    if (finder.list.count == 0)
+        return NULL;
+    TRY(g2h_capacities_create(findings->view, &finder.capacities));
+    if (!views_may_be(&finder))
+        return NULL;
+    g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_view, &finder);
+    for (size_t i = 0; i < finder.list.count; i++) {
+        struct viewed *viewed = &finder.list.data[i];
+        if (!is_barely_used(viewed))
+            continue;
+        ret->count++;
+        ret->bytes += viewed->size;
+        ret->used += viewed->used;
+    }
+    if (ret->bytes < node->bytes / 2)
+        ret->count = 0;
     return NULL;
 }

@@ -7,6 +7,8 @@
  *
  * pinned: arrays that pointers to single elements keep alive.
  *
+ * views: arrays that short slices keep alive, and strings that substrings do.
+ *
  * The collector keeps an array as a whole. If a program keeps &list[i] of a long list and drops the
  * list, all other elements live on, though the program cannot reach them.
  */
@@ -83,6 +85,20 @@ struct pinned {
  * may be pinned. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);
+
+/* ---- views ---- */
+
+/* Of the arrays or strings of a suspect those of which slices or substrings use less than a
+ * quarter, in bytes. */
+struct views {
+    bool is_text;
+    uint64_t count, bytes, used; /* count 0: they have less than half of the suspect's bytes */
+};
+
+/* Examines the arrays or strings that a node of merged stands for. One that no slice leads to does
+ * not count, nor does a small one. Reads all objects if some of the first ones are kept by short
+ * slices. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *views_find(const struct findings *findings, uint32_t item, struct views *ret);
 
 /* Returns the node of the arrays that contain the objects of a node of merged: this one, or one
  * above it, or MERGED_NONE. */

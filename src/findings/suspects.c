@@ -182,9 +182,11 @@ static bool is_without_name(const struct merged *merged, const struct suspect *s
 uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect)
 {
     const uint32_t node = node_with_length(merged, suspect);
-    return node != MERGED_NONE &&
-                   (node == suspect->item || (is_without_name(merged, suspect) &&
-                                              suspect->count != merged->nodes.data[node].entries))
+    if (node == MERGED_NONE)
+        return MERGED_NONE;
+    if (node == suspect->item)
+        return merged_form(merged, node) == G2H_FORM_MAP ? node : MERGED_NONE;
+    return is_without_name(merged, suspect) && suspect->count != merged->nodes.data[node].entries
                ? node
                : MERGED_NONE;
 }
@@ -481,6 +483,10 @@ static void replace_by(const struct suspects_finder *finder, size_t number, uint
             found->data[kept++] = found->data[i];
     found->count = kept;
     struct suspect *suspect = &found->data[number];
+    if (suspect->item == arrays) {
+        suspect->pinned = *pinned;
+        return;
+    }
     *suspect = suspect_of(arrays);
     suspect->pinned = *pinned;
     set_holder(finder->merged, suspect);
@@ -1682,6 +1688,8 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (suspect->is_goroutines)
         return NULL;
     find_large(findings, who);
+    if (suspect->pinned.arrays == 0)
+        TRY(views_find(findings, suspect->item, &who->views));
     TRY(keys_find(findings, suspect->item, &who->keys));
     TRY(append_variables(findings, suspect->item, &who->sharers));
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&

@@ -132,6 +132,7 @@ struct who {
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;
     uint64_t large_count, large_bytes; /* of strings: the large ones, if the others are small */
+    struct views views;  /* if it is arrays or strings that short slices or substrings keep */
     struct text sharers; /* variables of one package that hold them together, or empty */
 };
 

@@ -221,6 +221,25 @@ static void put_pinned(const struct report *report, const struct pinned *pinned)
             pinned->referred, pinned->elements, pinned->arrays);
 }
 
+/* Reports how little of arrays is in use by the slices that keep them, or of strings. */
+static void put_views(const struct report *report, const struct who *who)
+{
+    const struct views *views = &who->views;
+    if (views->count == 0)
+        return;
+    if (views->is_text)
+        PUT(report->page,
+            "<views>      pinned by   %n{count} substrings, which keep %b{bytes} of documents and "
+            "use %b{used}\n</>",
+            views->count, views->bytes, views->used);
+    else
+        PUT(report->page,
+            "<views>      pinned by   slices that use %b of %b each, in %n{count} arrays\n"
+            "|%b{bytes}%b{used}|</>",
+            views->used / views->count, views->bytes / views->count, views->count, views->bytes,
+            views->used);
+}
+
 static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item);
@@ -556,6 +575,7 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
             who->large_count, who->large_bytes, who->large_bytes / who->large_count);
     put_keys(report, &who->keys);
     put_pinned(report, &suspect->pinned);
+    put_views(report, who);
     TRY(put_held_by(report, who));
     TRY(put_stale(report, suspect));
     return allocated_by(&report->findings->allocated, report_node(report, suspect->item)->name,

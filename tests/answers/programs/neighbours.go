@@ -18,7 +18,7 @@
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      (held by|example)     main\.itemsMany\[\d+\]$
 //	case syncmaps SHAPE=syncmaps
-//	says[plain] ^      held by     main\.sharedMany\.
+//	says[plain] ^      held by     main\.sharedMany(, a .*)?$
 //	case locals SHAPE=locals
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     large  \(local of main\.work

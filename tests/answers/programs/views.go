@@ -1,0 +1,54 @@
+// Short slices and substrings keep whole buffers and documents: the first screen says how much is kept, and how little is in use.
+// The healthy twin uses all of its buffers.
+//
+//	ways plain
+//	case slices SHAPE=slices
+//	says ^  1 .* 480 \[\]uint8.*, in \[\]\[\]uint8$
+//	says ^      pinned by   slices that use 4\.10 kB of 65\.5 kB each, in 480 arrays$
+//	says ^      held by     main\.heads, a slice of 480 entries$
+//	case substrings SHAPE=substrings
+//	says ^  1 .* 3,000 entries, in \[\]string$
+//	says ^      pinned by   300 substrings, which keep 29\.5 MB of documents and use 4\.80 kB$
+//	is r.suspects[0].views.count === 300
+//	case used SHAPE=used
+//	never pinned by
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+var (
+	heads, whole [][]byte
+	findings     []string
+)
+
+func main() {
+	for i := 0; i < 480; i++ {
+		switch os.Getenv("SHAPE") {
+		case "slices":
+			buffer := make([]byte, 1<<16)
+			for j := range buffer {
+				buffer[j] = 1
+			}
+			heads = append(heads, buffer[1000:1000+4096])
+		case "used":
+			whole = append(whole, make([]byte, 1<<16))
+		}
+	}
+	for i := 0; i < 3000 && os.Getenv("SHAPE") == "substrings"; i++ {
+		finding := ""
+		if i%10 == 0 {
+			document := strings.Repeat("x", 98304)
+			finding = document[90000:90016]
+		}
+		findings = append(findings, finding)
+	}
+	runtime.GC()
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive([]any{heads, whole, findings})
+}
