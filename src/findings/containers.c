@@ -137,19 +137,22 @@ static bool is_named(const struct containers *containers, uint32_t node)
            !merged_is_runtime(containers->merged, node) && !is_entry(containers, node);
 }
 
-static bool is_map_or_slice(const struct containers *containers, uint32_t node)
+/* Returns whether the own bytes of a class are slots: of a map, a slice or a sync.Map. */
+static bool has_slots(const struct containers *containers, uint32_t node)
 {
     const enum g2h_class_form form = merged_form(containers->merged, node);
-    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE;
+    return form == G2H_FORM_MAP || form == G2H_FORM_SLICE || is_trie(containers, node);
 }
 
-/* Returns whether a node may be a container: objects, or one variable. */
+/* Returns whether a node may be a container: objects, or one variable, of which several words may
+ * point to objects. */
 static bool may_contain(const struct containers *containers, uint32_t node)
 {
     const struct merged_node *at = &containers->merged->nodes.data[node];
     if (at->kind == MERGED_SYNTHETIC)
         return merged_kind_of(containers->merged, node) == G2H_NODE_VARIABLE;
-    return at->kind == MERGED_CLASS || at->count == 1;
+    return at->kind == MERGED_CLASS || at->count == 1 ||
+           merged_kind_of(containers->merged, at->parent) == G2H_NODE_VARIABLE;
 }
 
 /* Returns the objects to name instead of some that are multiplied: if these are maps or the like,
@@ -231,7 +234,7 @@ static bool are_as_many(uint64_t one, uint64_t other)
  * slices on the way are of the entries, whatever these weigh. */
 static uint64_t without_slots(const struct containers *containers, uint32_t node, uint64_t bytes)
 {
-    const uint64_t own = is_class(containers, node) && is_map_or_slice(containers, node)
+    const uint64_t own = is_class(containers, node) && has_slots(containers, node)
                              ? containers_own(containers, node)
                              : 0;
     return bytes > own ? bytes - own : 0;
@@ -289,7 +292,7 @@ static uint32_t below_variables(const struct merged *merged, uint32_t node)
 static bool is_index(const struct containers *containers, uint32_t node, uint64_t entries)
 {
     node = below_variables(containers->merged, node);
-    if (node == MERGED_NONE || entries == 0 || !is_map_or_slice(containers, node))
+    if (node == MERGED_NONE || entries == 0 || !has_slots(containers, node))
         return false;
     const uint64_t own = containers_own(containers, node), each = own / entries;
     return each >= LEAST_SLOT && each <= MOST_SLOT &&
@@ -395,7 +398,7 @@ static bool is_of_entries(const struct containers *containers, uint32_t node, ui
     }
     const uint32_t class = below_variables(containers->merged, child);
     if (class != MERGED_NONE && nodes[class].child == MERGED_NONE && nodes[node].count == 1 &&
-        is_map_or_slice(containers, class) && !is_class(containers, nodes[class].sibling))
+        has_slots(containers, class) && !is_class(containers, nodes[class].sibling))
         return true;
     for (uint32_t i = 0; i < links->count; i++)
         if (links->branches[i] == child)
@@ -429,22 +432,65 @@ static uint64_t sum_of_parts(const struct containers *containers, uint32_t node,
  * else, structs may have, unless it is little. */
 static bool holds_only_entries(const struct containers *containers, uint32_t node, uint64_t sum)
 {
-    return is_map_or_slice(containers, node) ||
+    return has_slots(containers, node) ||
            sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
 }
 
-void containers_find_beside(const struct containers *containers, uint32_t item, uint64_t entries,
-                            uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count)
+/* Returns whether a node is right below a package, or below what names the groups that hold it
+ * together: no object holds it alone. */
+static bool is_shared(const struct containers *containers, uint32_t node)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    const uint32_t package = nodes[item].parent;
+    const uint32_t above = nodes[node].parent;
+    if (above == MERGED_NONE || nodes[above].kind == MERGED_CLASS)
+        return false;
+    if (nodes[above].kind == MERGED_SYNTHETIC)
+        return merged_kind_of(containers->merged, above) == G2H_NODE_PACKAGE;
+    return nodes[nodes[above].parent].kind == MERGED_SYNTHETIC &&
+           merged_kind_of(containers->merged, nodes[above].parent) == G2H_NODE_SEVERAL;
+}
+
+/* Returns whether there may be one or several objects of a class, or slots, for each entry. */
+static bool may_be_beside(const struct containers *containers, uint32_t node, uint64_t entries)
+{
+    if (is_as_many(containers, node, entries))
+        return true;
+    return is_class(containers, node) &&
+           containers_count(containers, node) >= entries / 100 * (100 - SAME);
+}
+
+uint32_t containers_shared_above(const struct containers *containers, uint32_t node)
+{
+    while (node != MERGED_NONE && !is_shared(containers, node))
+        node = containers->merged->nodes.data[node].parent;
+    return node;
+}
+
+void containers_find_beside(const struct containers *containers, const struct container *container,
+                            uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count)
+{
+    enum { LEAST = 100 /* divisor: the share of a container that a part has at least */ };
+    const struct merged *merged = containers->merged;
+    const uint32_t top = containers_shared_above(containers, container->branch);
+    const uint64_t least = container->bytes / LEAST + 1;
     *ret_count = 0;
-    if (package == MERGED_NONE || nodes[package].kind != MERGED_SYNTHETIC ||
-        merged_kind_of(containers->merged, package) != G2H_NODE_PACKAGE)
+    if (top == MERGED_NONE)
         return;
-    for (uint32_t i = nodes[package].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i != item && *ret_count < CONTAINER_PARTS && is_as_many(containers, i, entries))
-            ret[(*ret_count)++] = i;
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint64_t weight = containers_weight(containers, i);
+        if (i == top || weight < least || merged->nodes.data[i].is_garbage ||
+            !is_shared(containers, i) || !may_be_beside(containers, i, container->entries))
+            continue;
+        uint32_t at = *ret_count;
+        while (at > 0 && containers_weight(containers, ret[at - 1]) < weight)
+            at--;
+        if (at == CONTAINER_PARTS)
+            continue; /* the heaviest are enough */
+        *ret_count += *ret_count < CONTAINER_PARTS;
+        for (uint32_t j = *ret_count - 1; j > at; j--)
+            ret[j] = ret[j - 1];
+        ret[at] = i;
+    }
 }
 
 /* Sets the flags of a node and of all below it, and leaves others as they are. */
@@ -507,10 +553,11 @@ static void find_spread_by(const struct containers *containers, uint32_t node, u
     uint64_t bytes = containers_weight(containers, branch);
     uint32_t at = branch;
     for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++, at = containers->heaviest[at]) {
-        if (containers_weight(containers, at) < bytes / 2)
+        const uint64_t entries = containers_count(containers, at);
+        if (containers_weight(containers, at) < bytes / 2 &&
+            parts_below(containers, nodes[at].parent, entries, bytes / 2) == MERGED_NONE)
             break;
         bytes = without_slots(containers, at, bytes);
-        const uint64_t entries = containers_count(containers, at);
         if (!is_class(containers, at) || entries < CONTAINER_MANY * count ||
             is_trie(containers, at))
             continue;
@@ -630,8 +677,12 @@ static void find_container(const struct containers *containers, uint32_t top, st
     uint32_t branch = structure_of(containers, ret->entry, top), at = nodes[branch].parent;
     ret->branch = branch;
     ret->bytes = containers_weight(containers, branch);
-    for (; branch != top && is_trie(containers, at); at = nodes[at].parent)
-        ret->bytes = containers_weight(containers, ret->branch = branch = at);
+    for (; branch != top && is_trie(containers, at); branch = at, at = nodes[at].parent) {
+        ret->node = at;
+        ret->branch = branch;
+        ret->bytes = containers_weight(containers, at);
+        ret->is_all = true;
+    }
     const uint64_t holders = at != MERGED_NONE ? nodes[at].count : 0;
     for (int i = 0; i < MOST_DEPTH && branch != top && may_contain(containers, at);
          i++, branch = at, at = nodes[at].parent) {
@@ -671,18 +722,28 @@ static uint32_t find_tree(const struct containers *containers, uint32_t entry, u
     return MERGED_NONE;
 }
 
-/* Returns the named class of a part that says more about an entry than the entry's own. */
+/* Returns how much the name of a class says about its objects: a named type's most, that of a
+ * string or of a tiny block, which is no type's, nothing. */
+static int says(const struct containers *containers, uint32_t node)
+{
+    if (is_named(containers, node))
+        return 2;
+    return merged_form(containers->merged, node) != G2H_FORM_OTHER;
+}
+
+/* Returns the class of a part whose name says more about an entry than the entry's own. */
 static uint32_t name_of_part(const struct containers *containers, const struct container *container)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    if (container->node == MERGED_NONE || is_named(containers, container->named))
-        return container->named;
+    uint32_t best = container->named;
+    if (container->node == MERGED_NONE)
+        return best;
     for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling) {
         const uint32_t part = part_in(containers, i, container->entries);
-        if (part != MERGED_NONE && is_named(containers, part))
-            return part;
+        if (part != MERGED_NONE && says(containers, part) > says(containers, best))
+            best = part;
     }
-    return container->named;
+    return best;
 }
 
 bool containers_find(const struct containers *containers, uint32_t node, struct container *ret,

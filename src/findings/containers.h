@@ -41,8 +41,8 @@ struct container {
     uint64_t entries; /* the objects of entry; with a base, by how many these have grown */
     uint64_t bytes;   /* of all parts; with a base, by how much these have grown */
     bool is_all;      /* bytes are all that node retains */
-    uint32_t beside[CONTAINER_PARTS]; /* if variables of one package hold the entries together: what
-                                         else these variables have for each entry */
+    uint32_t beside[CONTAINER_PARTS]; /* what else there is for each entry, which others hold, too:
+                                         variables of the package, other packages */
     uint32_t beside_count;
 };
 
@@ -82,10 +82,14 @@ bool containers_find(const struct containers *containers, uint32_t node, struct 
 /* Finds only the entries: ret->item and ret->entries. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret);
 
-/* Lists what is right below the package that an item is below, besides the item, and may belong to
- * its entries by its numbers: other indexes, parts. Sets nothing if item is not right below a
- * package. The caller confirms each by the pointers to or from the entries. */
-void containers_find_beside(const struct containers *containers, uint32_t item, uint64_t entries,
+/* Returns the node at or above one that no object holds alone: it is right below a package, or
+ * below what names the groups that hold it together. Returns MERGED_NONE if there is none. */
+uint32_t containers_shared_above(const struct containers *containers, uint32_t node);
+
+/* Lists what no object holds alone, and of which there may be some for each entry by its numbers:
+ * other indexes, parts; the heaviest first. The caller confirms each by the pointers to or from the
+ * entries. */
+void containers_find_beside(const struct containers *containers, const struct container *container,
                             uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count);
 
 /* Returns whether a child of container->node belongs to the entries. */

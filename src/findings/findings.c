@@ -99,7 +99,8 @@ static void stack_index_deinit(struct stack_index *index)
  * without it. */
 struct g2h_error *findings_merge(struct findings *findings)
 {
-    TRY(merged_make(findings->view, findings->dominators, findings->threads, &findings->merged));
+    TRY(merged_make(findings->view, findings->dominators, findings->threads,
+                    !findings->base && !findings->is_of_series, &findings->merged));
     TRY(length_note_all(&findings->merged));
     const uint32_t garbage = findings_find_kind(findings, G2H_NODE_UNREACHABLE);
     const struct merged_node none = {0}, *root = findings_node(findings, 0),

@@ -225,7 +225,7 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
     base->totals.name = strdup(name);
     TRY_MEMORY(base->totals.name);
     TRY(g2h_view_dominators(view, &dominators));
-    struct g2h_error *error = merged_make(view, dominators, threads, &merged);
+    struct g2h_error *error = merged_make(view, dominators, threads, false, &merged);
     if (!error)
         error = length_note_all(&merged);
     if (!error) {

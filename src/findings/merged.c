@@ -77,6 +77,8 @@ struct merging {
     uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
     uint32_t texts;   /* the name of all strings */
     uint32_t *numberless; /* by name of the view: its numberless_name(), plus 1; 0: not known */
+    uint32_t *islands;    /* by number: the name of the island that it is of, plus 1, or 0; NULL:
+                             there are none */
     struct text text;
 };
 
@@ -283,6 +285,25 @@ static struct g2h_error *name_in_variable(struct merging *merging, const struct 
     return own_name(merging->merged, text->data, text->size, ret);
 }
 
+/* Returns whether an edge is one of both words of a container/list.List that lead to its elements:
+ * these two elements are like all others of the list. */
+static bool is_end_of_list(const struct merging *merging, const struct g2h_edge *edge)
+{
+    static const char *const ends[] = {"root.next", "root.prev"};
+    struct g2h_node read;
+    size_t size;
+    const char *name = g2h_view_name(merging->view, edge->name, &size);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        const size_t length = strlen(ends[i]);
+        if (size < length || memcmp(name + size - length, ends[i], length) != 0)
+            continue;
+        g2h_view_brief(merging->view, edge->target, &read);
+        return read.name != G2H_NAME_NONE &&
+               g2h_view_runtime_class(merging->view, read.name) == G2H_RUNTIME_ENTRY;
+    }
+    return false;
+}
+
 /* Records, for each node that only the given node holds, the name of the edge that leads there. Of
  * several edges the last one counts: in frames the last ones are those of variables that have
  * names. A variable names what only its package holds, too. */
@@ -300,7 +321,8 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
         uint32_t name, known;
         const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
         if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
-            edge.target < synthetic || (above != node && above != package))
+            edge.target < synthetic || (above != node && above != package) ||
+            (read.kind == G2H_NODE_VARIABLE && is_end_of_list(merging, &edge)))
             continue;
         if (above == node)
             TRY(numberless_name(merging, edge.name, &name));
@@ -453,6 +475,281 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     return NULL;
 }
 
+/* ---- islands ----
+ *
+ * Objects that several variables of a package hold together are right below the package. If these
+ * variables are an index and its twin, two maps and two others of the same types, then the objects
+ * of both would be one node. So the variables of each, with what they hold together, are an island
+ * of their own: a node below the package that is called after its variables.
+ *
+ * Only classes are examined of which there is much right below a package, and only if others than
+ * the same variables hold their objects are there islands.
+ */
+
+enum {
+    ISLANDS_LEAST = 100, /* divisor: the share of the heap that objects of a class have at least */
+    ISLANDS_MANY = 4,    /* least objects of such a class */
+    ISLANDS_MOST = 64,   /* the most islands of a class: with more, there are none */
+    ISLANDS_NAMED = 3,   /* variables in a name */
+};
+
+/* The objects of a class right below a package that no variable holds alone. */
+struct shared_class {
+    uint64_t count, retained;
+    uint32_t islands; /* numbers of these: found so far, */
+    uint32_t first;   /* and the first one, as an index in roots */
+    bool has_islands;
+};
+
+/* An island of a shared class: the number that stands for it, and the next one of the class. */
+struct island_root {
+    uint32_t number, next;
+};
+
+struct islands {
+    struct merging *merging;
+    struct map by_class; /* hash of package and name → index in classes */
+    VECTOR(struct shared_class) classes;
+    uint32_t *class_of; /* by number: index in classes, plus 1; 0: it is no such object */
+    uint32_t *top;      /* by number: the number right below the package that is above; or 0 */
+    uint32_t *united;   /* by number: another of the same island; itself: it stands for all */
+    VECTOR(struct island_root) roots;
+    struct map split; /* number that stands for an island → index in lists */
+};
+
+static void islands_deinit(struct islands *islands)
+{
+    const uint32_t count = islands->merging->count;
+    map_deinit(&islands->by_class);
+    map_deinit(&islands->split);
+    free(islands->classes.data);
+    free(islands->roots.data);
+    large_free(islands->class_of, count, sizeof(uint32_t));
+    large_free(islands->top, count, sizeof(uint32_t));
+    large_free(islands->united, count, sizeof(uint32_t));
+}
+
+/* Returns whether the node with a number is a package, or has the globals without one. */
+static bool is_package_number(const struct merging *merging, uint32_t number)
+{
+    const uint32_t kind = merging->by_number[number].merged;
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+}
+
+/* Returns whether a number right below a package is a variable's: its node, or its object. */
+static bool is_of_variable(const struct merging *merging, uint32_t number)
+{
+    return merging->by_number[number].merged == G2H_NODE_VARIABLE ||
+           map_get(&merging->merged->variables, g2h_dominators_node(merging->dominators, number)) !=
+               MAP_NONE;
+}
+
+/* Finds the classes of which there is much right below a package. *ret becomes whether there are
+ * any. */
+static struct g2h_error *find_shared(struct islands *islands, bool *ret)
+{
+    struct merging *merging = islands->merging;
+    const struct g2h_dominators *dominators = merging->dominators;
+    const uint64_t least = g2h_dominators_retained_size(dominators, 0) / ISLANDS_LEAST + 1;
+    *ret = false;
+    for (uint32_t i = 1; i < merging->count; i++) {
+        const uint32_t node = g2h_dominators_node(dominators, i);
+        const uint32_t above = node != UINT32_MAX ? g2h_dominators_above(dominators, i) : 0;
+        uint32_t index = (uint32_t)islands->classes.count;
+        if (node == UINT32_MAX || !is_package_number(merging, above) ||
+            !merged_is_object(merging->by_number[i].merged) || is_of_variable(merging, i))
+            continue;
+        TRY_MEMORY(map_put(&islands->by_class, map_hash_pair(above, merging->by_number[i].name),
+                           index, &index) &&
+                   (index < islands->classes.count ||
+                    vector_push(&islands->classes, ((struct shared_class){.first = UINT32_MAX}))));
+        struct shared_class *class = &islands->classes.data[index];
+        class->count++;
+        class->retained += g2h_dominators_retained_size(dominators, node);
+        islands->class_of[i] = index + 1;
+        *ret |= class->count >= ISLANDS_MANY && class->retained >= least;
+    }
+    for (size_t i = 0; i < islands->classes.count; i++)
+        if (islands->classes.data[i].retained < least)
+            islands->classes.data[i].count = 0;
+    return NULL;
+}
+
+static bool is_examined(const struct islands *islands, uint32_t number)
+{
+    return islands->class_of[number] != 0 &&
+           islands->classes.data[islands->class_of[number] - 1].count >= ISLANDS_MANY;
+}
+
+static uint32_t island_of(struct islands *islands, uint32_t number)
+{
+    uint32_t *united = islands->united;
+    while (united[number] != number)
+        number = united[number] = united[united[number]];
+    return number;
+}
+
+/* Unites each object that is examined with what points to it: variables, and others of these
+ * objects. Goes over all edges. */
+static struct g2h_error *unite(struct islands *islands)
+{
+    const struct merging *merging = islands->merging;
+    const struct g2h_dominators *dominators = merging->dominators;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    for (uint32_t i = 1; i < merging->count; i++) { /* a dominator has a lower number */
+        const uint32_t above = g2h_dominators_node(dominators, i) != UINT32_MAX
+                                   ? g2h_dominators_above(dominators, i)
+                                   : 0;
+        islands->united[i] = i;
+        islands->top[i] = is_package_number(merging, above) ? i : islands->top[above];
+    }
+    TRY(g2h_edges_create(merging->view, &edges));
+    g2h_edges_begin(edges, 0, g2h_view_node_count(merging->view));
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t to = g2h_dominators_number(dominators, edge.target);
+        if (!is_examined(islands, to) || !g2h_edge_holds(edge.flags))
+            continue;
+        const uint32_t from = islands->top[g2h_dominators_number(dominators, edge.source)];
+        if (from == 0 || from == to ||
+            g2h_dominators_above(dominators, from) != g2h_dominators_above(dominators, to) ||
+            (!is_examined(islands, from) && !is_of_variable(merging, from)))
+            continue;
+        const uint32_t one = island_of(islands, from), other = island_of(islands, to);
+        islands->united[one > other ? one : other] = one > other ? other : one;
+    }
+    return NULL;
+}
+
+/* Finds the islands of each class, and which classes have several. */
+static struct g2h_error *list_islands(struct islands *islands)
+{
+    const struct merging *merging = islands->merging;
+    uint32_t known;
+    for (uint32_t i = 1; i < merging->count; i++) {
+        if (!is_examined(islands, i))
+            continue;
+        struct shared_class *class = &islands->classes.data[islands->class_of[i] - 1];
+        const uint32_t root = island_of(islands, i);
+        uint32_t at = class->first;
+        while (at != UINT32_MAX && islands->roots.data[at].number != root)
+            at = islands->roots.data[at].next;
+        if (at != UINT32_MAX || class->islands > ISLANDS_MOST)
+            continue;
+        TRY_MEMORY(vector_push(&islands->roots, ((struct island_root){root, class->first})));
+        class->first = (uint32_t)islands->roots.count - 1;
+        class->islands++;
+    }
+    for (size_t i = 0; i < islands->classes.count; i++) {
+        const struct shared_class *class = &islands->classes.data[i];
+        if (class->islands < 2 || class->islands > ISLANDS_MOST)
+            continue;
+        for (uint32_t at = class->first; at != UINT32_MAX; at = islands->roots.data[at].next)
+            TRY_MEMORY(map_put(&islands->split, islands->roots.data[at].number, 0, &known));
+    }
+    return NULL;
+}
+
+/* A variable of an island. */
+struct island_variable {
+    uint32_t island, node, name; /* number; node of the view; name of merged */
+};
+
+static int compare_island_variables(const void *a, const void *b)
+{
+    const struct island_variable *one = a, *other = b;
+    if (one->island != other->island)
+        return one->island < other->island ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* Makes the name of an island: those of its first variables. */
+static struct g2h_error *name_island(struct merging *merging, const struct island_variable *list,
+                                     size_t count, uint32_t *ret)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    const struct merged *merged = merging->merged;
+    for (size_t i = 0; i < count && i < ISLANDS_NAMED; i++) {
+        size_t size;
+        const char *name =
+            list[i].name < merged->view_names
+                ? g2h_view_name(merged->view, list[i].name, &size)
+                : string_pool_text(&merged->names, list[i].name - merged->view_names, &size);
+        if (i > 0)
+            text_append_string(&text, i + 1 == count ? " and " : ", ");
+        append_numberless(&text, name, size);
+    }
+    if (count > ISLANDS_NAMED)
+        text_append_string(&text, " and others");
+    TRY_MEMORY(!text.failed);
+    return own_name(merging->merged, text.data, text.size, ret);
+}
+
+/* Names the islands, and notes for each number what island it is of. */
+static struct g2h_error *name_islands(struct islands *islands)
+{
+    struct merging *merging = islands->merging;
+    _cleanup_vector_ VECTOR(struct island_variable) list = {0};
+    _cleanup_(map_deinit) struct map names = {0};
+    uint32_t name, known;
+    for (uint32_t i = 1; i < merging->count; i++) {
+        if (islands->top[i] != i || !is_of_variable(merging, i) ||
+            map_get(&islands->split, island_of(islands, i)) == MAP_NONE)
+            continue;
+        const uint32_t node = g2h_dominators_node(merging->dominators, i);
+        name = map_get(&merging->merged->variables, node);
+        TRY_MEMORY(vector_push(&list, ((struct island_variable){
+                                          island_of(islands, i), node,
+                                          name != MAP_NONE ? name : merging->by_number[i].name})));
+    }
+    vector_sort(&list, compare_island_variables);
+    for (size_t i = 0, end; i < list.count; i = end) {
+        for (end = i; end < list.count && list.data[end].island == list.data[i].island; end++)
+            ;
+        TRY(name_island(merging, &list.data[i], end - i, &name));
+        TRY_MEMORY(map_put(&names, list.data[i].island, name, &known));
+    }
+    for (uint32_t i = 1; i < merging->count; i++) {
+        name = islands->top[i] == i ? map_get(&names, island_of(islands, i)) : MAP_NONE;
+        merging->islands[i] = name != MAP_NONE ? name + 1 : 0;
+    }
+    return NULL;
+}
+
+/* Finds the islands, if there are any. */
+static struct g2h_error *find_islands(struct merging *merging)
+{
+    _cleanup_(islands_deinit) struct islands islands = {.merging = merging};
+    bool has_shared;
+    islands.class_of = large_alloc(merging->count, sizeof(uint32_t));
+    TRY_MEMORY(islands.class_of);
+    TRY(find_shared(&islands, &has_shared));
+    if (!has_shared)
+        return NULL;
+    islands.top = large_alloc(merging->count, sizeof(uint32_t));
+    islands.united = large_alloc(merging->count, sizeof(uint32_t));
+    TRY_MEMORY(islands.top && islands.united);
+    TRY(unite(&islands));
+    TRY(list_islands(&islands));
+    if (islands.split.count == 0)
+        return NULL;
+    merging->islands = large_alloc(merging->count, sizeof(uint32_t));
+    TRY_MEMORY(merging->islands);
+    return name_islands(&islands);
+}
+
+/* Sets *parent to the node of the island that a number is of, if it is of one. */
+static struct g2h_error *enter_island(struct merging *merging, uint32_t node, uint32_t number,
+                                      uint32_t *parent)
+{
+    if (!merging->islands || merging->islands[number] == 0)
+        return NULL;
+    TRY(node_below(merging, *parent, merging->islands[number] - 1, MERGED_VARIABLE, parent));
+    merging->merged->nodes.data[*parent].count = 1;
+    note_example(merging->merged, *parent, node);
+    return NULL;
+}
+
 /* Returns whether an object counts as part of the map that parent is the node of. */
 static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint32_t parent)
 {
@@ -533,8 +830,10 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
     uint32_t name, into = parent;
     if (!is_inside) {
         TRY(name_of_trie(merging, one->name, &name));
-        if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+        if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC) {
+            TRY(enter_island(merging, node, number, &parent));
             TRY(variable_of(merging, node, &parent));
+        }
         into = parent;
         if (merged->nodes.data[parent].kind != MERGED_CLASS ||
             merged->nodes.data[parent].name != name) {
@@ -568,9 +867,11 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     }
     if (object && is_of_trie(merging, name, parent))
         return merge_trie(merging, node, number, parent);
+    if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+        TRY(enter_island(merging, node, number, &parent));
     if (!object)
         TRY(numberless_name(merging, name, &name));
-    else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+    else if (merged->nodes.data[merging->by_number[above].merged].kind == MERGED_SYNTHETIC)
         TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
     struct merged_node *into = &merged->nodes.data[one->merged];
@@ -742,13 +1043,16 @@ static void merging_deinit(struct merging *merging)
 {
     large_free(merging->by_number, merging->count, sizeof(*merging->by_number));
     free(merging->numberless);
+    if (merging->islands)
+        large_free(merging->islands, merging->count, sizeof(*merging->islands));
     text_deinit(&merging->text);
 }
 
 /* Merges the dominator tree of the view into merged, step by step: names, nodes in the order of
  * dominators, the merged nodes, their sums. */
 static struct g2h_error *merge_dominators(struct merged *merged,
-                                          const struct g2h_dominators *dominators, unsigned threads)
+                                          const struct g2h_dominators *dominators, unsigned threads,
+                                          bool has_islands)
 {
     static const char texts[] = "(string)";
     _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
@@ -763,6 +1067,8 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     TRY(workers_run(threads > 0 ? threads : workers_available(),
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));
+    if (has_islands)
+        TRY(find_islands(&merging));
     TRY(merge_all(&merging));
     TRY(keep_nodes(&merging));
     TRY(add_samples(&merging));
@@ -772,10 +1078,10 @@ static struct g2h_error *merge_dominators(struct merged *merged,
 }
 
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                              unsigned threads, struct merged *ret)
+                              unsigned threads, bool has_islands, struct merged *ret)
 {
     *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
-    struct g2h_error *error = merge_dominators(ret, dominators, threads);
+    struct g2h_error *error = merge_dominators(ret, dominators, threads, has_islands);
     if (error)
         merged_deinit(ret);
     return error;
@@ -816,6 +1122,17 @@ bool merged_is_runtime(const struct merged *merged, uint32_t node)
         return false;
     g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
     return (g2h_view_name_uses(merged->view, example.name) & G2H_NAME_OF_RUNTIME) != 0;
+}
+
+bool merged_is_island(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    if (node == MERGED_NONE || nodes[node].kind != MERGED_VARIABLE)
+        return false;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (nodes[i].kind != MERGED_CLASS)
+            return true;
+    return false;
 }
 
 void merged_deinit(struct merged *merged)

@@ -10,7 +10,9 @@
  * and the memory of a map's entries counts as part of the map.
  *
  * Below a package or a frame are its variables, and below these the objects that they hold. In the
- * same way, an object that several groups hold together is below a node that names these groups.
+ * same way, an object that several groups hold together is below a node that names these groups. If
+ * variables of a package hold objects together, and other variables of the package others of the
+ * same class, as two indexes and their twins do, each of these islands has a node of its own.
  *
  * packages: the packages of classes.
  *
@@ -76,11 +78,12 @@ struct merged {
                 that the object is merged in; MERGED_NONE: it is in none */
 };
 
-/* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
- * node of the view while it runs, and 4 that stay. The caller passes *ret to merged_deinit().
- * Errors: G2H_ERROR_MEMORY. */
+/* Merges the dominators of a view, on threads threads (0: one per processor). has_islands: islands
+ * have nodes of their own; not if the tree is compared with that of another heap, where there may
+ * be others. It takes 16 bytes per node of the view while it runs, and 12 more to find islands, and
+ * 4 that stay. The caller passes *ret to merged_deinit(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                              unsigned threads, struct merged *ret);
+                              unsigned threads, bool has_islands, struct merged *ret);
 
 void merged_deinit(struct merged *merged);
 
@@ -114,6 +117,10 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
 /* Returns whether a node is the runtime's own by the name that the view has for it: a class, a
  * package, or goroutines. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node);
+
+/* Returns whether a node is several variables of a package that hold objects together, apart from
+ * others that hold objects of the same class: these variables, and the objects, are below it. */
+bool merged_is_island(const struct merged *merged, uint32_t node);
 
 /* Sets the flags of all nodes from item on: whether they are item or below it. */
 void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);

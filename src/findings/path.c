@@ -248,6 +248,45 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
     return is_found;
 }
 
+/* Returns whether a node is an element of container/list or container/ring. */
+static bool is_entry(const struct g2h_view *view, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_brief(view, node, &read);
+    return read.kind == G2H_NODE_OBJECT && read.name != G2H_NAME_NONE &&
+           g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_ENTRY;
+}
+
+/* Returns the method by which a program follows a pointer of a list or a ring, whose fields have no
+ * names for it: main.ll.Front().Next() is root.next.next. *size becomes the part of the pointer's
+ * name that is not of that field, such as the name of a list in a struct. Returns NULL if it is
+ * another pointer. */
+static const char *method_of(const struct g2h_view *view, const struct g2h_edge *edge,
+                             const char *name, size_t *size)
+{
+    static const struct {
+        const char *field, *method;
+        bool is_of_list; /* else of an element */
+    } methods[] = {{"root.next", "Front()", true},
+                   {"root.prev", "Back()", true},
+                   {"next", "Next()", false},
+                   {"prev", "Prev()", false}};
+    if ((edge->flags & G2H_EDGE_BY_INDEX) != 0 || edge->name == G2H_NAME_NONE)
+        return NULL;
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+        const size_t length = strlen(methods[i].field), before = *size - length;
+        if (*size < length || memcmp(name + before, methods[i].field, length) != 0 ||
+            (before > 0 && (!methods[i].is_of_list || name[before - 1] != '.')))
+            continue;
+        if (!is_entry(view, edge->target) ||
+            (!methods[i].is_of_list && !is_entry(view, edge->source)))
+            return NULL;
+        *size = before > 0 ? before - 1 : 0;
+        return methods[i].method;
+    }
+    return NULL;
+}
+
 /* A key of a map is appended as it is ("[\"a\"]"), an element by its index, and a field by its
  * name, after a dot unless it begins with a bracket. */
 void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
@@ -262,10 +301,14 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
     } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
         text_printf(text, "[%" PRIu64 "]", kind == G2H_KEY_INDEX ? key.index : edge->index);
     } else {
+        const char *method = method_of(view, edge, name, &size);
         if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
             text_append_string(text, ".");
         const size_t dot = text->size > 0 && size > 1 && name[0] == '.'; /* .this of a frame */
         text_append(text, name + dot, size - dot);
+        if (method)
+            text_printf(text, "%s%s",
+                        text->size > 0 && text->data[text->size - 1] != '.' ? "." : "", method);
     }
 }
 

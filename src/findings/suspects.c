@@ -515,20 +515,26 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
     return NULL;
 }
 
-/* ---- what several variables have of the same entries ---- */
+/* ---- what others have of the same entries ---- */
 
-/* Which of these a node of merged is in. */
-enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST };
+/* What a node of merged is in: nothing of these, the entries, or the first of what may be beside
+ * them. */
+enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST, BESIDE_SETS = BESIDE_FIRST + CONTAINER_PARTS };
 
-/* Sets ret[i] to how many pointers lead from the i-th node beside the entries to these, or from
- * these to it. beside has for each node of merged where it is. Goes over all edges. */
+/* The pointers from each of these to each other. */
+struct beside_pointers {
+    uint64_t from_to[BESIDE_SETS][BESIDE_SETS];
+};
+
+/* Counts the pointers. beside has for each node of merged what it is in. Goes over all edges. */
 static struct g2h_error *count_between(const struct findings *findings, const uint8_t *beside,
-                                       uint64_t ret[CONTAINER_PARTS])
+                                       struct beside_pointers *ret)
 {
     const uint32_t *of = findings->merged.of;
     const struct g2h_dominators *dominators = findings->dominators;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
+    *ret = (struct beside_pointers){0};
     TRY(g2h_edges_create(findings->view, &edges));
     g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
     while (g2h_edges_next(edges, &edge)) {
@@ -538,10 +544,8 @@ static struct g2h_error *count_between(const struct findings *findings, const ui
         if (to == BESIDE_NONE)
             continue;
         const uint8_t from = beside[of[g2h_dominators_number(dominators, edge.source)]];
-        if (to == BESIDE_ENTRIES && from >= BESIDE_FIRST)
-            ret[from - BESIDE_FIRST]++;
-        else if (from == BESIDE_ENTRIES && to >= BESIDE_FIRST)
-            ret[to - BESIDE_FIRST]++;
+        if (from != to)
+            ret->from_to[from][to]++;
     }
     return NULL;
 }
@@ -569,35 +573,89 @@ static void drop_below(const struct suspects_finder *finder, size_t number, uint
     found->count = kept;
 }
 
-/* If variables of one package hold the entries of a suspect together, adds what these variables
- * have for each entry: another index, strings that both an index and the entries point to. Equal
- * numbers are only a hint, so at least half of the entries must point there, or be pointed to. */
+/* Returns whether a node is a type that package reflect has made. */
+static bool is_reflected(const struct merged *merged, uint32_t node)
+{
+    return merged->nodes.data[node].kind == MERGED_CLASS &&
+           suspects_begins_with(merged, node, "reflect.");
+}
+
+/* Returns whether so many pointers lead to or from what may be beside the entries that it belongs
+ * to these: half of the entries, or, if there are many per entry, nearly all of these. */
+static bool is_confirmed(const struct suspects_finder *finder, const struct container *container,
+                         uint32_t node, uint64_t pointers)
+{
+    enum { FEW = 4, NEARLY_ALL = 90 };
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const uint64_t count = nodes[node].kind == MERGED_CLASS
+                               ? containers_count(&finder->containers, node)
+                               : container->entries;
+    return pointers >= (container->entries + 1) / 2 &&
+           (count <= FEW * container->entries || pointers >= count / 100 * NEARLY_ALL);
+}
+
+/* The names of types that package reflect makes, and what else only offsets in these types lead to,
+ * are listed by the runtime: no pointer confirms what their number says. */
+static bool is_of_reflected(const struct suspects_finder *finder, const struct container *container,
+                            uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const uint64_t count = containers_count(&finder->containers, node),
+                   times = count / (container->entries + !container->entries);
+    const uint32_t package = nodes[node].parent;
+    if (nodes[node].kind != MERGED_CLASS || nodes[package].kind != MERGED_SYNTHETIC || times == 0 ||
+        (!merged_is_runtime(finder->merged, package) &&
+         !suspects_begins_with(finder->merged, package, "reflect"))) /* without symbols */
+        return false;
+    for (uint32_t i = 0; i < container->beside_count; i++)
+        if (is_reflected(finder->merged, container->beside[i]) &&
+            count % containers_count(&finder->containers, container->beside[i]) <= times)
+            return true;
+    return false;
+}
+
+/* Adds to a suspect what else there is for each of its entries: another index in the same package,
+ * strings that both an index and the entries point to, values that another package has, too. Equal
+ * numbers are only a hint, so pointers must confirm each, from the entries or from what has been
+ * added, or to these. */
 static struct g2h_error *add_beside(const struct suspects_finder *finder,
                                     const struct findings *findings, size_t number)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     struct suspect *suspect = &finder->found->data[number];
     struct container *container = &suspect->container;
-    uint32_t top = container->branch, candidates[CONTAINER_PARTS], count;
-    uint64_t pointers[CONTAINER_PARTS] = {0};
-    while (nodes[top].parent != MERGED_NONE && nodes[nodes[top].parent].kind == MERGED_CLASS)
-        top = nodes[top].parent;
-    containers_find_beside(&finder->containers, top, container->entries, candidates, &count);
+    uint32_t top = container->node, candidates[CONTAINER_PARTS], count;
+    struct beside_pointers pointers;
+    bool is_added[BESIDE_SETS] = {[BESIDE_ENTRIES] = true}, is_more = true;
+    containers_find_beside(&finder->containers, container, candidates, &count);
     if (count == 0)
         return NULL;
+    if (top == MERGED_NONE)
+        top = containers_shared_above(&finder->containers, container->branch);
     _cleanup_free_ uint8_t *beside = calloc(finder->merged->nodes.count, sizeof(*beside));
     TRY_MEMORY(beside);
     note_beside(finder, top, BESIDE_ENTRIES, beside);
     for (uint32_t i = 0; i < count; i++)
         note_beside(finder, candidates[i], (uint8_t)(BESIDE_FIRST + i), beside);
-    TRY(count_between(findings, beside, pointers));
-    for (uint32_t i = 0; i < count; i++) {
-        if (pointers[i] < container->entries / 2)
-            continue;
-        container->beside[container->beside_count++] = candidates[i];
-        suspect->bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
-                                         : nodes[candidates[i]].retained;
-        drop_below(finder, number, candidates[i]);
+    TRY(count_between(findings, beside, &pointers));
+    while (is_more) {
+        is_more = false;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t sum = 0;
+            for (uint32_t j = BESIDE_ENTRIES; j < BESIDE_SETS; j++)
+                sum += is_added[j] ? pointers.from_to[j][BESIDE_FIRST + i] +
+                                         pointers.from_to[BESIDE_FIRST + i][j]
+                                   : 0;
+            if (is_added[BESIDE_FIRST + i] ||
+                (!is_confirmed(finder, container, candidates[i], sum) &&
+                 !is_of_reflected(finder, container, candidates[i])))
+                continue;
+            is_added[BESIDE_FIRST + i] = is_more = true;
+            container->beside[container->beside_count++] = candidates[i];
+            suspect->bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
+                                             : nodes[candidates[i]].retained;
+            drop_below(finder, number, candidates[i]);
+        }
     }
     return NULL;
 }
@@ -608,7 +666,7 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
 {
     for (size_t i = 0; i < finder->found->count && i < WHO_SUSPECTS; i++) {
         const struct suspect *suspect = &finder->found->data[i];
-        if (suspect->container.node == MERGED_NONE &&
+        if (!suspect->is_goroutines && !suspect->is_deferred &&
             suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0)
             TRY(add_beside(finder, findings, i));
     }
@@ -1358,11 +1416,42 @@ static uint32_t held_line(const struct findings *findings, const struct suspect 
                : MERGED_NONE;
 }
 
+/* Appends the name of a variable, or of what it points to: a node of merged. */
+static struct g2h_error *append_variable(const struct findings *findings, uint32_t variable,
+                                         struct text *text, uint32_t *ret_end)
+{
+    const uint32_t example = findings_node(findings, variable)->example;
+    *ret_end = example;
+    if (!findings_is_kind(findings, variable, G2H_NODE_VARIABLE))
+        return path_append(findings->paths, example, text, ret_end);
+    expression_append_variable(findings->view, example, text);
+    return NULL;
+}
+
+/* Returns the variable of an island that retains most. */
+static uint32_t heaviest_variable(const struct findings *findings, uint32_t island)
+{
+    uint32_t best = MERGED_NONE;
+    for (uint32_t i = findings_node(findings, island)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling)
+        if (findings_node(findings, i)->kind != MERGED_CLASS &&
+            (best == MERGED_NONE ||
+             findings_node(findings, i)->retained > findings_node(findings, best)->retained))
+            best = i;
+    return best;
+}
+
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
 {
     const uint32_t node = suspect->container.node;
+    if (node != MERGED_NONE && findings_node(findings, node)->kind == MERGED_VARIABLE &&
+        !is_of_one(findings, suspect, example))
+        return append_variable(
+            findings,
+            merged_is_island(&findings->merged, node) ? heaviest_variable(findings, node) : node,
+            text, ret_end);
     if (node != MERGED_NONE && findings_is_kind(findings, node, G2H_NODE_VARIABLE) &&
         !is_of_one(findings, suspect, example)) {
         expression_append_variable(findings->view, findings_node(findings, node)->example, text);
@@ -1403,7 +1492,8 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
         item = package;
         package = findings_node(findings, item)->parent;
     }
-    if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE))
+    if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE) &&
+        !merged_is_island(&findings->merged, package))
         return NULL;
     g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
     while (count <= MOST && (got = g2h_edges_read(edges, read, EDGES)) > 0)
@@ -1419,11 +1509,7 @@ static struct g2h_error *append_variables(const struct findings *findings, uint3
         }
     for (uint32_t i = 0; i < count && i < MOST && count > 1; i++) {
         _cleanup_(text_deinit) struct text path = {0};
-        const uint32_t example = findings_node(findings, found[i])->example;
-        if (findings_is_kind(findings, found[i], G2H_NODE_VARIABLE))
-            expression_append_variable(findings->view, example, &path);
-        else
-            TRY(path_append(findings->paths, example, &path, &end));
+        TRY(append_variable(findings, found[i], &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
         text_append(text, path.data, path.size);
     }
@@ -1633,8 +1719,8 @@ static void drop_holder(struct text *variables, const struct text *path)
     variables->size = kept;
 }
 
-/* Of strings of very different sizes, which have no average, finds the large ones: those of half
- * the average and more, if these are fewer and have nearly all bytes. */
+/* Of strings of very different sizes, which have no average, only the large ones are a suspect's
+ * objects: those of half the average and more, if these are fewer and have nearly all bytes. */
 static void find_large(const struct findings *findings, struct who *who)
 {
     enum { MOST_OF_COUNT = 90, LEAST_OF_BYTES = 90 };
@@ -1642,7 +1728,8 @@ static void find_large(const struct findings *findings, struct who *who)
     const struct merged_node *node = findings_node(findings, item);
     struct g2h_node read;
     uint64_t count = 0, bytes = 0;
-    if (findings_kind_of(findings->view, node->example) != G2H_NODE_TEXT || node->count < 2)
+    if (findings_kind_of(findings->view, node->example) != G2H_NODE_TEXT || node->count < 2 ||
+        node->count != who->suspect.count || findings->base)
         return;
     for (uint32_t i = 1; i < findings->merged.of_count; i++) {
         if (findings->merged.of[i] != item ||
@@ -1654,8 +1741,9 @@ static void find_large(const struct findings *findings, struct who *who)
         bytes += is_large ? read.size : 0;
     }
     if (count <= node->count * MOST_OF_COUNT / 100 && bytes >= node->bytes / 100 * LEAST_OF_BYTES) {
-        who->large_count = count;
-        who->large_bytes = bytes;
+        who->small_count = who->suspect.count - count;
+        who->small_bytes = node->bytes - bytes;
+        who->suspect.count = count;
     }
 }
 
@@ -1695,6 +1783,8 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
         who->path_end != who->example.node && who->path_of == 0)
         TRY(path_append(findings->paths, who->example.node, &who->entry, &end));
+    if (who->entry.size > 0 && memmem(who->entry.data, who->entry.size, "…", strlen("…")))
+        who->entry.size = 0; /* far along a list: it leads nowhere, and is one of many */
     TRY_MEMORY(!who->path.failed && !who->sharers.failed && !who->entry.failed);
     drop_holder(&who->sharers, &who->path);
     return NULL;

@@ -131,8 +131,8 @@ struct who {
     /* If several hold the objects together: how many of them the holder that the path goes by has;
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;
-    uint64_t large_count, large_bytes; /* of strings: the large ones, if the others are small */
-    struct views views;  /* if it is arrays or strings that short slices or substrings keep */
+    struct views views; /* if it is arrays or strings that short slices or substrings keep */
+    uint64_t small_count, small_bytes; /* of strings: those that are small, and do not count */
     struct text sharers; /* variables of one package that hold them together, or empty */
 };
 

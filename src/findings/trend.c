@@ -905,7 +905,7 @@ struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *
                                 const char *name, int64_t time, unsigned threads)
 {
     _cleanup_(addition_deinit) struct addition addition = {
-        .findings = {.view = view, .threads = threads},
+        .findings = {.view = view, .threads = threads, .is_of_series = true},
         .heap = {.name = strdup(name), .time = time}};
     TRY_MEMORY(addition.heap.name);
     TRY(trend_fill(trend, &addition));

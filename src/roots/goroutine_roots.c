@@ -121,6 +121,14 @@ static bool goroutine_roots_name_word(struct builder *builder, const struct heap
     }
     if (append_frame_path(builder, frame, offset))
         return true;
+    const struct frame_value *value = typing ? typing_frame_value(typing, frame, offset) : NULL;
+    if (value) {
+        const uint64_t start = value->slot * builder->heap->params.pointer_size;
+        text_append_string(&builder->text, "f");
+        text_append_number(&builder->text, start);
+        builder_append_path(builder, value->type, offset - start);
+        return true;
+    }
     text_append_string(&builder->text, "f");
     text_append_number(&builder->text, offset);
     append_pool(builder, frame, offset);

@@ -26,12 +26,6 @@ struct called_with {
     struct word_type types[sizeof(((struct machine *)NULL)->arguments)];
 };
 
-/* A value in the frames of a function whose code passes its address on. */
-struct spilled_value {
-    uint32_t slot;
-    uint32_t type; /* TYPE_NONE: the function has no more values */
-};
-
 struct spiller {
     struct typer *typer;
     struct coded *coded;
@@ -40,8 +34,6 @@ struct spiller {
     VECTOR(struct spilled_word) known;
     struct map calls; /* program counter → index in passed of the first argument */
     VECTOR(struct spilled_word) passed;
-    struct map values_of; /* program counter → index in values of the function's first one */
-    VECTOR(struct spilled_value) values;
     VECTOR(uint32_t) slot_types; /* while a function is being processed: by slot */
     VECTOR(struct word_type)
     passed_types; /* while a function is being processed: by value, what
@@ -191,6 +183,7 @@ static bool add_frame_values(struct spiller *spiller, enum belief belief)
 {
     enum { SEVERAL = TYPE_NONE - 1 };
     const struct flow *flow = &spiller->coded->flow;
+    struct typing *typing = spiller->typer->typing;
     spiller->slot_types.count = 0;
     if (!vector_grow(&spiller->slot_types, flow->slot_count + 1))
         return false;
@@ -208,9 +201,9 @@ static bool add_frame_values(struct spiller *spiller, enum belief belief)
     }
     for (uint32_t i = 0; i < flow->slot_count; i++)
         if (types[i] < SEVERAL &&
-            !vector_push(&spiller->values, ((struct spilled_value){i, types[i]})))
+            !vector_push(&typing->frame_values, ((struct frame_value){i, types[i]})))
             return false;
-    return vector_push(&spiller->values, ((struct spilled_value){0, TYPE_NONE}));
+    return vector_push(&typing->frame_values, ((struct frame_value){0, TYPE_NONE}));
 }
 
 static int compare_pcs(const void *a, const void *b)
@@ -224,6 +217,7 @@ static int compare_pcs(const void *a, const void *b)
 static struct g2h_error *read_functions(struct spiller *spiller)
 {
     const struct pclntab *pclntab = spiller->coded->flow.pclntab;
+    struct typing *typing = spiller->typer->typing;
     uint64_t last = UINT64_MAX, index;
     uint32_t first = 0;
     for (size_t i = 0; i < spiller->pcs.list.count; i++) {
@@ -236,12 +230,12 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         uint32_t put;
         if (index != last) {
             TRY(flow_read(&spiller->coded->flow, index, true));
-            first = (uint32_t)spiller->values.count;
+            first = (uint32_t)typing->frame_values.count;
             TRY_MEMORY(find_passed_types(spiller, belief));
             TRY_MEMORY(add_frame_values(spiller, belief));
         }
         last = index;
-        TRY_MEMORY(map_put(&spiller->values_of, pc + 1, first, &put));
+        TRY_MEMORY(map_put(&typing->frame_values_at, pc + 1, first, &put));
         const uint64_t behind = offset + 1 - pclntab_entry(pclntab, index);
         TRY_MEMORY(spilled_add_words(spiller, pc + 1, flow_frame_at(&spiller->coded->flow, behind),
                                      belief));
@@ -256,6 +250,23 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
 {
     const uint32_t number = map_get(&typing->pool_of_word, key_of(frame->pc, offset));
     return number == MAP_NONE ? 0 : typing->pools.data[number];
+}
+
+const struct frame_value *typing_frame_value(const struct typing *typing,
+                                             const struct heap_stack_frame *frame, uint64_t offset)
+{
+    const uint64_t word = typing->heap->params.pointer_size;
+    const uint32_t first = map_get(&typing->frame_values_at, frame->pc);
+    const struct frame_value *found = NULL;
+    if (first == MAP_NONE)
+        return NULL;
+    for (const struct frame_value *value = &typing->frame_values.data[first];
+         value->type != TYPE_NONE && value->slot * word <= offset; value++)
+        found = value;
+    return found && found->type < typing->types->list.count &&
+                   offset - found->slot * word < typing->types->list.data[found->type].size
+               ? found
+               : NULL;
 }
 
 /* Returns the type of a word of a function that was called with some arguments. */
@@ -312,12 +323,12 @@ static void seed_values(struct spiller *spiller, const struct heap_stack_frame *
     const uint64_t word = typing->heap->params.pointer_size;
     const struct extent extent = {frame->contents.data,
                                   frame->contents.data + frame->contents.size};
-    const uint32_t first = map_get(&spiller->values_of, frame->pc);
+    const uint32_t first = map_get(&typing->frame_values_at, frame->pc);
     uint64_t next = 0; /* where the previous value ends: each word belongs to one */
     if (first == MAP_NONE)
         return;
-    for (const struct spilled_value *value = &spiller->values.data[first]; value->type != TYPE_NONE;
-         value++) {
+    for (const struct frame_value *value = &typing->frame_values.data[first];
+         value->type != TYPE_NONE; value++) {
         const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, value->type);
         if (!map) {
             typer->no_memory = true;
@@ -356,8 +367,6 @@ static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_
 static void spiller_deinit(struct spiller *spiller)
 {
     map_deinit(&spiller->words);
-    map_deinit(&spiller->values_of);
-    free(spiller->values.data);
     free(spiller->slot_types.data);
     free(spiller->passed_types.data);
     free(spiller->known.data);

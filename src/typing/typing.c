@@ -452,6 +452,8 @@ void typing_destroy(struct typing *typing)
     outside_deinit(&typing->outside);
     map_deinit(&typing->cleanup_by_entry);
     map_deinit(&typing->once_by_entry);
+    map_deinit(&typing->frame_values_at);
+    free(typing->frame_values.data);
     map_deinit(&typing->pool_of_word);
     free(typing->pools.data);
     free(typing->cleanup_parts.data);

@@ -151,6 +151,12 @@ struct static_pointer_type {
     bool is_slice;
 };
 
+/* A value in the frames of a function whose code passes its address on. */
+struct frame_value {
+    uint32_t slot; /* offset from the frame's sp, in words */
+    uint32_t type; /* TYPE_NONE: the function has no more values */
+};
+
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
@@ -175,9 +181,11 @@ struct typing {
     struct outside outside;
     struct map once_by_entry;    /* code pointers of closures of sync.OnceValue and OnceValues */
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
-    struct map pool_of_word;     /* hash of program counter and offset → index in pools */
-    VECTOR(uint64_t) pools;      /* addresses of variables of type sync.Pool */
-    bool has_weak_handles;       /* the program may have weak pointers */
+    struct map frame_values_at;  /* program counter → index in frame_values of the first one */
+    VECTOR(struct frame_value) frame_values;
+    struct map pool_of_word; /* hash of program counter and offset → index in pools */
+    VECTOR(uint64_t) pools;  /* addresses of variables of type sync.Pool */
+    bool has_weak_handles;   /* the program may have weak pointers */
     VECTOR(struct itab_table) itab_tables;
     VECTOR(uint32_t) with_arrays; /* structs that contain arrays, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
@@ -246,6 +254,12 @@ const struct dwarf_local *typing_local_at(const struct typing *typing,
  * false if there is none, or if it is not known. */
 bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret);
+
+/* Returns the value that contains a word at an offset of a frame, if the function's code passes its
+ * address on and shows its type; else NULL. DWARF does not describe it if only its address is in a
+ * variable: spilled.c. */
+const struct frame_value *typing_frame_value(const struct typing *typing,
+                                             const struct heap_stack_frame *frame, uint64_t offset);
 
 /* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
  * the frame into, or 0 if there is none or it is not known: spilled.c. */

@@ -231,7 +231,7 @@ struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(merged_deinit) struct merged merged = {0};
-    TRY(merged_make(view, dominators, options->threads, &merged));
+    TRY(merged_make(view, dominators, options->threads, false, &merged));
     struct pprof_retained_source source = {&merged, options->program};
     return profile_write(options, pprof_retained_produce, &source);
 }

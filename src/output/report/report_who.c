@@ -570,9 +570,9 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
             "reuse\n",
             ended);
     put_each(report, suspect);
-    if (who->large_count > 0)
-        PUT(report->page, "<large>      of which    %n{count} have %b{bytes}, %b each\n</>",
-            who->large_count, who->large_bytes, who->large_bytes / who->large_count);
+    if (who->small_count > 0)
+        PUT(report->page, "<small>      besides     %n{count} small ones, %b{bytes}\n</>",
+            who->small_count, who->small_bytes);
     put_keys(report, &who->keys);
     put_pinned(report, &suspect->pinned);
     put_views(report, who);

@@ -402,7 +402,7 @@ struct g2h_error *summary_write(const struct g2h_view *view,
 {
     _cleanup_(summary_deinit) struct summary summary = {.view = view, .options = options};
     const struct g2h_summary_options *wanted = OPTIONS_COPY(&summary.wanted, options->summary);
-    TRY(merged_make(view, dominators, options->threads, &summary.merged));
+    TRY(merged_make(view, dominators, options->threads, false, &summary.merged));
     TRY(gather_classes(&summary));
     TRY(wanted->append_to ? database_open(wanted->append_to, wanted->dump, &summary.database)
                           : database_create(options->fd, options->name, &summary.database));

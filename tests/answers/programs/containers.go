@@ -35,8 +35,8 @@
 //	case local SHAPE=local
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	case strings SHAPE=strings
-//	says ^  1 .* 20,000 \(string\), in \[\]string$
-//	says ^      of which    200 have 8\.\d+ MB, 41\.0 kB each$
+//	says ^  1 .* 200 \(string\), in \[\]string$
+//	says ^      besides     19,800 small ones,
 //	case grown SHAPE=indexes
 //	ways plain
 //	base
