@@ -127,12 +127,15 @@ struct g2h_error *label_values_find(const struct findings *findings,
 
 /* ---- the labels of a place ---- */
 
-/* Appends the values that goroutines of a place have for a key. */
+/* A label of more values has only their number. */
+enum { FEW_VALUES = 3 };
+
+/* Appends the values that goroutines of a place have for a key, if these are few or if they are
+ * many. */
 static struct g2h_error *labels_append_key(const struct goroutine_labels *labels,
                                            const uint32_t *list, uint32_t count, uint32_t key,
-                                           struct text *text)
+                                           bool are_few, struct text *text)
 {
-    enum { FEW = 3 };
     _cleanup_(label_sums_deinit) struct label_sums sums = {.list = {0}};
     size_t size;
     const char *name = string_pool_text(&labels->texts, key, &size);
@@ -141,10 +144,12 @@ static struct g2h_error *labels_append_key(const struct goroutine_labels *labels
         if (value != UINT32_MAX)
             TRY_MEMORY(label_sums_add(&sums, value, 1, 0));
     }
+    if ((sums.list.count <= FEW_VALUES) != are_few)
+        return NULL;
     vector_sort(&sums.list, label_values_compare);
     text_append_string(text, text->size > 0 ? "; " : "");
     text_append_utf8(text, (const uint8_t *)name, size, 64);
-    if (sums.list.count > FEW) {
+    if (!are_few) {
         text_append_string(text, ": ");
         text_append_grouped(text, sums.list.count);
         text_append_string(text, " values");
@@ -163,7 +168,7 @@ static struct g2h_error *labels_append_key(const struct goroutine_labels *labels
 }
 
 /* The keys are those of the first goroutine that has labels: few programs set others at the same
- * line. */
+ * line. Those that tell most come first: a tenant rather than the number of a request. */
 struct g2h_error *goroutine_labels_append(const struct findings *findings,
                                           const struct goroutine_labels *labels, uint32_t place,
                                           struct text *text)
@@ -177,7 +182,9 @@ struct g2h_error *goroutine_labels_append(const struct findings *findings,
         return NULL;
     const uint32_t first = labels->first[list[at]], end = labels->first[list[at] + 1];
     for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)
-        TRY(labels_append_key(labels, list, count, labels->list.data[i].key, text));
+        TRY(labels_append_key(labels, list, count, labels->list.data[i].key, true, text));
+    for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)
+        TRY(labels_append_key(labels, list, count, labels->list.data[i].key, false, text));
     text_append_string(text, end - first > MOST_KEYS ? "; …" : "");
     return NULL;
 }

@@ -11,9 +11,9 @@
  *   mark, tiers, owners, owner_numbers, reach, cleanups, pools
  *                       what is garbage, whether the program's variables, goroutines or other roots
  *                       hold the rest, and which of these
- *   leaked, leak_proof, lock_reach
+ *   leaked, leak_proof, lock_reach, hidden
  *                       the goroutines that can never run again; whether the heap proves it; to
- *                       which locks a pointer leads
+ *                       which locks a pointer leads; which garbage may belong to cleanups
  *   shortcuts           weak edges that are not pointers
  *   capacities, capacities_visit, windows
  *                       slices, strings and maps, and the parts of arrays that slices use

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/scope.h"
 #include "graph/graph.h"
+#include "graph/hidden.h"
 #include "graph/leak_proof.h"
 #include "graph/lock_reach.h"
 #include "graph/mark.h"
@@ -641,29 +642,23 @@ static bool push_live(struct leaked_finder *finder, struct marker *marker)
     return true;
 }
 
-/* Returns whether objects that look like garbage may belong to cleanups: a dump of WriteHeapDump
- * does not record what runtime.AddCleanup keeps (Go 1.24), and types find most of it, but not
- * all. */
-static bool may_hide_cleanups(const struct g2h_heap *heap)
-{
-    return heap->go_minor >= 24 && !heap->facts.has_stack_objects;
-}
-
-/* Marks everything that the roots reach without the blocked goroutines; garbage, too, if cleanups
- * may hide in it. */
+/* Marks everything that the roots reach without the blocked goroutines, and the garbage that may
+ * belong to cleanups. */
 static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t *live)
 {
     const struct g2h_graph *graph = finder->graph;
     const uint32_t objects = graph->heap->object_count;
+    _cleanup_(hidden_deinit) struct hidden hidden = {.kind = HIDDEN_NONE};
     _cleanup_(marker_deinit) struct marker marker = {
         .targets = graph->targets, .marks = finder->marks, .threads = graph->threads};
     for (size_t i = 0; i < graph->roots.edges.count; i++)
         if (leaked_is_kept(finder, &graph->roots.edges.data[i]))
             TRY_MEMORY(push_edge(finder, &marker, &graph->roots.edges.data[i]));
     TRY_MEMORY(push_live(finder, &marker));
-    if (may_hide_cleanups(graph->heap))
+    TRY(hidden_init(graph, &hidden));
+    if (hidden.kind != HIDDEN_NONE)
         for (uint32_t i = 0; (i = next_unmarked(live, i, objects)) < objects; i++)
-            TRY_MEMORY(marker_push(&marker, i));
+            TRY_MEMORY(!hidden_has(&hidden, i) || marker_push(&marker, i));
     return marker_drain(&marker);
 }
 

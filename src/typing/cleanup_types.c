@@ -50,6 +50,8 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
         uint32_t first;
         if (bytes_begin(name, "runtime.getOrAddWeakHandle"))
             typing->has_weak_handles = true;
+        typing->has_inlined_cleanups |=
+            bytes_contain(name, ".AddCleanup[") && !bytes_begin(name, "runtime.AddCleanup[");
         if (bytes_begin(name, "runtime.AddCleanup[") && bytes_end(name, ".func1") &&
             !map_put(&typing->cleanup_by_entry, entry, 1, &first))
             return &error_no_memory;

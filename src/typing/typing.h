@@ -181,6 +181,7 @@ struct typing {
     struct outside outside;
     struct map once_by_entry;    /* code pointers of closures of sync.OnceValue and OnceValues */
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
+    bool has_inlined_cleanups;   /* other functions may have such closures, too */
     struct map frame_values_at;  /* program counter → index in frame_values of the first one */
     VECTOR(struct frame_value) frame_values;
     struct map pool_of_word; /* hash of program counter and offset → index in pools */

@@ -4,7 +4,8 @@
  *
  * Since Go 1.24 labels are a list (internal/runtime/pprof/label, Set), before that a map. Which of
  * them it is shows in the memory: the words of a list are an array of as many pairs of strings as
- * its length says. Keys and values may be literals, which only the executable's file has.
+ * its length says. Keys and values may be literals, which only the executable's file has: such a
+ * key is a name that the code gives, as those of fields and functions, so that redaction keeps it.
  */
 #include <string.h>
 
@@ -21,21 +22,26 @@ struct labels_visit {
     bool is_stopped;
 };
 
-/* Gets the bytes of a string whose header is at some memory. Returns false if they are not there.
- */
+/* A key or a value. */
+struct labels_string {
+    struct g2h_bytes bytes;
+    bool is_literal; /* of the program's code */
+};
+
+/* Gets the string whose header is at some memory. Returns false if its bytes are not there. */
 static bool labels_string_at(const struct g2h_view *view, const struct view_memory *memory,
-                             uint64_t offset, struct g2h_bytes *ret)
+                             uint64_t offset, struct labels_string *ret)
 {
     const uint64_t word = view->graph->heap->params.pointer_size,
                    size = view_memory_word(view, memory, offset + word);
     struct view_memory bytes;
-    *ret = (struct g2h_bytes){(const uint8_t *)"", 0};
+    *ret = (struct labels_string){{(const uint8_t *)"", 0}, true};
     if (size == 0)
         return true;
     if (!view_memory_at(view, view_memory_word(view, memory, offset), &bytes) ||
         bytes.bytes.size < size)
         return false;
-    *ret = (struct g2h_bytes){bytes.bytes.data, size};
+    *ret = (struct labels_string){{bytes.bytes.data, size}, bytes.is_of_file};
     return true;
 }
 
@@ -44,19 +50,25 @@ static size_t labels_cut(uint64_t size)
     return size < MOST_LABEL_BYTES ? (size_t)size : MOST_LABEL_BYTES;
 }
 
-/* Passes a label on; of a redacted graph its hashes. */
-static void labels_pass(struct labels_visit *visit, struct g2h_bytes key, struct g2h_bytes value)
+/* Passes a label on; of a redacted graph its hashes, but for a key that is a literal. */
+static void labels_pass(struct labels_visit *visit, const struct labels_string *key,
+                        const struct labels_string *value)
 {
     const struct g2h_redaction *redaction = visit->view->graph->names.redaction;
     _cleanup_(text_deinit) struct text keys = {0}, values = {0};
-    struct g2h_label label = {.key = (const char *)key.data,
-                              .key_size = labels_cut(key.size),
-                              .value = (const char *)value.data,
-                              .value_size = labels_cut(value.size)};
+    struct g2h_label label = {.key = (const char *)key->bytes.data,
+                              .key_size = labels_cut(key->bytes.size),
+                              .value = (const char *)value->bytes.data,
+                              .value_size = labels_cut(value->bytes.size)};
+    if (redaction && !key->is_literal) {
+        text_append_redacted(&keys, redaction, key->bytes.data, key->bytes.size);
+        label.key = keys.data;
+        label.key_size = keys.size;
+    }
     if (redaction) {
-        text_append_redacted(&keys, redaction, key.data, key.size);
-        text_append_redacted(&values, redaction, value.data, value.size);
-        label = (struct g2h_label){keys.data, keys.size, values.data, values.size};
+        text_append_redacted(&values, redaction, value->bytes.data, value->bytes.size);
+        label.value = values.data;
+        label.value_size = values.size;
     }
     if (!visit->is_stopped && !keys.failed && !values.failed)
         visit->is_stopped = !visit->visit(visit->context, &label);
@@ -70,7 +82,7 @@ static bool labels_visit_list(struct labels_visit *visit, const struct view_memo
                    count = view_memory_word(view, set, word),
                    capacity = view_memory_word(view, set, 2 * word);
     struct view_memory list;
-    struct g2h_bytes key, value;
+    struct labels_string key, value;
     if (set->bytes.size < 3 * word || count > capacity || count > MOST_LABELS ||
         !view_memory_at(view, view_memory_word(view, set, 0), &list) ||
         list.bytes.size < 4 * word * count)
@@ -78,7 +90,7 @@ static bool labels_visit_list(struct labels_visit *visit, const struct view_memo
     for (uint64_t i = 0; i < count; i++)
         if (labels_string_at(view, &list, 4 * word * i, &key) &&
             labels_string_at(view, &list, 4 * word * i + 2 * word, &value))
-            labels_pass(visit, key, value);
+            labels_pass(visit, &key, &value);
     return true;
 }
 
@@ -87,10 +99,10 @@ static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
     struct labels_visit *visit = context;
     const struct view_memory key = {.bytes = {entry->key.data, entry->key.size}},
                              value = {.bytes = {entry->elem.data, entry->elem.size}};
-    struct g2h_bytes one, other;
+    struct labels_string one, other;
     if (labels_string_at(visit->view, &key, 0, &one) &&
         labels_string_at(visit->view, &value, 0, &other))
-        labels_pass(visit, one, other);
+        labels_pass(visit, &one, &other);
     return !visit->is_stopped;
 }
 

@@ -172,6 +172,9 @@ report() {
 	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,/^WASTE/p' >"$build/narrow"
 	[ "$(grep -v '^WHAT\|^WASTE\|^  leaked: ' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
 	result $? 'tables are as wide as COLUMNS says'
+	COLUMNS=80 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p' >"$build/narrow"
+	grep -q '^  \[sel.*Trip transport.go:3092 ' "$build/narrow" && ! grep -n ' $' "$build/narrow" "$build/sample" >"$log"
+	result $? 'the lines where goroutines wait are in a file of 80 columns, and lines do not end in blanks'
 	"$g2h" --format report "$sample.2.dump.gz" >"$build/untyped" 2>"$log" && grep -q '^CLASSES' "$build/untyped"
 	result $? 'without types there is one, too'
 	"$g2h" --redact --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/redacted" 2>"$log"

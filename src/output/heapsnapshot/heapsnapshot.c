@@ -12,6 +12,7 @@
  *
  *   heapsnapshot        nodes, edges, strings
  *   contexts, numbers   DevTools' filters by package and goroutine; numbers in objects
+ *   goroutine_names     labels of goroutines in their names
  *   lines               a number per line
  */
 #include <inttypes.h>
@@ -28,6 +29,7 @@
 #include "base/text.h"
 #include "output/detached.h"
 #include "output/heapsnapshot/contexts.h"
+#include "output/heapsnapshot/goroutine_names.h"
 #include "output/heapsnapshot/lines.h"
 #include "output/heapsnapshot/numbers.h"
 #include "output/labels.h"
@@ -76,6 +78,7 @@ struct heapsnapshot_snapshot {
     struct node_ids ids;
     struct strings strings;
     struct detached detached;
+    struct goroutine_names goroutine_names;
     VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
     struct contexts contexts;               /* the nodes of contexts are written after the parts, */
@@ -185,6 +188,7 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view));
     TRY(detached_init(snapshot->view, &snapshot->detached));
+    TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
@@ -213,6 +217,7 @@ static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned thr
     free(snapshot->digits.digits);
     free(snapshot->parts.data);
     detached_deinit(&snapshot->detached);
+    goroutine_names_deinit(&snapshot->goroutine_names);
     contexts_deinit(&snapshot->contexts);
     numbers_deinit(&snapshot->numbers);
     strings_deinit(&snapshot->strings);
@@ -367,7 +372,8 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
         edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
     else if (snapshot->numbers.list.count > 0)
         edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
-    return lines_write_node(at, &snapshot->digits, label.type, label.name,
+    return lines_write_node(at, &snapshot->digits, label.type,
+                            goroutine_names_of(&snapshot->goroutine_names, number, label.name),
                             node_ids_of(&snapshot->ids, number, node),
                             node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges,
                             detached_of(&snapshot->detached, number));

@@ -78,6 +78,116 @@ static struct g2h_bytes without_statement(struct g2h_bytes name)
     return statement ? (struct g2h_bytes){name.data, (uint64_t)(statement - name.data)} : name;
 }
 
+/* ---- locations in a narrow column ---- */
+
+static size_t place_characters(const uint8_t *begin, const uint8_t *end)
+{
+    return page_characters((const char *)begin, (size_t)(end - begin));
+}
+
+/* Appends the end of a function's name, at most most characters of it with the ellipsis in front:
+ * from the begin of one of its parts on, if that is near. */
+static void place_append_end(struct text *text, struct g2h_bytes name, size_t most)
+{
+    enum { NEAR = 4 };
+    const uint8_t *end = name.data + name.size, *cut = end, *part = end;
+    if (place_characters(name.data, end) <= most) {
+        text_append(text, (const char *)name.data, (size_t)name.size);
+        return;
+    }
+    while (cut > name.data && place_characters(cut - 1, end) < most)
+        cut--;
+    for (const uint8_t *at = cut; at < end && at < cut + NEAR && part == end; at++)
+        part = at[-1] == '.' || at[-1] == '/' ? at : part;
+    text_append_string(text, "…");
+    text_append(text, (const char *)(part < end ? part : cut),
+                (size_t)(end - (part < end ? part : cut)));
+}
+
+/* Returns the characters of a function's name that are shown at least: its last part, if that is
+ * short. */
+static size_t place_least(struct g2h_bytes name)
+{
+    enum { MOST = 7 };
+    const uint8_t *end = name.data + name.size, *part = end;
+    while (part > name.data && part[-1] != '.' && part[-1] != '/')
+        part--;
+    const size_t all = place_characters(name.data, end), last = place_characters(part, end) + 1,
+                 least = all < last ? all : last;
+    return least < MOST ? least : MOST;
+}
+
+/* The parts of a location: "[chan send] main.step main.go:31 ← main.worker". */
+struct place_parts {
+    struct g2h_bytes state, function, line, runs; /* the line begins with a blank */
+};
+
+static struct place_parts place_parts_of(const char *data, size_t size)
+{
+    struct g2h_bytes rest = report_bytes(data, size);
+    struct place_parts parts = {.state = {rest.data, 0}};
+    const uint8_t *caller = bytes_find(rest, " ← "), *state = bytes_find(rest, "] ");
+    if (caller) {
+        const uint64_t skip = (uint64_t)(caller - rest.data) + strlen(" ← ");
+        parts.runs = (struct g2h_bytes){rest.data + skip, rest.size - skip};
+        rest.size = (uint64_t)(caller - rest.data);
+    }
+    if (state && state < rest.data + rest.size) {
+        parts.state.size = (uint64_t)(state - rest.data) + 1;
+        rest.data += parts.state.size + 1;
+        rest.size -= parts.state.size + 1;
+    }
+    uint64_t end = rest.size;
+    while (end > 0 && rest.data[end - 1] != ' ')
+        end--;
+    parts.line = (struct g2h_bytes){rest.data + rest.size, 0};
+    if (end > 0 && bytes_contain((struct g2h_bytes){rest.data + end, rest.size - end}, ":"))
+        parts.line = (struct g2h_bytes){rest.data + end - 1, rest.size - end + 1};
+    parts.function = (struct g2h_bytes){rest.data, rest.size - parts.line.size};
+    return parts;
+}
+
+/* Appends a location that is too long so that it fits. The line comes last to be left out: first
+ * goes the function that the goroutine runs, then the begin of the name of the function that it
+ * waits in, then the end of its state. */
+static void place_fit(struct text *text, const char *data, size_t size, size_t most)
+{
+    enum { OF_STATE = 6, LEAST = 3, ARROW = 3, OF_RUNS = 6 };
+    const struct place_parts parts = place_parts_of(data, size);
+    const size_t line = place_characters(parts.line.data, parts.line.data + parts.line.size),
+                 function = place_characters(parts.function.data,
+                                             parts.function.data + parts.function.size),
+                 least = place_least(parts.function);
+    size_t state = (size_t)parts.state.size, left = most > line ? most - line : 0;
+    if (state > 0 && state + 1 + least > left) {
+        state = left > OF_STATE + 1 + least ? left - 1 - least : OF_STATE;
+        page_append_clipped(text, data, (size_t)parts.state.size - 1, state - 1);
+        text_append_string(text, "]");
+    } else {
+        text_append(text, data, state);
+    }
+    state += state > 0; /* the blank behind it */
+    left -= state < left ? state : left;
+    if (left >= LEAST) {
+        text_append_string(text, state > 0 ? " " : "");
+        place_append_end(text, parts.function, left);
+    }
+    text_append(text, (const char *)parts.line.data, (size_t)parts.line.size);
+    if (parts.runs.size > 0 && function + ARROW < left) {
+        const size_t room = left - function - ARROW;
+        text_append_string(text, " ← ");
+        place_append_end(text, room < OF_RUNS ? report_bytes("", 0) : parts.runs, room);
+        text_append_string(text, room < OF_RUNS ? "…" : "");
+    }
+}
+
+/* Returns whether a page has room for labels beside the rest of a row. */
+static bool is_wide_page(const struct page *page)
+{
+    enum { WIDE = 120 };
+    return page->columns >= WIDE;
+}
+
 /* The table of places. */
 struct goroutines_report {
     const struct report *report;
@@ -102,7 +212,7 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
     const struct goroutine_labels *labels = &goroutines->labels;
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     const struct leaks_place *leaked = leaks_at(leaks, report->findings, place->node);
-    const bool has_leaks = leaks->places.count > 0;
+    const bool has_leaks = leaks->places.count > 0, is_wide = is_wide_page(report->page);
     const bool has_labels = labels->list.count > 0 && !report->page->hides_texts;
     _cleanup_(text_deinit) struct text site = {0}, of_place = {0};
     findings_append_targets(report->findings, edges,
@@ -111,16 +221,16 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
     if (has_labels)
         TRY(goroutine_labels_append(report->findings, labels, place->node, &of_place));
     TRY_MEMORY(!site.failed && !of_place.failed);
-    enum { SHORT = 24, LONG = 40 }; /* characters of go statements */
+    enum { SHORT = 24, LONG = 40, MIDDLE = 100 }; /* characters of go statements, and of pages */
     const struct g2h_bytes name = text_without(report_name(report, place->node), words);
-    TABLE_OPEN(
-        goroutines->table,
-        "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.*s{started_at}%?.28s{labels}|%s{place}"
-        "%?b{leaked_retained}",
-        without_statement(name), report->findings->base != NULL, place->grown, place->count,
-        has_leaks, leaked ? leaked->count : 0, place->retained,
-        labels->list.count > 0 ? SHORT : LONG, site_of(report_bytes(site.data, site.size)),
-        has_labels, &of_place, name, has_leaks, leaked ? leaked->retained : 0);
+    TABLE_OPEN(goroutines->table,
+               "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.*s{started_at}%?.*s{labels}|%s{place}"
+               "%?b{leaked_retained}",
+               without_statement(name), report->findings->base != NULL, place->grown, place->count,
+               has_leaks, leaked ? leaked->count : 0, place->retained,
+               report->page->columns < MIDDLE ? SHORT : LONG,
+               site_of(report_bytes(site.data, site.size)), has_labels, is_wide ? LONG : 0,
+               &of_place, name, has_leaks, leaked ? leaked->retained : 0);
     TRY(put_details(report, place->node));
     page_close(report->page);
     return NULL;
@@ -192,13 +302,15 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
     _cleanup_(table_deinit) struct table table = {.page = NULL};
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     uint64_t others = 0, bytes = 0;
+    const bool has_labels = goroutines->labels.list.count > 0 && !report->page->hides_texts;
     char titles[96];
     TRY(g2h_edges_create(report->findings->view, &edges));
-    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s",
+    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s%s",
              report->findings->base ? ",>grown" : "",
-             goroutines->leaks.places.count > 0 ? ",>leaked" : "",
-             goroutines->labels.list.count > 0 && !report->page->hides_texts ? ",labels" : "");
+             goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? "," : "",
+             has_labels ? &"_labels"[is_wide_page(report->page)] : "");
     table_init(&table, report->page, "goroutines", titles, shown);
+    table.fit = place_fit;
     goroutines->table = &table;
     for (size_t i = 0; i < places->count; i++) {
         TRY(put_place(goroutines, edges, &places->data[i]));

@@ -12,12 +12,12 @@ void table_init(struct table *table, struct page *page, const char *key, const c
 {
     *table = (struct table){.page = page, .most = most};
     for (const char *at = titles; *at && table->count < TABLE_COLUMNS; table->count++) {
-        const bool is_number = *at == '>';
-        const size_t size = strcspn(at + is_number, ",");
-        table->columns[table->count].is_number = is_number;
-        table->columns[table->count].title =
-            (struct g2h_bytes){(const uint8_t *)at + is_number, size};
-        at += is_number + size;
+        const bool is_number = *at == '>', is_below = *at == '_';
+        const char *title = at + (is_number || is_below);
+        const size_t size = strcspn(title, ",");
+        table->columns[table->count] =
+            (struct table_column){{(const uint8_t *)title, size}, is_number, is_below};
+        at = title + size;
         at += *at == ',';
     }
     page_open_list(page, key);
@@ -81,25 +81,53 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
         widths[column] = width > widths[column] ? width : widths[column];
     }
     for (size_t i = 1; i < table->count; i++)
-        others += GAP + widths[i];
+        others += table->columns[i].is_below ? 0 : GAP + widths[i];
     const size_t columns = table->page->columns,
                  width = columns > others + LEAST_FIRST + 2 ? columns - others - 2 : LEAST_FIRST;
     widths[0] = width; /* always all of it, so that the numbers of all tables line up */
 }
 
+/* Removes the blanks at the end of a line. */
+static void end_line(struct page *page)
+{
+    while (page->out.size > 0 && page->out.data[page->out.size - 1] == ' ')
+        page->out.size--;
+}
+
+/* Puts what is in a column that is below its row. */
+static void put_below(const struct table *table, size_t column, const char *data, size_t size)
+{
+    enum { INDENT = 6, LINES = 2 };
+    struct page *page = table->page;
+    const struct g2h_bytes title = table->columns[column].title;
+    if (size == 0)
+        return;
+    end_line(page);
+    page_say(page, "\n");
+    page_blanks(page, INDENT);
+    text_append(&page->out, (const char *)title.data, (size_t)title.size);
+    page_blanks(page, 2);
+    page_append_cell(page, data, size, LINES * page->columns);
+}
+
 static void put_cell(const struct table *table, size_t column, size_t width, const char *data,
                      size_t size)
 {
-    const size_t count = page_characters(data, size), blanks = count < width ? width - count : 0;
     struct page *page = table->page;
-    if (size == 0 && column + 1 == table->count)
-        return;
+    _cleanup_(text_deinit) struct text fitting = {0};
+    if (column == 0 && table->fit && page_characters(data, size) > width) {
+        table->fit(&fitting, data, size, width);
+        page->out.failed |= fitting.failed;
+        data = fitting.data ? fitting.data : "";
+        size = fitting.size;
+    }
+    const size_t count = page_characters(data, size), blanks = count < width ? width - count : 0;
     if (column > 0)
         page_blanks(page, GAP);
     if (table->columns[column].is_number)
         page_blanks(page, blanks);
     page_append_cell(page, data, size, width);
-    if (!table->columns[column].is_number && column + 1 < table->count)
+    if (!table->columns[column].is_number)
         page_blanks(page, blanks);
 }
 
@@ -108,6 +136,8 @@ static void put_titles(const struct table *table, const size_t *widths)
     page_say(table->page, "\n");
     for (size_t i = 0; i < table->count; i++) {
         const struct g2h_bytes title = table->columns[i].title;
+        if (table->columns[i].is_below)
+            continue;
         if (i == 0)
             page_begin_strong(table->page);
         put_cell(table, i, widths[i] + (i == 0 ? 2 : 0), (const char *)title.data,
@@ -127,12 +157,19 @@ struct g2h_error *table_end(struct table *table)
     find_widths(table, widths);
     put_titles(table, widths);
     for (size_t i = 0; i < table->ends.count; i++) {
+        const size_t column = i % table->count;
         size_t size;
         const char *data = cell(table, i, &size);
-        if (i % table->count == 0)
+        if (column == 0) {
+            end_line(table->page);
             page_say(table->page, "\n  ");
-        put_cell(table, i % table->count, widths[i % table->count], data, size);
+        }
+        if (table->columns[column].is_below)
+            put_below(table, column, data, size);
+        else
+            put_cell(table, column, widths[column], data, size);
     }
+    end_line(table->page);
     page_say(table->page, "\n");
     return NULL;
 }

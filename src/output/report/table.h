@@ -9,22 +9,28 @@
 
 enum { TABLE_COLUMNS = 8 };
 
+/* Appends a cell of the first column so that it has at most most characters. */
+typedef void (*table_fit)(struct text *text, const char *data, size_t size, size_t most);
+
 /* A table gets its fields row by row, from the left. table_end() writes its lines to the page, when
  * the widths of the columns are known. The keys in JSON are those of the fields. */
 struct table {
     struct page *page;
-    struct {
+    struct table_column {
         struct g2h_bytes title;
         bool is_number; /* aligned to the right */
+        bool is_below;  /* has no width: what is in it is a line of its own below the row */
     } columns[TABLE_COLUMNS];
-    size_t count; /* of columns; the first one gets the width that the others leave */
-    size_t most;  /* most rows outside of JSON, which has all rows */
+    table_fit fit; /* NULL: cells of the first column are cut as others are */
+    size_t count;  /* of columns; the first one gets the width that the others leave */
+    size_t most;   /* most rows outside of JSON, which has all rows */
     struct text cells;
     VECTOR(size_t) ends; /* end of each cell in cells */
 };
 
 /* Begins a table; key is the key of its list in JSON. titles are those of its columns, with commas
- * between them; those of numbers begin with '>'. */
+ * between them; those of numbers begin with '>'; one that begins with '_' is of a line below each
+ * row, which begins with the title. */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most);
 

@@ -1,0 +1,109 @@
+/* hidden; see hidden.h. */
+#include "graph/hidden.h"
+
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "exe/exe.h"
+#include "heap/heap.h"
+#include "typing/typing.h"
+
+enum {
+    SINCE_CLEANUPS = 24, /* Go 1.24 */
+    SINCE_BOXES = 26,
+    MOST_OF_CLOSURE = 64, /* bytes of a cleanup's closure; it has at most four words */
+};
+
+/* Returns the first word of an object, by which a closure has its code; 0: it has none. */
+static uint64_t hidden_code_of(const struct g2h_graph *graph, uint32_t number)
+{
+    struct g2h_object object;
+    heap_object(graph->heap, number, &object);
+    return object.contents.size < graph->heap->params.pointer_size
+               ? 0
+               : heap_word(graph->heap, object.contents.data);
+}
+
+static bool hidden_is_closure(const struct g2h_graph *graph, uint32_t object)
+{
+    return map_get(&graph->typing->cleanup_by_entry, hidden_code_of(graph, object)) != MAP_NONE;
+}
+
+static bool hidden_has_closures(const struct g2h_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->heap->object_count; i++)
+        if (heap_object_size(graph->heap, i) <= MOST_OF_CLOSURE && hidden_is_closure(graph, i))
+            return true;
+    return false;
+}
+
+/* Since Go 1.26 the closure does not lead to the function and its argument. */
+static enum hidden_kind hidden_kind_of(const struct g2h_graph *graph)
+{
+    const struct g2h_heap *heap = graph->heap;
+    if (heap->go_minor < SINCE_CLEANUPS || heap->facts.has_stack_objects)
+        return HIDDEN_NONE; /* a process's records have all of it */
+    if (!graph->typing || !graph->exe || graph->typing->has_inlined_cleanups)
+        return HIDDEN_ALL;
+    if (graph->typing->cleanup_by_entry.count == 0 || !hidden_has_closures(graph))
+        return HIDDEN_NONE;
+    return heap->go_minor < SINCE_BOXES ? HIDDEN_CLOSURES : HIDDEN_OTHERS;
+}
+
+/* Collects the functions that goroutines run: those of their outermost frames, but for the
+ * runtime's own frame below. They have no parameters. */
+static struct g2h_error *hidden_find_started(struct hidden *hidden)
+{
+    const struct roots *roots = &hidden->graph->roots;
+    uint32_t known;
+    for (size_t i = 0; i < roots->goroutines.count; i++) {
+        const struct root_goroutine *goroutine = &roots->goroutines.data[i];
+        for (uint32_t j = goroutine->frame_count; j > 0; j--) {
+            const struct heap_stack_frame frame = heap_frame(
+                hidden->graph->heap, roots->frames.data[goroutine->first_frame + j - 1].frame);
+            if (bytes_are(frame.function, "runtime.goexit"))
+                continue;
+            TRY_MEMORY(map_put(&hidden->started, frame.entry, 1, &known));
+            break;
+        }
+    }
+    return NULL;
+}
+
+struct g2h_error *hidden_init(const struct g2h_graph *graph, struct hidden *ret)
+{
+    *ret = (struct hidden){.graph = graph, .kind = hidden_kind_of(graph)};
+    return ret->kind == HIDDEN_OTHERS ? hidden_find_started(ret) : NULL;
+}
+
+void hidden_deinit(struct hidden *hidden)
+{
+    map_deinit(&hidden->started);
+}
+
+/* Returns whether code is a function without parameters that a go or defer statement runs: one that
+ * some goroutine runs, or one that the compiler has made of a statement with arguments. */
+static bool hidden_is_started(const struct hidden *hidden, uint64_t code)
+{
+    struct g2h_bytes name;
+    uint64_t entry;
+    if (map_get(&hidden->started, code) != MAP_NONE)
+        return true;
+    return exe_function_at(hidden->graph->exe, code, &name, &entry) && entry == code &&
+           (bytes_contain(name, ".gowrap") || bytes_contain(name, ".deferwrap"));
+}
+
+bool hidden_has(const struct hidden *hidden, uint32_t object)
+{
+    switch (hidden->kind) {
+    case HIDDEN_NONE:
+        return false;
+    case HIDDEN_CLOSURES:
+        return hidden_is_closure(hidden->graph, object);
+    case HIDDEN_OTHERS:
+        return !hidden_is_started(hidden, hidden_code_of(hidden->graph, object));
+    case HIDDEN_ALL:
+        break;
+    }
+    return true;
+}
