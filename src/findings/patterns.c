@@ -1,98 +1,382 @@
 /* patterns; see patterns.h. */
 #include "findings/patterns.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include <go2heapsnapshot/values.h>
+
+#include "base/bits.h"
 #include "base/bytes.h"
+#include "base/scope.h"
 #include "findings/stack_places.h"
 
-/* ---- net/http ---- */
+/* ---- names ---- */
 
-/* Returns whether a goroutine runs a function and waits in it, not in what it calls. */
+/* Returns whether goroutine number number runs a function and waits in it, not in what it calls. A
+ * function that ends in '*' stands for all whose names begin so. */
 static bool waits_in(const struct findings *findings, uint32_t number, const char *function)
 {
+    const size_t size = strlen(function);
     struct stack_walk walk;
     struct g2h_view_call call;
     stack_walk_begin(&walk, findings->view, number, false);
-    return bytes_are(walk.goroutine.function, function) && walk.goroutine.at != UINT32_MAX &&
-           stack_walk_next(&walk, &call) && bytes_are(call.function, function);
+    if (walk.goroutine.at == UINT32_MAX || !stack_walk_next(&walk, &call) ||
+        !bytes_same(call.function, walk.goroutine.function))
+        return false;
+    return function[size - 1] != '*'
+               ? bytes_are(call.function, function)
+               : call.function.size >= size && memcmp(call.function.data, function, size - 1) == 0;
 }
 
-/* Counts the bodies of responses that a program can still read or close: not garbage, and not held
- * by the goroutine alone that waits for their end. */
-static uint64_t count_bodies(const struct findings *findings)
+/* Returns whether a name is that of a class, with the path of its package or without. */
+static bool pattern_is_class(const char *name, size_t size, const char *class)
 {
-    static const char class[] = "http.bodyEOFSignal", loop[] = ".readLoop";
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
-        const struct merged_node *node = findings_node(findings, i);
-        size_t size;
-        const char *name = merged_name(&findings->merged, i, &size);
-        if (node->kind != MERGED_CLASS || node->is_garbage || size < strlen(class) ||
-            memcmp(name + size - strlen(class), class, strlen(class)) != 0)
-            continue;
-        const uint32_t place = findings_place_of(findings, i);
-        name = place == MERGED_NONE ? "" : merged_name(&findings->merged, place, &size);
-        if (place == MERGED_NONE || !memmem(name, size, loop, strlen(loop)))
-            count += node->count;
-    }
-    return count;
+    const size_t wanted = strlen(class);
+    return size >= wanted && memcmp(name + size - wanted, class, wanted) == 0 &&
+           (size == wanted || name[size - wanted - 1] == '/');
 }
+
+static bool pattern_is_of_class(const struct findings *findings, uint32_t node, const char *class)
+{
+    size_t size;
+    const char *name = merged_name(&findings->merged, node, &size);
+    return findings_node(findings, node)->kind == MERGED_CLASS &&
+           pattern_is_class(name, size, class);
+}
+
+/* ---- conditions of goroutines ---- */
+
+/* The table's row of a pattern, and the place that it is tried for. */
+struct pattern_try {
+    const struct findings *findings;
+    const char *class;
+    uint32_t place, count; /* count: of goroutines */
+    const uint32_t *list;
+};
 
 /* The goroutine that reads a connection waits until the body of the response has been read or
- * closed. If nothing else leads to the body, nothing can do that any more. */
-static uint64_t count_unclosed(const struct findings *findings, uint32_t place)
+ * closed. If nothing else leads to the body, nothing can do that any more: bodies that are not
+ * garbage, and not held by such a goroutine alone, can still be closed. */
+static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t *ret)
 {
+    static const char loop[] = ".readLoop";
+    const struct findings *findings = try->findings;
     const size_t all = g2h_view_goroutine_count(findings->view);
-    const uint64_t bodies = count_bodies(findings);
-    uint64_t waiting = 0;
-    uint32_t count;
-    stack_index_of(findings, place, &count);
+    uint64_t bodies = 0, waiting = 0;
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        size_t size = 0;
+        if (node->is_garbage || !pattern_is_of_class(findings, i, try->class))
+            continue;
+        const uint32_t place = findings_place_of(findings, i);
+        const char *name = place == MERGED_NONE ? "" : merged_name(&findings->merged, place, &size);
+        if (!memmem(name, size, loop, strlen(loop)))
+            bodies += node->count;
+    }
     for (uint32_t i = 0; i < all; i++)
         waiting += waits_in(findings, i, "net/http.(*persistConn).readLoop");
     waiting -= bodies < waiting ? bodies : waiting;
-    return waiting < count ? waiting : count;
+    *ret = waiting < try->count ? waiting : try->count;
+    return NULL;
 }
 
-/* ---- database/sql ---- */
+/* The goroutine waits until an object is closed that it alone holds: nothing can close it. */
+static struct g2h_error *count_held_alone(const struct pattern_try *try, uint64_t *ret)
+{
+    const struct findings *findings = try->findings;
+    *ret = 0;
+    for (uint32_t i = try->place + 1; i < findings->merged.nodes.count; i++)
+        if (pattern_is_of_class(findings, i, try->class) &&
+            findings_place_of(findings, i) == try->place)
+            *ret += findings_node(findings, i)->count;
+    *ret = *ret < try->count ? *ret : try->count;
+    return NULL;
+}
 
-/* Each sql.DB has one such goroutine until it is closed. Few programs have many of these. */
-static uint64_t count_databases(const struct findings *findings, uint32_t place)
+/* Few programs have as many of these, and none has to. */
+static struct g2h_error *count_many(const struct pattern_try *try, uint64_t *ret)
 {
     enum { MANY = 10 };
-    uint32_t count;
-    stack_index_of(findings, place, &count);
-    return count >= MANY ? count : 0;
+    *ret = try->count >= MANY ? try->count : 0;
+    return NULL;
 }
 
-/* ---- all patterns ---- */
+/* ---- package time ---- */
+
+CLEANUP_POINTER(pattern_destroy_values, struct g2h_values, g2h_values_destroy);
+
+static bool pattern_path_ends(const struct g2h_value *value, const char *end)
+{
+    const size_t size = strlen(end);
+    return value->path_size >= size &&
+           memcmp(value->path + value->path_size - size, end, size) == 0;
+}
+
+/* Returns the channel of a timer, a node of the view, if the timer is periodic, which is that of a
+ * Ticker; else UINT32_MAX. The channel is the first word. */
+static uint32_t ticker_channel(const struct findings *findings, struct g2h_values *values,
+                               struct g2h_edges *edges, uint32_t timer)
+{
+    static const uint64_t OF_ZERO = (uint64_t)1 << 63; /* the order of a signed 0 */
+    struct g2h_value value;
+    struct g2h_edge edge;
+    bool is_periodic = false;
+    uint64_t number;
+    g2h_values_begin(values, timer);
+    while (g2h_values_next(values, &value))
+        if (pattern_path_ends(&value, "period") && g2h_value_order(findings->view, &value, &number))
+            is_periodic = number > OF_ZERO;
+    g2h_edges_begin(edges, timer, timer + 1);
+    while (is_periodic && g2h_edges_next(edges, &edge))
+        if (edge.offset == 0)
+            return edge.target;
+    return UINT32_MAX;
+}
+
+/* Finds the channels of all Tickers: before Go 1.23 these are objects of their own class. */
+static struct g2h_error *tickers_find(const struct findings *findings, struct map *channels)
+{
+    _cleanup_(pattern_destroy_values) struct g2h_values *values = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    const uint32_t nodes = g2h_view_node_count(findings->view);
+    uint32_t known;
+    _cleanup_free_ bool *is_timer =
+        calloc(g2h_view_name_count(findings->view) + (size_t)1, sizeof(*is_timer));
+    TRY_MEMORY(is_timer);
+    TRY(g2h_values_create(findings->view, &values));
+    TRY(g2h_edges_create(findings->view, &edges));
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        const uint32_t name = findings_node(findings, i)->name;
+        if (name < g2h_view_name_count(findings->view) &&
+            (pattern_is_of_class(findings, i, "runtime.timeTimer") ||
+             pattern_is_of_class(findings, i, "time.Ticker") ||
+             pattern_is_of_class(findings, i, "time.Timer")))
+            is_timer[name] = true;
+    }
+    for (uint32_t i = 0; i < nodes; i++) {
+        struct g2h_node node;
+        g2h_view_brief(findings->view, i, &node);
+        if (node.kind != G2H_NODE_OBJECT || node.name == G2H_NAME_NONE || !is_timer[node.name])
+            continue;
+        const uint32_t channel = ticker_channel(findings, values, edges, i);
+        if (channel != UINT32_MAX)
+            TRY_MEMORY(map_put(channels, channel, 1, &known));
+    }
+    return NULL;
+}
+
+/* Returns whether a goroutine waits for a tick, and for nothing else. */
+static bool waits_for_tick(const struct findings *findings, struct g2h_edges *edges,
+                           uint32_t number, const struct map *channels)
+{
+    static const char label[] = "waiting on";
+    struct g2h_view_goroutine goroutine;
+    struct g2h_edge edge;
+    bool is_ticker = false;
+    unsigned count = 0;
+    g2h_view_goroutine(findings->view, number, &goroutine);
+    g2h_edges_begin(edges, goroutine.node, goroutine.node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        size_t size;
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        if (size != strlen(label) || memcmp(name, label, size) != 0)
+            continue;
+        is_ticker = map_get(channels, edge.target) != MAP_NONE;
+        count++;
+    }
+    return is_ticker && count == 1;
+}
+
+static struct g2h_error *count_ticking(const struct pattern_try *try, uint64_t *ret)
+{
+    _cleanup_(map_deinit) struct map channels = {0};
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    enum { MANY = 10 };
+    struct g2h_view_goroutine goroutine;
+    *ret = 0;
+    if (try->count < MANY || !g2h_view_is_typed(try->findings->view))
+        return NULL;
+    g2h_view_goroutine(try->findings->view, try->list[0], &goroutine);
+    if (!bytes_are(goroutine.record.wait_reason, "chan receive"))
+        return NULL;
+    TRY(tickers_find(try->findings, &channels));
+    TRY(g2h_edges_create(try->findings->view, &edges));
+    for (uint32_t i = 0; i < try->count; i++)
+        *ret += waits_for_tick(try->findings, edges, try->list[i], &channels);
+    return NULL;
+}
+
+/* ---- all patterns of goroutines ---- */
+
+#define NO_BODY \
+    "the body of a response from http.Client was not read to its end and closed: net/http keeps " \
+    "the connection"
+#define NO_CANCEL \
+    "nothing has the context's cancel function any more, which ends them: go vet finds such calls"
 
 static const struct {
-    const char *function; /* that the goroutines run, and wait in, not in what it calls */
-    uint64_t (*count)(const struct findings *findings, uint32_t place);
+    const char
+        *function; /* that the goroutines run, and wait in, not in what it calls; NULL: any */
+    struct g2h_error *(*count)(const struct pattern_try *try, uint64_t *ret);
+    const char *class; /* of the object that they wait for */
     const char *meaning;
 } patterns[] = {
-    {"net/http.(*persistConn).readLoop", count_unclosed,
-     "the body of a response from http.Client was not read to its end and closed: net/http keeps "
-     "the connection"},
-    {"net/http.(*persistConn).writeLoop", count_unclosed,
-     "the body of a response from http.Client was not read to its end and closed: net/http keeps "
-     "the connection"},
-    {"database/sql.(*DB).connectionOpener", count_databases,
+    {"net/http.(*persistConn).readLoop", count_unclosed, "http.bodyEOFSignal", NO_BODY},
+    {"net/http.(*persistConn).writeLoop", count_unclosed, "http.bodyEOFSignal", NO_BODY},
+    {"database/sql.(*DB).connectionOpener", count_many, NULL,
      "each belongs to a sql.DB that is open: sql.Open makes one for the whole program, Close ends "
      "it"},
+    {"database/sql.(*Rows).awaitDone", count_held_alone, "sql.Rows",
+     "nothing else has the sql.Rows any more, which were neither read to their end nor closed: "
+     "each keeps a connection"},
+    {"database/sql.(*Tx).awaitDone", count_held_alone, "sql.Tx",
+     "nothing else has the sql.Tx any more, which was neither committed nor rolled back: each "
+     "keeps "
+     "a connection"},
+    {"context.(*cancelCtx).propagateCancel.func*", count_held_alone, "context.cancelCtx",
+     NO_CANCEL},
+    {"context.propagateCancel.func*", count_held_alone, "context.cancelCtx", NO_CANCEL},
+    {"google.golang.org/grpc.newClientStream*", count_held_alone, "grpc.clientStream",
+     "nothing else has the gRPC stream any more, which was not received from until io.EOF or an "
+     "error: that, or its context's cancel function, ends it"},
+    {NULL, count_ticking, NULL,
+     "each receives from a time.Ticker and from nothing else: Stop does not end it, only its code "
+     "after a tick can; a select with a channel that is closed ends it"},
 };
 
-void pattern_find(const struct findings *findings, uint32_t place, struct pattern *ret)
+struct g2h_error *pattern_find(const struct findings *findings, uint32_t place, struct pattern *ret)
 {
-    uint32_t count;
-    const uint32_t *list = stack_index_of(findings, place, &count);
+    struct pattern_try try = {.findings = findings, .place = place};
+    try.list = stack_index_of(findings, place, &try.count);
     *ret = (struct pattern){.meaning = NULL};
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns) && count > 0; i++) {
-        if (!waits_in(findings, list[0], patterns[i].function))
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns) && try.count > 0; i++) {
+        if (patterns[i].function && !waits_in(findings, try.list[0], patterns[i].function))
             continue;
-        ret->count = patterns[i].count(findings, place);
+        try.class = patterns[i].class;
+        TRY(patterns[i].count(&try, &ret->count));
         ret->meaning = ret->count > 0 ? patterns[i].meaning : NULL;
-        return;
+        return NULL;
     }
+    return NULL;
+}
+
+/* ---- conditions of objects ---- */
+
+/* Returns a node of the view by its number in the order of dominators if it is merged in a node,
+ * else UINT32_MAX. */
+static uint32_t pattern_member(const struct findings *findings, uint32_t merged, uint32_t number)
+{
+    return findings->merged.of[number] == merged ? g2h_dominators_node(findings->dominators, number)
+                                                 : UINT32_MAX;
+}
+
+/* Returns whether a node of the view belongs to package context: a context, or the memory of a map
+ * of children. */
+static bool contexts_are_of(const struct findings *findings, uint32_t number)
+{
+    struct g2h_node node;
+    size_t size;
+    g2h_view_brief(findings->view, number, &node);
+    const char *name = findings_name_of(findings->view, number, &size);
+    const struct g2h_bytes is = {(const uint8_t *)name, size};
+    return node.kind == G2H_NODE_OBJECT &&
+           (bytes_begin(is, "map[context.canceler]struct {}") || bytes_begin(is, "context."));
+}
+
+/* Removes the nodes from a set to which anything but contexts and their maps leads: a cancel
+ * function, a frame that has one, or whoever may have one. */
+static struct g2h_error *contexts_remove_used(const struct findings *findings, uint64_t *set)
+{
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    const uint32_t nodes = g2h_view_node_count(findings->view);
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(findings->view, &edges));
+    for (uint32_t i = 0; i < nodes; i++) {
+        bool is_known = false, is_of = false;
+        g2h_edges_begin(edges, i, i + 1);
+        while (g2h_edges_next(edges, &edge)) {
+            if (!bits_have(set, edge.target) || !g2h_edge_leads(edge.flags))
+                continue;
+            is_of = is_known ? is_of : contexts_are_of(findings, i);
+            is_known = true;
+            if (!is_of)
+                set[edge.target / 64] &= ~((uint64_t)1 << edge.target % 64);
+        }
+    }
+    return NULL;
+}
+
+/* Counts the contexts that nothing can cancel any more but their parent. */
+static struct g2h_error *count_lost_contexts(const struct findings *findings, uint32_t node,
+                                             uint64_t *ret)
+{
+    const uint32_t nodes = g2h_view_node_count(findings->view);
+    _cleanup_free_ uint64_t *set = calloc((size_t)nodes / 64 + 1, sizeof(*set));
+    TRY_MEMORY(set);
+    for (uint32_t i = 0; i < findings->merged.of_count; i++) {
+        const uint32_t member = pattern_member(findings, node, i);
+        if (member < nodes)
+            bits_add(set, member);
+    }
+    TRY(contexts_remove_used(findings, set));
+    for (uint32_t i = 0; i < nodes; i++)
+        *ret += bits_have(set, i);
+    return NULL;
+}
+
+/* Counts the Tickers whose channel nothing else has. That the runtime's timers hold them, and not
+ * the program, makes them lost. */
+static struct g2h_error *count_lost_tickers(const struct findings *findings, uint32_t node,
+                                            uint64_t *ret)
+{
+    _cleanup_(pattern_destroy_values) struct g2h_values *values = NULL;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    TRY(g2h_values_create(findings->view, &values));
+    TRY(g2h_edges_create(findings->view, &edges));
+    for (uint32_t i = 0; i < findings->merged.of_count; i++) {
+        const uint32_t member = pattern_member(findings, node, i);
+        if (member == UINT32_MAX)
+            continue;
+        const uint32_t channel = ticker_channel(findings, values, edges, member);
+        *ret += channel != UINT32_MAX && g2h_dominators_of(findings->dominators, channel) == member;
+    }
+    return NULL;
+}
+
+#define LOST_TICKERS \
+    "nothing receives from these Tickers: before Go 1.23, or with GODEBUG=asynctimerchan=1, only " \
+    "Stop frees one"
+
+static const struct {
+    const char *class, *holder; /* of the objects; what the class of what holds them begins with */
+    struct g2h_error *(*count)(const struct findings *findings, uint32_t node, uint64_t *ret);
+    const char *meaning;
+} object_patterns[] = {
+    {"context.cancelCtx", "map[context.canceler]struct {}", count_lost_contexts,
+     "nothing has the cancel functions of these contexts any more: their parent keeps each until "
+     "it "
+     "ends itself. Call cancel when the work is done"},
+    {"time.Ticker", "[]*runtime.timer", count_lost_tickers, LOST_TICKERS},
+    {"runtime.timeTimer", "[]runtime.timerWhen", count_lost_tickers, LOST_TICKERS},
+};
+
+struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t node,
+                                       struct pattern *ret)
+{
+    const uint32_t parent = findings_node(findings, node)->parent;
+    *ret = (struct pattern){.meaning = NULL};
+    for (size_t i = 0; i < sizeof(object_patterns) / sizeof(*object_patterns); i++) {
+        size_t size;
+        if (parent == MERGED_NONE || !pattern_is_of_class(findings, node, object_patterns[i].class))
+            continue;
+        const char *name = merged_name(&findings->merged, parent, &size);
+        const struct g2h_bytes holder = {(const uint8_t *)name, size};
+        if (!bytes_begin(holder, object_patterns[i].holder))
+            continue;
+        TRY(object_patterns[i].count(findings, node, &ret->count));
+        ret->meaning = ret->count > 0 ? object_patterns[i].meaning : NULL;
+        return NULL;
+    }
+    return NULL;
 }

@@ -230,30 +230,63 @@ labels() {
 	rm -f "$at"/*.heapsnapshot
 }
 
-# explained PATTERN WORDS: a report of 60 of a pattern says what they mean, or nothing if there are no WORDS.
+# explained PATTERN COUNT WORDS: a report of so many of a pattern says what they mean, or nothing if there are no WORDS.
 explained() {
 	local said
-	"$at/app" "$1" 60 "$at/$1.dump" 2>"$at/log" && "$converter" --exe "$at/app" --format report --json "$at/$1.dump" >"$at/$1.json" 2>>"$at/log"
-	said=$(jq -r '[.suspects[].meaning // empty] | unique | join("; ")' "$at/$1.json")
-	if [ -n "$2" ] && [[ $said = *"$2"* ]] || [ -z "$2$said" ]; then
-		echo "ok - $name: $1: ${2:-nothing}"
+	"$at/app" "$1" "$2" "$at/$1.dump" 2>"$at/log" && "$converter" --exe "$at/app" --format report --json "$at/$1.dump" >"$at/$1.json" 2>>"$at/log"
+	said=$(jq -r '[.suspects[].meaning // empty] | unique | join("; ")' "$at/$1.json" 2>>"$at/log") || said='no report'
+	if [ -n "$3" ] && [[ $said = *"$3"* ]] || [ -z "$3$said" ]; then
+		echo "ok - $name: $1: ${3:-nothing}"
 	else
-		echo "not ok - $name: $1: ${2:-nothing}"
+		echo "not ok - $name: $1: ${3:-nothing}"
 		echo "# $said"
 	fi
+	rm -f "$at/$1.dump"
 }
 
-# patterns: builds the program whose goroutines have a pattern that is known, or nearly.
+# patterns: builds the programs whose goroutines and objects have a pattern that is known, or nearly.
 patterns() {
+	local ticker=
 	name=$release-patterns at=$build/$release-patterns
 	rm -rf "$at"
 	mkdir -p "$at/src"
 	cp "$here"/go.mod "$here"/patterns/*.go "$at/src"
 	(cd "$at/src" && "$go" build -o "$at/app" .) >"$at/log" 2>&1 || { failed builds && return; }
-	explained unclosed 'the body of a response from http.Client was not read to its end and closed'
-	explained kept ''
-	explained closed ''
-	explained sql 'each belongs to a sql.DB that is open'
+	explained unclosed 60 'the body of a response from http.Client was not read to its end and closed'
+	explained kept 60 ''
+	explained closed 60 ''
+	explained databases 60 'each belongs to a sql.DB that is open'
+	explained rows 600 'nothing else has the sql.Rows any more'
+	explained rows-kept 600 ''
+	explained rows-read 600 ''
+	explained tx 600 'nothing else has the sql.Tx any more'
+	explained tx-kept 600 ''
+	explained contexts 600 'nothing has the cancel functions of these contexts any more'
+	explained contexts-kept 600 ''
+	explained contexts-deferred 600 ''
+	explained foreign 600 "nothing has the context's cancel function any more"
+	explained foreign-kept 600 ''
+	explained foreign-deferred 600 ''
+	[ "$minor" -ge 27 ] || ticker='nothing receives from these Tickers' # with the go.mod of an older release
+	explained tickers 600 "$ticker"
+	explained tickers-kept 600 ''
+	explained ticks 600 'each receives from a time.Ticker and from nothing else'
+	explained ticks-until 600 ''
+	explained afters 600 ''
+	streams
+}
+
+# streams: the same of gRPC, if its library is there.
+streams() {
+	local libraries
+	libraries=$("$top/tools/setup" go-libraries 2>/dev/null) || return
+	name=$release-streams at=$build/$release-streams
+	rm -rf "$at"
+	mkdir -p "$at"
+	GO111MODULE=off GOFLAGS='' GOPATH=$libraries "$go" build -o "$at/app" "$here/streams/main.go" >"$at/log" 2>&1 || { failed builds && return; }
+	explained streams 300 'nothing else has the gRPC stream any more'
+	explained streams-kept 300 ''
+	explained streams-drained 300 ''
 }
 
 variants() {

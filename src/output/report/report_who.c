@@ -428,30 +428,29 @@ static struct g2h_error *put_waited(const struct report *report, uint32_t place,
     return NULL;
 }
 
-/* Reports what the goroutines of a place mean, if that is certain. */
-static void put_pattern(const struct report *report, uint32_t place)
+/* Reports what goroutines or objects mean, if that is certain. */
+static void put_pattern(const struct report *report, const struct pattern *pattern, uint64_t all)
 {
-    struct pattern pattern;
-    pattern_find(report->findings, place, &pattern);
-    if (!pattern.meaning)
+    if (!pattern->meaning)
         return;
     PUT(report->page, "      meaning     ");
-    PUT_IF(pattern.count < findings_members(report->findings, place), report->page,
-           "%n{meaning_count} of them: ", pattern.count);
-    PUT(report->page, "%s{meaning}\n", pattern.meaning);
+    PUT_IF(pattern->count < all, report->page, "%n{meaning_count} of them: ", pattern->count);
+    PUT(report->page, "%s{meaning}\n", pattern->meaning);
 }
 
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
     const uint32_t place = suspect->item, goroutine = who->example.node;
+    struct pattern pattern;
     uint32_t example;
     TRY(put_most(report, suspect, &who->example));
     if (suspect->inside != 0) /* what they hold many of */
         PUT(report->page, "<inside>      of which    %n{count} %#s{class}, %b{retained}\n</>",
             suspect->inside_count, name_of_class(report, suspect->inside),
             report_node(report, suspect->inside)->retained);
-    put_pattern(report, place);
+    TRY(pattern_find(report->findings, place, &pattern));
+    put_pattern(report, &pattern, findings_members(report->findings, place));
     TRY(put_waits_at(report, place, &example));
     TRY(put_waited(report, place, example));
     TRY(put_started_by(report, goroutine));
@@ -560,6 +559,7 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
 {
     const struct suspect *suspect = &who->suspect;
     struct allocator allocator;
+    struct pattern pattern;
     uint64_t ended;
     put_timers(report, suspect);
     TRY(who_find_ended(report->findings, suspect->item, &ended));
@@ -569,6 +569,8 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
             "this for "
             "reuse\n",
             ended);
+    TRY(pattern_find_objects(report->findings, suspect->item, &pattern));
+    put_pattern(report, &pattern, report_node(report, suspect->item)->count);
     put_each(report, suspect);
     if (who->small_count > 0)
         PUT(report->page, "<small>      besides     %n{count} small ones, %b{bytes}\n</>",
