@@ -86,15 +86,37 @@ static bool is_of_runtime(struct g2h_bytes function)
     return function.size > strlen(prefix) && memcmp(function.data, prefix, strlen(prefix)) == 0;
 }
 
-/* Locates a goroutine, at its innermost frame that is not the runtime's, and its frames. Several
- * goroutines may have one node. */
+/* Locates a goroutine at the function that its name says, inlined or not. *ret_found becomes false
+ * if there is none whose line is known. */
+static struct g2h_error *locate_at(const struct locating *locating,
+                                   const struct g2h_view_goroutine *goroutine, bool *ret_found)
+{
+    struct g2h_code_location location;
+    struct g2h_view_call call;
+    *ret_found = false;
+    for (uint32_t i = 0; i < goroutine->frame_count; i++)
+        for (uint32_t of = 0; g2h_view_call(locating->taken->made.view,
+                                            goroutine->first_frame + (size_t)i, of, &call);
+             of++) {
+            if (call.number != goroutine->at)
+                continue;
+            TRY(find_script(locating, call.file, call.line, ret_found, &location));
+            return *ret_found ? scripts_add(locating, goroutine->node, &location) : NULL;
+        }
+    return NULL;
+}
+
+/* Locates a goroutine, at the line in its name or, if that has none, at its innermost frame that is
+ * not the runtime's, and its frames. Several goroutines may have one node. */
 static struct g2h_error *locate_goroutine(const struct locating *locating,
                                           const struct g2h_view_goroutine *goroutine,
                                           uint32_t *last_node)
 {
     const struct g2h_view *view = locating->taken->made.view;
     struct g2h_bytes callee;
-    bool is_located = goroutine->node == *last_node;
+    bool is_located = goroutine->node == *last_node || goroutine->node == UINT32_MAX;
+    if (!is_located && goroutine->at != UINT32_MAX)
+        TRY(locate_at(locating, goroutine, &is_located));
     for (uint32_t i = 0; i < goroutine->frame_count; i++) {
         struct g2h_view_frame frame;
         g2h_view_frame(view, goroutine->first_frame + (size_t)i, &frame);

@@ -115,7 +115,7 @@ function* nodesOf({snapshot: {meta: {node_fields: fields}}, nodes, edges, string
     yield {...node(i), properties};
   }
 }
-await attached('links and values are those of the snapshot: the line in the name of each frame, what each edge leads to', [], async server => {
+await attached('links and values are those of the snapshot: the line in the name of each goroutine and frame, what each edge leads to', [], async server => {
   const client = await Client.connect(server);
   await client.takeSnapshot();
   const snapshot = JSON.parse((await client.takeSnapshot()).text);
@@ -125,7 +125,7 @@ await attached('links and values are those of the snapshot: the line in the name
   for (let i = 0; i < snapshot.locations.length; i += 4) links.set(snapshot.locations[i], snapshot.locations.slice(i + 1, i + 3));
   const sums = {lines: 0, texts: 0, objects: 0};
   for (const {index, name, id, properties} of nodesOf(snapshot)) {
-    const [, file, line] = /^(?!goroutine).* ([^ /]+\.(?:go|s)):(\d+)$/.exec(name) ?? [], [script, row] = links.get(index) ?? [];
+    const [, file, line] = /^(?:(?!goroutine).*|goroutine \d+ \[[^\]]*\] \S+) ([^ /]+\.(?:go|s)):(\d+)(?:$| [←(])/.exec(name) ?? [], [script, row] = links.get(index) ?? [];
     if (file && script) {
       assert.deepEqual([urls.get(String(script)).split('/').at(-1), row + 1], [file, Number(line)], name);
       sums.lines++;
