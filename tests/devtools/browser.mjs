@@ -348,6 +348,8 @@ export class MemoryTab {
   /** Clicks the first link whose text matches, in a table; returns {address, line}: where Sources then is, and the text there. */
   async follow(text) {
     const link = this.#page.locator('.devtools-link:visible').filter({hasText: text}).first();
+    // What pops up for the row below the mouse may cover the link.
+    await this.#page.mouse.move(5, 5);
     await this.#step(`follow ${text}`, link.click());
     return this.#poll('see the source', async () => {
       const [position] = (await this.#page.locator('.source-frame-toolbar:visible, .sources-toolbar:visible, .toolbar-text:visible').allTextContents())
