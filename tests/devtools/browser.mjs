@@ -10,6 +10,7 @@
 //     await tab.expand('ptr64');                       // a name, a RegExp or a function of the row
 //     await tab.retainers('ptr64 @1017');              // selects the row; returns what the Retainers pane then says
 //     await tab.filter('noptr');
+//     await tab.clear();                               // removes all from the sidebar
 //     await tab.screenshot('build/screenshots/x.png');
 //
 //   With a target, MemoryTab.open({address: 'devtools://devtools/bundled/js_app.html?ws=…&panel=heap-profiler'}):
@@ -313,6 +314,13 @@ export class MemoryTab {
       const snapshots = await this.snapshots();
       return snapshots.length > before && snapshots.every(snapshot => !snapshot.loading) || undefined;
     }, 5 * this.#timeout);
+  }
+
+  /** Removes all snapshots from the sidebar. */
+  async clear() {
+    if ((await this.snapshots()).length === 0) return;
+    await this.#step('press Clear all profiles', this.#page.locator('[aria-label="Clear all profiles"]:visible').first().evaluate(element => element.click()));
+    await this.#poll('see no snapshot', async () => (await this.snapshots()).length === 0 || undefined);
   }
 
   /** Takes a snapshot of the target and waits until it is loaded; returns what the sidebar says of it. */

@@ -1,0 +1,227 @@
+// Looks for leaks as somebody would who knows only DevTools: the shapes of leaks/, each as a pair of snapshots, must be seen at first glance.
+// Twice: in the rows that DevTools' worker gives to the panel, and in a real Chromium.
+//
+//   leaks.test.mjs GO2HEAPSNAPSHOT LEAKS DIRECTORY [SHAPE]...       LEAKS is the program in leaks/
+//
+//   IN            what looks: worker, chromium (default: both)
+//   CHECK_ALL     if set, all of them in Chromium; else not those that take the same steps as others
+//
+// What must be seen, for each shape:
+//
+//   Comparison    its first row is the class that leaks, or a part of it
+//   Summary       the class or its container is in one of the first three rows
+//   Containment   opening the largest row at most four times shows the container
+//   Retainers     of an object that is new in Comparison: one of the first four rows names the variable
+//   Filter        "Objects retained by detached DOM nodes" lists what leaked goroutines keep, if that is proved, else nothing
+//
+// TAP on standard output.
+
+import assert from 'node:assert/strict';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdirSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
+import {MemoryTab, TabTests, findChromium} from './browser.mjs';
+import {comparison, loadSnapshot} from './devtools.mjs';
+import {children, compared, detached, retainers, summary} from './rows.mjs';
+import {end, report, step, test} from '../tap.mjs';
+
+const [program, leaks, directory, ...asked] = process.argv.slice(2);
+const looking = (process.env.IN ?? 'worker chromium').split(' ');
+
+const MOST_SUMMARY = 3, MOST_OPENED = 4, MOST_RETAINERS = 4;
+
+const shapes = {
+  addresses: {
+    grown: /^(map\[string\]\[\]time\.Time|\[\]time\.Time)/, container: / :: map\[string\]\[\]time\.Time$/,
+    of: '[]time.Time', variable: /^visits in main$/, row: 5,
+  },
+  overwritten: {grown: /^(list\.Element|main\.endpoint)$/, container: /^endpoints :: /, of: 'list.Element'},
+  topics: {
+    grown: /^(map\[string\]\[\]\*main\.subscriber|internal\/sync\.(indirect|entry))/, container: /^requests :: main\.requests$/,
+    of: 'map[string][]*main.subscriber entries', variable: /^subscribers in main\.requests$/,
+  },
+  statements: {
+    grown: /^(main\.statement$|map\[\*main\.statement\]bool)/, container: /^rooms\.free\[0\]\.open :: map\[\*main\.statement\]bool$/,
+    of: 'main.statement', variable: /^rooms\.free\[0\]\.open in main$/, row: 5,
+  },
+  indexes: {grown: /^main\.user$/, container: /^registry :: main\.registry$/, of: 'main.user', variable: / in main\.registry$/, row: 5},
+  listeners: {
+    grown: /^(main\.request|\[\]func\(int\)|func main\.\(\*emitter\)\.on\.1)$/, container: /^changes\.handlers :: \[\]func\(int\)$/,
+    of: 'main.request', variable: /^changes\.handlers in main$/,
+  },
+  backlog: {
+    grown: /^(chan \*main\.message|\[\]\*main\.message|main\.message)$/, container: /^metrics\.queue :: chan \*main\.message$/,
+    of: 'main.message', variable: /^metrics\.queue in main$/,
+  },
+  blocks: {
+    grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8( \(main\.block\.Body\))?)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
+    of: 'main.block', variable: /^mainnet\.pending in main$/,
+  },
+  findings: {
+    grown: /^(\[\]\*main\.finding|main\.finding|\(string\)|\(sliced string\))$/, container: /^found :: \[\]\*main\.finding$/,
+    of: 'main.finding', variable: /^found in main$/,
+  },
+  contexts: {grown: /^(main\.request|context\.valueCtx)$/, container: /^current\.requests :: context\.valueCtx$/, of: 'main.request'},
+  abandoned: {
+    grown: /^Detached goroutine stack \[chan send\] main\.ask /, container: /^\[\d+\] :: 800 goroutines \[chan send\] main\.ask shapes\.go:\d+ \(go shapes\.go:\d+\)$/,
+    of: 'main.answer', variable: /^a\? in main\.ask shapes\.go:\d+$/,
+    leaked: {'main.answer': 800, 'runtime.g': 800, 'chan *main.answer': 800},
+  },
+  cleaners: {
+    grown: /^(main\.(request|cache)|map\[int\]\*main\.request|goroutine stack \[select\] main\.\(\*cache\)\.run shapes\.go:\d+)$/,
+    container: /^\[\d+\] :: 301 goroutines \[select\] main\.\(\*cache\)\.run shapes\.go:\d+$/,
+    of: 'main.cache', variable: /^c in main\.\(\*cache\)\.run shapes\.go:\d+$/,
+  },
+  deadlines: {
+    grown: /^(main\.request|runtime\.timeTimer|\[\]runtime\.timerWhen|func main\.deadlines\.func1\.1)$/,
+    of: 'runtime.timeTimer', variable: /^timers\.heap in runtime\.p$/,
+  },
+  finalized: {grown: /^main\.(queue|request)$/, container: / :: \(finalizers\)$/, of: 'main.queue', variable: / in \(finalizers\)$/},
+};
+
+const likeOthers = new Set(['listeners', 'backlog']);
+
+/** Runs the program in a shape, reads it twice, and converts both dumps together; returns the paths of the snapshots. */
+async function pairOf(shape) {
+  const at = join(directory, shape), dumps = [1, 2].map(i => join(at, `${i}.dump`));
+  rmSync(at, {recursive: true, force: true});
+  mkdirSync(at, {recursive: true});
+  const running = spawn(leaks, [shape], {stdio: ['pipe', 'pipe', 'inherit']}), ended = once(running, 'exit');
+  let said = '';
+  running.stdout.on('data', data => { said += data; });
+  step(`what ${shape} leaks`);
+  for (const [i, dump] of dumps.entries()) {
+    while (said.split('READY').length < i + 2) await Promise.race([once(running.stdout, 'data'), ended.then(() => assert.fail(`${shape} has ended`))]);
+    execFileSync(program, ['--pid', String(running.pid), '--format', 'dump', '-o', dump], {stdio: 'pipe'});
+    if (i === 0) running.stdin.write('\n');
+  }
+  running.kill('SIGKILL');
+  await ended;
+  execFileSync(program, ['--exe', leaks, '-o', at, ...dumps], {stdio: 'pipe'});
+  for (const dump of dumps) rmSync(dump);
+  return [1, 2].map(i => join(at, `${i}.heapsnapshot`));
+}
+
+// Both looks have the same functions: comparison() and summary() return the names of the first rows, filtered() how many objects each class
+// has that leaked goroutines keep; opened() the rows of Containment that are seen when the largest one is opened again and again, as [{times,
+// name}]; retainers(class) the rows for its first new object.
+
+function lookOfWorker(base, target) {
+  const named = ({edge, type, node}, between) => `${type === 'element' ? `[${edge}]` : edge} ${between} ${node.displayName}`;
+  return {
+    comparison: () => compared(base, target).map(({name}) => name),
+    summary: () => summary(target).map(({name}) => name),
+    filtered: () => Object.fromEntries(summary(target, detached).map(({name, count}) => [name, count])),
+    opened() {
+      const seen = [], been = new Set();
+      for (let times = 0, at = target.root; times <= MOST_OPENED && at; times++) {
+        const rows = children(at).filter(({node}) => !been.has(node.id));
+        seen.push(...rows.map(row => ({times, name: named(row, '::')})));
+        at = rows[0]?.node;
+        been.add(at?.id);
+      }
+      return seen;
+    },
+    retainers: class_ => retainers(target.nodeById(comparison(base, target)[class_].addedIds[0])).map(row => named(row, 'in')),
+  };
+}
+
+function lookOfTab(tab) {
+  const top = rows => rows.filter(row => row.depth === 0);
+  return {
+    async comparison() {
+      await tab.perspective('Comparison');
+      return (await tab.rows({limit: 3})).map(row => row.name);
+    },
+    async summary() {
+      await tab.perspective('Summary');
+      return (await tab.rows({limit: MOST_SUMMARY})).map(row => row.name);
+    },
+    async filtered() {
+      await tab.perspective('Summary');
+      await tab.objects('Objects retained by detached DOM nodes');
+      const rows = top(await tab.rows({limit: 100}));
+      await tab.objects('All objects');
+      return Object.fromEntries(rows.map(row => [row.name, Number(row.count.replace(/\D/g, ''))]));
+    },
+    async opened() {
+      await tab.perspective('Containment');
+      const been = new Set(), seen = [];
+      let rows = top(await tab.rows({limit: 30}));
+      for (let times = 0; times <= MOST_OPENED; times++) {
+        rows = rows.filter(row => !been.has(row.id));
+        seen.push(...rows.map(row => ({times, name: `${row.edge} :: ${row.object}`})));
+        const [{id, depth, expandable} = {}] = rows;
+        if (!expandable || times === MOST_OPENED) break;
+        been.add(id);
+        rows = await tab.expand(row => row.id === id && row.depth === depth);
+      }
+      return seen;
+    },
+    async retainers(class_) {
+      await tab.perspective('Comparison');
+      const [{id}] = (await tab.expand(row => row.depth === 0 && row.name === class_)).filter(row => row['# New'] === '•');
+      const rows = await tab.retainers(row => row.id === id && row.depth === 1, {limit: 2 * MOST_RETAINERS});
+      return rows.map(row => `${row.edge} in ${row.object}`);
+    },
+  };
+}
+
+/** Asserts what must be seen of a shape. */
+async function glance(look, {grown, container, of, variable, row = MOST_RETAINERS, leaked = {}}) {
+  const wrong = [];
+  const expect = (holds, what, seen) => holds || wrong.push(`${what}; there are:`, ...seen);
+  const compared = await look.comparison();
+  expect(grown.test(compared[0]), `the first row of Comparison is not ${grown}`, compared.slice(0, 3));
+  const holders = await look.retainers(of);
+  expect(!variable || holders.slice(0, row).some(name => variable.test(name)), `none of the first ${row} Retainers of a ${of} is ${variable}`, holders.slice(0, 8));
+  const classes = await look.summary();
+  expect(classes.slice(0, MOST_SUMMARY).some(name => grown.test(name)), `none of the first ${MOST_SUMMARY} rows of Summary is ${grown}`, classes.slice(0, MOST_SUMMARY));
+  const kept = await look.filtered(), stacks = Object.keys(kept).filter(name => name.startsWith('Detached goroutine stack '));
+  for (const [name, count] of Object.entries(leaked)) expect(kept[name] === count, `the filter lists ${kept[name]} ${name}, not ${count}`, []);
+  const isProved = Object.keys(leaked).length > 0;
+  expect(isProved ? stacks.length === 1 && kept[stacks[0]] === Object.values(leaked)[0] : Object.keys(kept).length === 0, 'the filter lists others', Object.keys(kept));
+  const opened = await look.opened();
+  expect(!container || opened.some(({name}) => container.test(name)), `${MOST_OPENED} rows of Containment opened, and none is ${container}`,
+      opened.slice(0, 40).map(({times, name}) => `${times} ${name}`));
+  assert.ok(wrong.length === 0, wrong.join('\n'));
+}
+
+const pairs = new Map();
+for (const shape of asked.length > 0 ? asked : Object.keys(shapes))
+  await test(`${shape} leaks, and is converted`, async () => { pairs.set(shape, await pairOf(shape)); });
+
+if (looking.includes('worker')) {
+  for (const [shape, files] of pairs) {
+    await test(`${shape} is seen at first glance, in the rows of DevTools' worker`, async () => {
+      const [base, target] = [await loadSnapshot(files[0]), await loadSnapshot(files[1])];
+      assert.deepEqual([...base.problems, ...target.problems], []);
+      await glance(lookOfWorker(base, target), shapes[shape]);
+    });
+  }
+}
+
+if (looking.includes('chromium')) {
+  if (findChromium() === undefined) {
+    report('the leaks in a real Chromium # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
+  } else {
+    const tab = await MemoryTab.open({size: {width: 1000, height: 600}});
+    const tests = new TabTests(tab);
+    try {
+      for (const [shape, files] of pairs) {
+        if (likeOthers.has(shape) && !process.env.CHECK_ALL && asked.length === 0) continue;
+        await tests.test(`${shape} is seen at first glance, in a real Chromium`, async () => {
+          await tab.clear();
+          for (const file of files) await tab.load(file);
+          await tab.select(1);
+          await glance(lookOfTab(tab), shapes[shape]);
+        });
+      }
+      await tests.test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
+    } finally {
+      await tab.close();
+    }
+  }
+}
+end();
