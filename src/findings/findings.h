@@ -23,9 +23,11 @@
  *   labels_of     the labels of goroutines, and what those with each value retain
  *   memory_use    what the process has from the system; what points to memory outside of the heap
  *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding
- * and padding path          the object or class that a user asks for, the path there, as a Go
- * expression, written and read, and who points there public        what users of the library ask
- * for
+ * and padding path          the path to an object, as a Go expression, written and read, and who
+ * points there
+ *   lookup        what a user asks for: a class, an object, a part of one, a node of the tree
+ *   variable_part the memory that a Go expression leads to, value by value; similar names
+ *   public        what users of the library ask for
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
  * otherwise. A structure with a _deinit() is passed to it in any case, once it is {0}.

@@ -14,7 +14,9 @@
 
 #include "base/scope.h"
 #include "inspect/json_write.h"
+#include "findings/findings.h"
 #include "findings/path.h"
+#include "findings/variable_part.h"
 
 enum { DEPTH = 32 /* of parentheses and functions */ };
 
@@ -437,26 +439,143 @@ static struct g2h_error *read_primary(struct evaluation *evaluation, struct remo
     return read_name(evaluation, ret);
 }
 
+/* Reads an expression that has failed as --show reads it, which knows more: fields of embedded
+ * structs, and what there is instead. *ret_found is false if it is not read so. */
+static struct g2h_error *read_as_part(struct evaluation *evaluation, const char *begin,
+                                      struct remote *ret, bool *ret_found)
+{
+    const struct findings findings = {.view = evaluation->taken->made.view};
+    const size_t size = strcspn(begin, "() \t\n");
+    _cleanup_(text_deinit) struct text expression = {0};
+    _cleanup_(variable_part_deinit) struct variable_part part = {.is_value = false};
+    *ret_found = false;
+    text_append(&expression, begin, size);
+    text_append(&expression, "", 1);
+    TRY_MEMORY(!expression.failed);
+    TRY(variable_part_read(&findings, expression.data, ret_found, &part));
+    *ret_found = *ret_found && part.is_value;
+    if (!*ret_found)
+        return NULL;
+    *ret = (struct remote){.kind = REMOTE_VALUE, .value = part.value};
+    evaluation->at = begin + size;
+    return NULL;
+}
+
 static struct g2h_error *read_expression(struct evaluation *evaluation, struct remote *ret)
 {
     if (++evaluation->depth > DEPTH)
         return error_create(G2H_ERROR_NOT_FOUND, "the expression is too deep");
+    skip_blanks(evaluation);
+    const char *begin = evaluation->at;
     TRY(read_primary(evaluation, ret));
-    TRY(read_steps(evaluation, ret));
+    struct g2h_error *error = read_steps(evaluation, ret);
+    if (error && error->code == G2H_ERROR_NOT_FOUND && !is_eager(evaluation)) {
+        bool is_found;
+        struct g2h_error *better = read_as_part(evaluation, begin, ret, &is_found);
+        if (better || is_found) {
+            g2h_error_destroy(error);
+            error = better;
+        }
+    }
     evaluation->depth--;
+    return error;
+}
+
+/* Finds the objects of a class, or a goroutine or a location of goroutines, by the name that views
+ * and reports have for it. *ret_found is false if nothing has it. */
+static struct g2h_error *read_as_name(struct evaluation *evaluation, const char *name, size_t size,
+                                      struct remote *ret, bool *ret_found)
+{
+    static const char *const words[] = {"goroutines ", "goroutine "};
+    const struct g2h_view *view = evaluation->taken->made.view;
+    struct remote_place place = {.kind = PLACE_CLASS, .name_size = size};
+    const uint64_t synthetics = g2h_view_account(view)->synthetic_nodes;
+    uint64_t count = 0;
+    *ret_found = size > 0 && size < PLACE_TEXT;
+    if (!*ret_found)
+        return NULL;
+    memcpy(place.name, name, size);
+    TRY(properties_visit(evaluation->taken, &place, count_property, &count));
+    if (count > 0)
+        return list(evaluation, &place, name, size, ret);
+    for (uint32_t i = 0; i < synthetics; i++) {
+        struct g2h_node node;
+        size_t length;
+        g2h_view_brief(view, i, &node);
+        const char *of_node = g2h_view_name(view, node.name, &length);
+        bool is_same = length == size && memcmp(of_node, name, size) == 0;
+        for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++)
+            is_same |= length == strlen(words[j]) + size &&
+                       memcmp(of_node, words[j], strlen(words[j])) == 0 &&
+                       memcmp(of_node + strlen(words[j]), name, size) == 0;
+        if (is_same) {
+            *ret = (struct remote){.kind = REMOTE_NODE, .node = i};
+            return NULL;
+        }
+    }
+    *ret_found = false;
     return NULL;
 }
+
+/* Reads all that is left as a name, or as an expression with a local variable whose function is
+ * left out. */
+static struct g2h_error *read_whole(struct evaluation *evaluation, const char *text,
+                                    struct remote *ret, bool *ret_found)
+{
+    size_t size = strlen(text);
+    text += strspn(text, " \t\n");
+    size = strlen(text);
+    while (size > 0 && strchr(" \t\n", text[size - 1]))
+        size--;
+    TRY(read_as_name(evaluation, text, size, ret, ret_found));
+    if (*ret_found)
+        return NULL;
+    *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
+    TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, text, true,
+                        &ret->node, NULL));
+    *ret_found = ret->node != UINT32_MAX;
+    return NULL;
+}
+
+static const char help[] =
+    "main.cache, cache.items[\"a\"][3].Name    a variable, its fields, elements and entries\n"
+    "*p, &v                                  the same: a pointer is shown as what it leads to\n"
+    "0xc000012345                            the object at an address\n"
+    "main                                    the variables of a package\n"
+    "main.Session                            the objects of a class, as "
+    "instances(\"main.Session\")\n"
+    "goroutine 17, goroutine 17 · v          a goroutine, a variable on its stack\n"
+    "goroutines()                            all goroutines\n"
+    "len(x), retained(x)                     how long it is; how many bytes it retains\n"
+    "$0                                      the object selected in the newest snapshot\n"
+    "everything that a report prints: expressions, classes, locations of goroutines";
 
 static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct remote *ret)
 {
     if (!evaluation->taken->made.view)
         return error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet: Memory, Take snapshot");
     TRY(taken_need_iterators(evaluation->taken));
-    TRY(read_expression(evaluation, ret));
+    const char *begin = evaluation->at;
+    struct g2h_error *error = read_expression(evaluation, ret);
     skip_blanks(evaluation);
-    return *evaluation->at == '\0'
-               ? NULL
-               : error_create(G2H_ERROR_NOT_FOUND, "unexpected '%.40s'", evaluation->at);
+    if (!error && *evaluation->at != '\0')
+        error = error_create(G2H_ERROR_NOT_FOUND, "unexpected '%.40s'", evaluation->at);
+    if (!error || error->code != G2H_ERROR_NOT_FOUND || is_eager(evaluation))
+        return error;
+    bool is_found = false;
+    struct g2h_error *other = read_whole(evaluation, begin, ret, &is_found);
+    if (!other && !is_found)
+        return error;
+    g2h_error_destroy(error);
+    return other;
+}
+
+/* Returns whether an expression asks what can be asked. */
+static bool is_help(const char *text)
+{
+    text += strspn(text, " \t\n");
+    const size_t size = strcspn(text, " \t\n(;");
+    return size == strlen("help") && memcmp(text, "help", size) == 0;
 }
 
 /* Returns whether an expression can only be JavaScript, which programs send to see what they have
@@ -491,6 +610,14 @@ struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *o
     struct evaluation evaluation = {.taken = taken, .options = options, .at = expression};
     _cleanup_free_ struct remote *remote = malloc(sizeof(*remote));
     TRY_MEMORY(remote);
+    if (is_help(expression)) {
+        *remote = (struct remote){.kind = REMOTE_WORDS,
+                                  .words = {(const uint8_t *)help, sizeof(help) - 1}};
+        text_printf(text, "{\"result\":");
+        TRY(remote_write(taken, remote, text));
+        text_printf(text, "}");
+        return NULL;
+    }
     struct g2h_error *error = evaluate_read_all(&evaluation, remote);
     if (error && error->code == G2H_ERROR_NOT_FOUND) {
         if (is_script(expression))

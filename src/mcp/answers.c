@@ -9,7 +9,7 @@
 #include "base/workers.h"
 #include "exe/exe.h"
 #include "findings/class_rows.h"
-#include "findings/path.h"
+#include "findings/lookup.h"
 #include "output/report/report.h"
 #include "output/report/sections.h"
 
@@ -208,12 +208,12 @@ struct g2h_error *answers_instances(struct answers *answers, const char *asked, 
 {
     const struct report report = answers_begin(answers, true, page);
     _cleanup_vector_ ranking nodes = {0};
-    struct lookup lookup;
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     struct g2h_node example;
     size_t count;
     TRY(lookup_find(report.findings, asked, &lookup));
-    if (!lookup.is_class)
-        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is an object: path and show are about it",
+    if (lookup.kind != LOOKUP_CLASS)
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is not a class: path and show are about it",
                             asked);
     TRY(report_put_class(&report, lookup.class, &nodes));
     page_close(page);

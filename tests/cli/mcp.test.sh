@@ -131,7 +131,7 @@ said "bad arguments" 0
 has "an argument that is missing" 1 'what is missing.*"isError":true'
 has "an argument of another type" 2 'what is not a string.*"isError":true'
 has "an argument that is empty" 3 'what is empty.*"isError":true'
-has "a name that is misspelled: what was meant" 4 "'main.Sesion' is not a class; did you mean: main.Session.*\"isError\":true"
+has "a name that is misspelled: what was meant" 4 "'main.Sesion' is not a class, variable or function; did you mean: main.Session.*\"isError\":true"
 has "a null character" 5 'what has a null character.*"isError":true'
 has "an argument that there is not" 6 "path has no argument 'who'.*\"isError\":true"
 has "rows" 7 'rows is not a whole number from 1 to 100000.*"isError":true'

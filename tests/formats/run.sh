@@ -268,10 +268,7 @@ path_to() {
 	asked 'without types' '.class.objects > 100 and .object.steps[-1].class == "ptr48"' --path-to ptr48 "$sample.2.dump.gz"
 	# shellcheck disable=SC2086
 	asked 'redacted' '.object.held_by | test("wide") | not' --redact --path-to main.Preview $of
-	refused 'what is no class' "'main.Whatcher' is not a class; did you mean: main.Watcher, main.Server" main.Whatcher
-	refused 'what no variable leads to' "'main.previews.byName[\"none\"]' is the class of no object in this heap" 'main.previews.byName["none"]'
-	refused 'a part of a variable' "'main.previews' is a part of a variable or an object; ask for an object that it leads to, such as main.previews.byName" main.previews
-	refused 'what nothing is like' "'xyzzy0123456789' is the class of no object in this heap" xyzzy0123456789
+	refused 'what is no class' "'main.Whatcher' is not a class, variable or function; did you mean: main.Watcher" main.Whatcher
 	refused 'what is not clear' "'Server' is a part of the names of several classes: http.Server, main.Server" Server
 	refused 'what is in no object' "'0x10' is in no object of this heap" 0x10
 	refused 'what is no address' "'0xyz' is not an address" 0xyz

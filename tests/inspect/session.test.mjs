@@ -65,6 +65,30 @@ await test('five dumps of a process that goes on meanwhile: ids are those of -o 
   await server.stop();
 });
 
+await test('the Console takes what a report prints, and says what there is instead', async () => {
+  const dump = join(directory, '1.dump');
+  const server = await attach('--exe', churn, dump);
+  const client = await Client.connect(server);
+  await client.takeSnapshot();
+  const report = JSON.parse(execFileSync(program, ['--json', '--full', '--exe', churn, dump], {stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28}));
+  const asked = new Set(), members = new Set(['held_by', 'example', 'address', 'place', 'class']);
+  const collect = (value, key) => {
+    if (value && typeof value === 'object') Object.entries(value).forEach(([name, member]) => collect(member, Array.isArray(value) ? key : name));
+    else if (typeof value === 'string' && members.has(key) && !value.includes('…')) asked.add(value);
+  };
+  for (const part of [report.suspects, report.goroutines, report.classes.filter(row => row.objects > 0 && row.class !== '(string)').slice(0, 40)]) collect(part, '');
+  assert.ok(asked.size > 20);
+  for (const expression of asked) {
+    const {exceptionDetails} = await client.ask('Runtime.evaluate', {expression});
+    assert.equal(exceptionDetails?.exception.description, undefined, expression);
+  }
+  assert.match(await evaluate(client, 'main.items.byIDs'), /^main\.items has no field byIDs: its fields are .*; did you mean byID$/);
+  assert.match(await evaluate(client, 'main.items.byID[-1]'), /^no entry -1 in main\.items\.byID \(2,000 entries; there are \d+, \d+, …\)$/);
+  assert.match(await evaluate(client, 'help'), /^main\.cache, .*\n(.*\n)*len\(x\), retained\(x\) /);
+  await client.close();
+  await server.stop();
+});
+
 await test('a command: its output is the dump, and if it fails its last words are the message', async () => {
   const server = await attach('--exe', churn, '--command', `if [ -e '${directory}/stop' ]; then echo first >&2; echo no pod >&2; exit 7; fi; cat '${directory}/3.dump'`);
   const client = await Client.connect(server);

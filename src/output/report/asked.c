@@ -58,6 +58,58 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     return NULL;
 }
 
+void report_append_holders(const struct report *report, uint32_t node, struct text *text)
+{
+    uint32_t chain[REPORT_ASKED_ROWS];
+    size_t count = 0;
+    for (uint32_t i = report_node(report, node)->parent; i != MERGED_NONE;
+         i = report_node(report, i)->parent)
+        if (count < REPORT_ASKED_ROWS && report_node(report, i)->parent != MERGED_NONE &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GC_ROOTS) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GLOBALS) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GOROUTINES) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_SEVERAL))
+            chain[count++] = i;
+    while (count-- > 0) {
+        const struct g2h_bytes name = report_name(report, chain[count]);
+        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append_string(text, count > 0 ? " › " : "");
+    }
+}
+
+struct g2h_error *report_put_group(const struct report *report, uint32_t node)
+{
+    struct page *page = report->page;
+    _cleanup_vector_ ranking children = {0};
+    _cleanup_(text_deinit) struct text holders = {0};
+    _cleanup_(table_deinit) struct table table;
+    const uint64_t retained = report_node(report, node)->retained;
+    PUT(page, "<group>");
+    page_head(page, "GROUP");
+    PUT(page, "   %#s{name} retains %b{retained} (%.1p)\n", report_name(report, node), retained,
+        retained, report->findings->reachable);
+    report_append_holders(report, node, &holders);
+    TRY_MEMORY(!holders.failed);
+    if (holders.size > 0)
+        PUT(page, "  below       %s{holders}\n", &holders);
+    TRY(ranking_of_children(report->findings, node, &children));
+    table_init(&table, page, "holds", "HOLDS,>objects,>retained,one of them at",
+               report_rows(report, REPORT_ASKED_ROWS));
+    for (size_t i = 0; i < children.count; i++) {
+        if (table_skip_row(&table))
+            continue;
+        const struct merged_node *child = report_node(report, children.data[i].node);
+        struct g2h_node example;
+        g2h_view_brief(report->findings->view, child->example, &example);
+        TABLE_PUT(&table, "%s{name}%n{objects}%b{retained}%?a{address}",
+                  report_name(report, children.data[i].node), child->count, child->retained,
+                  example.object != UINT32_MAX, example.address);
+    }
+    TRY(table_end(&table));
+    page_close(page);
+    return NULL;
+}
+
 struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
                                        uint32_t node)
 {

@@ -6,7 +6,7 @@
 #include "base/printable.h"
 #include "base/scope.h"
 #include "base/shell.h"
-#include "findings/path.h"
+#include "findings/lookup.h"
 #include "output/report/sections.h"
 
 /* Adds a command. An option that takes nothing has no argument. */
@@ -30,7 +30,7 @@ static struct g2h_error *put_if_found(const struct report *report, const char *c
                                       const char *option, struct text *asked)
 {
     enum { LONGEST = 160 };
-    struct lookup lookup;
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     if (asked->size == 0 || asked->size > LONGEST || asked->data[0] == '-' ||
         !printable_is(asked->data, asked->size))
         return NULL;

@@ -7,9 +7,12 @@
 
 #include "base/scope.h"
 #include "findings/class_rows.h"
+#include "findings/lookup.h"
 #include "findings/path.h"
 #include "output/report/show.h"
 #include "output/report/table.h"
+
+CLEANUP_POINTER(destroy_values, struct g2h_values, g2h_values_destroy);
 
 struct path_to_path {
     const struct report *report;
@@ -99,29 +102,6 @@ static struct g2h_error *path_to_put_object(struct path_to_path *path, uint32_t 
 
 /* ---- a class ---- */
 
-/* Appends who holds the objects of a node of merged: "main › previews.byName ›
- * map[string]*main.Preview". */
-static void append_holders(const struct report *report, uint32_t node, struct text *text)
-{
-    uint32_t chain[REPORT_ASKED_ROWS];
-    size_t count = 0;
-    for (uint32_t i = report_node(report, node)->parent; i != MERGED_NONE;
-         i = report_node(report, i)->parent)
-        if (count < REPORT_ASKED_ROWS && report_node(report, i)->parent != MERGED_NONE &&
-            !findings_is_kind(report->findings, i, G2H_NODE_GC_ROOTS) &&
-            !findings_is_kind(report->findings, i, G2H_NODE_GLOBALS) &&
-            !findings_is_kind(report->findings, i, G2H_NODE_GOROUTINES) &&
-            !findings_is_kind(report->findings, i, G2H_NODE_SEVERAL))
-            chain[count++] = i;
-    while (count-- > 0) {
-        const struct g2h_bytes name = report_name(report, chain[count]);
-        text_append(text, (const char *)name.data, (size_t)name.size);
-        text_append_string(text, count > 0 ? " › " : "");
-    }
-    if (text->size == 0)
-        text_printf(text, "(several roots)");
-}
-
 static struct g2h_error *path_to_put_holders(const struct report *report, const ranking *nodes)
 {
     _cleanup_(table_deinit) struct table table;
@@ -132,7 +112,9 @@ static struct g2h_error *path_to_put_holders(const struct report *report, const 
         _cleanup_(text_deinit) struct text chain = {0};
         struct g2h_node example;
         g2h_view_brief(report->findings->view, merged->example, &example);
-        append_holders(report, nodes->data[i].node, &chain);
+        report_append_holders(report, nodes->data[i].node, &chain);
+        if (chain.size == 0)
+            text_printf(&chain, "(several roots)");
         TRY_MEMORY(!chain.failed);
         TABLE_PUT(&table, "%s{holders}%n{objects}%b{retained}%?a{address}", &chain, merged->count,
                   merged->retained, example.object != UINT32_MAX, example.address);
@@ -179,7 +161,7 @@ static bool path_to_is_garbage(const struct report *report, const struct lookup 
 {
     _cleanup_vector_ ranking nodes = {0};
     struct class_row row = {0};
-    if (!lookup->is_class)
+    if (lookup->kind != LOOKUP_CLASS)
         return false;
     struct g2h_error *error = class_rows_find_one(
         report->findings, report_node(report, lookup->class)->name, &row, &nodes);
@@ -187,21 +169,100 @@ static bool path_to_is_garbage(const struct report *report, const struct lookup 
     return !error && row.garbage == row.count;
 }
 
+/* ---- a part ---- */
+
+/* Adds a table of what the values of a part lead to. */
+static struct g2h_error *path_to_put_targets(const struct report *report,
+                                             const struct variable_part *part)
+{
+    const struct g2h_view *view = report->findings->view;
+    const struct g2h_heap *heap = g2h_view_heap(view);
+    _cleanup_(table_deinit) struct table table;
+    _cleanup_(destroy_values) struct g2h_values *values = NULL;
+    struct g2h_value value;
+    struct g2h_bytes rest;
+    TRY(g2h_values_create(view, &values));
+    table_init(&table, report->page, "leads_to", "LEADS TO,class,at,>bytes,>retained",
+               REPORT_ASKED_ROWS);
+    g2h_values_begin_at(values, &part->location);
+    while (g2h_values_next(values, &value)) {
+        uint32_t object;
+        if (!variable_part_has(part, &value, &rest) || table_skip_row(&table))
+            continue;
+        const struct variable_part one = {.is_value = true, .value = value};
+        const uint64_t target = variable_part_target(report->findings, &one);
+        if (target == 0 || !g2h_heap_find(heap, target, &object))
+            continue;
+        const uint32_t node = g2h_view_object(view, object);
+        if (node != UINT32_MAX)
+            path_to_put_row(report, &table, node, rest.size > 0 ? rest : page_key("(the value)"),
+                            true);
+    }
+    return table_end(&table);
+}
+
+/* Reports how much a variable retains, if it has a node of its own in the tree. */
+static void path_to_put_retained(const struct report *report, const struct variable_part *part)
+{
+    const struct findings *findings = report->findings;
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++)
+        if (findings_is_kind(findings, i, G2H_NODE_VARIABLE) &&
+            bytes_same(report_name(report, i), report_bytes(part->name.data, part->name.size))) {
+            PUT(report->page, "  retains %b{retained} (%.1p), for as long as the program runs\n",
+                report_node(report, i)->retained, report_node(report, i)->retained,
+                findings->reachable);
+            return;
+        }
+}
+
+/* Reports a value that is no object: of an object the path to that, of a variable what it leads
+ * to. */
+static struct g2h_error *path_to_put_part(struct path_to_path *path, const struct lookup *lookup)
+{
+    const struct report *report = path->report;
+    const struct variable_part *part = &lookup->part;
+    const bool is_in_object = lookup->node != UINT32_MAX;
+    page_open(report->page, "variable");
+    TRY(show_put_part_head(report, part));
+    if (!is_in_object) {
+        path_to_put_retained(report, part);
+        TRY(path_to_put_targets(report, part));
+    }
+    page_close(report->page);
+    return is_in_object ? path_to_put_object(path, lookup->node, part->offset) : NULL;
+}
+
+static struct g2h_error *path_to_put_found(struct path_to_path *path, const struct lookup *lookup)
+{
+    switch (lookup->kind) {
+    case LOOKUP_CLASS:
+        return path_to_put_class(path, lookup);
+    case LOOKUP_PART:
+        return path_to_put_part(path, lookup);
+    case LOOKUP_GROUP:
+        return report_put_group(path->report, lookup->group);
+    default:
+        return path_to_put_object(path, lookup->node, lookup->offset);
+    }
+}
+
 struct g2h_error *report_put_path(const struct report *report, const char *asked)
 {
     _cleanup_(path_deinit) struct path_to_path path = {
         .report = report, .edges = paths_edges(report->findings->paths)};
-    struct lookup lookup;
-    if (show_is_goroutine(asked))
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
+    if (show_is_of_goroutine(asked))
         return report_put_goroutine(report, asked);
-    bool has_goroutines;
-    TRY(report_put_goroutines_of(report, asked, &has_goroutines));
+    _cleanup_(text_deinit) struct text example = {0};
+    TRY(report_put_goroutines_of(report, asked, &example));
+    if (example.size > 0)
+        TRY(report_put_goroutine(report, example.data));
     struct g2h_error *error = lookup_find(report->findings, asked, &lookup);
-    if (has_goroutines && (error || path_to_is_garbage(report, &lookup))) {
+    if (example.size > 0 &&
+        (error || lookup.kind == LOOKUP_GROUP || path_to_is_garbage(report, &lookup))) {
         g2h_error_destroy(error);
         return NULL;
     }
     TRY(error);
-    return lookup.is_class ? path_to_put_class(&path, &lookup)
-                           : path_to_put_object(&path, lookup.node, lookup.offset);
+    return path_to_put_found(&path, &lookup);
 }

@@ -354,8 +354,66 @@ static bool report_goroutines_is_called(const struct report *report,
            (!name.failed && name.size == strlen(asked) && memcmp(name.data, asked, name.size) == 0);
 }
 
-/* Returns whether the goroutines of a place run a function, or wait in it. */
-static bool report_goroutines_are_of(const struct report *report, uint32_t place, const char *asked)
+/* Returns whether a query is a string, or one that ends before a blank of it: a location's name
+ * also without its line. */
+static bool report_goroutines_is_named(struct g2h_bytes asked, const char *data, size_t size)
+{
+    return size >= asked.size && asked.size > 0 && memcmp(data, asked.data, asked.size) == 0 &&
+           (size == asked.size || data[asked.size] == ' ');
+}
+
+/* Returns whether a query is a line of code on the stack of a goroutine: "main.serve server.go:80",
+ * or "server.go:80". */
+static bool report_goroutines_has_line(const struct report *report, uint32_t goroutine,
+                                       struct g2h_bytes asked)
+{
+    _cleanup_(g2h_text_deinit) struct g2h_text line = {0};
+    struct stack_walk walk;
+    struct g2h_view_call call;
+    bool is_found = false;
+    if (!bytes_contain(asked, ":"))
+        return false;
+    stack_walk_begin(&walk, report->findings->view, goroutine, true);
+    while (!is_found && walk.goroutine.at != UINT32_MAX && stack_walk_next(&walk, &call)) {
+        line.size = 0;
+        g2h_view_call_text(report->findings->view, &call, &line);
+        const struct g2h_bytes text = report_made(&line);
+        is_found = !line.failed && bytes_end_with(text, asked) &&
+                   (text.size == asked.size || text.data[text.size - asked.size - 1] == ' ');
+    }
+    return is_found;
+}
+
+/* Returns whether a query is what the report calls a place, its stack or its go statement. */
+static bool report_goroutines_are_at(const struct report *report, struct g2h_edges *edges,
+                                     uint32_t place, const char *asked)
+{
+    static const char *const words[] = {"goroutines ", "goroutine stack ", "goroutine ",
+                                        "go statement in ", NULL};
+    _cleanup_(text_deinit) struct text site = {0}, frames = {0};
+    const struct g2h_bytes own = text_without(bytes_of(asked), words),
+                           name = text_without(report_name(report, place), words);
+    struct stack_place found = {.example = UINT32_MAX};
+    findings_append_targets(report->findings, edges,
+                            findings_example_goroutine(report->findings, place), NULL,
+                            G2H_NODE_CREATION_SITE, &site);
+    const struct g2h_bytes statement = text_without(report_bytes(site.data, site.size), words);
+    if (report_goroutines_is_named(own, (const char *)name.data, (size_t)name.size) ||
+        (site.size > 0 && (bytes_same(own, statement) ||
+                           bytes_same(own, site_of(report_bytes(site.data, site.size))))))
+        return true;
+    g2h_error_destroy(stack_place_find(report->findings, place, &found));
+    if (found.example == UINT32_MAX)
+        return false;
+    stack_append_frames(report->findings, found.example, &frames);
+    return (frames.size > 0 && bytes_same(own, report_bytes(frames.data, frames.size))) ||
+           report_goroutines_has_line(report, found.example, own);
+}
+
+/* Returns whether the goroutines of a place run a function, or wait in it, or are what is asked for
+ * by the words of the report. */
+static bool report_goroutines_are_of(const struct report *report, struct g2h_edges *edges,
+                                     uint32_t place, const char *asked)
 {
     uint32_t count;
     const uint32_t *list = stack_index_of(report->findings, place, &count);
@@ -367,23 +425,24 @@ static bool report_goroutines_are_of(const struct report *report, uint32_t place
     const struct g2h_view_call runs = {.function = walk.goroutine.function};
     return report_goroutines_is_called(report, &runs, asked) ||
            (walk.goroutine.at != UINT32_MAX && stack_walk_next(&walk, &call) &&
-            report_goroutines_is_called(report, &call, asked));
+            report_goroutines_is_called(report, &call, asked)) ||
+           report_goroutines_are_at(report, edges, place, asked);
 }
 
 struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
-                                           bool *ret_found)
+                                           struct text *ret_example)
 {
     _cleanup_(goroutines_report_deinit) struct goroutines_report goroutines = {.report = report};
     _cleanup_vector_ goroutine_place_vector places = {0};
-    _cleanup_(text_deinit) struct text example = {0};
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct stack_place found;
     size_t count = 0;
+    TRY(g2h_edges_create(report->findings->view, &edges));
     TRY(goroutines_find_places(report->findings, &places));
     for (size_t i = 0; i < places.count; i++)
-        if (report_goroutines_are_of(report, places.data[i].node, asked))
+        if (report_goroutines_are_of(report, edges, places.data[i].node, asked))
             places.data[count++] = places.data[i];
     places.count = count;
-    *ret_found = count > 0;
     if (count == 0)
         return NULL;
     TRY(leaks_find(report->findings, &goroutines.leaks));
@@ -391,9 +450,9 @@ struct g2h_error *report_put_goroutines_of(const struct report *report, const ch
     const size_t rows = report_rows(report, REPORT_ROWS);
     TRY(put_places(&goroutines, &places, rows < count ? rows : count));
     TRY(stack_place_find(report->findings, places.data[0].node, &found));
-    text_append_string(&example, "goroutine ");
-    text_append_number(&example, found.goid);
-    text_append(&example, "", 1);
-    TRY_MEMORY(!example.failed);
-    return report_put_goroutine(report, example.data);
+    text_append_string(ret_example, "goroutine ");
+    text_append_number(ret_example, found.goid);
+    text_append(ret_example, "", 1);
+    TRY_MEMORY(!ret_example->failed);
+    return NULL;
 }

@@ -78,7 +78,7 @@ void report_put_fragmentation(const struct report *report,
 void report_put_layout(const struct report *report, const struct layout_findings *layout);
 
 /* Writes the path to one object, or to the objects of a class, in place of all sections.
- * findings/path.h has the forms of asked, and the errors. */
+ * findings/lookup.h has the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
 /* Writes the contents of an object or a variable, or how the values of each field are spread over
@@ -86,10 +86,12 @@ struct g2h_error *report_put_path(const struct report *report, const char *asked
  * dump has. */
 struct g2h_error *report_put_shown(const struct report *report, const char *asked);
 
-/* Writes the goroutines that run a function, or wait in it, and the stack of one of them.
- * *ret_found is false, and nothing is written, if there are none. */
+/* Writes the goroutines that run a function, or wait in it, or that the report calls so, by their
+ * location, stack or go statement. ret_example, empty before, gets what report_put_goroutine()
+ * takes to write the stack of one of them; it stays empty, and nothing is written, if there are
+ * none. */
 struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
-                                           bool *ret_found);
+                                           struct text *ret_example);
 
 /* Writes what the goroutines with each value of a label retain, or of all labels if asked is empty.
  * Errors: G2H_ERROR_NOT_FOUND. */
@@ -113,6 +115,14 @@ void report_put_object(const struct report *report, uint32_t node, uint64_t offs
 /* Opens "class" and sums up a class; class is a node of merged. Adds its nodes, as
  * class_rows_find_one() does. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes);
+
+/* Writes a node of merged that is not of objects, such as a package: what it retains, and what is
+ * directly below it. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_group(const struct report *report, uint32_t node);
+
+/* Appends the names of what is above a node of merged: "main › previews.byName ›
+ * map[string]*main.Preview"; nothing if that is only groups of roots. */
+void report_append_holders(const struct report *report, uint32_t node, struct text *text);
 
 /* Reports who refers to a node of the view, by class and field. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,

@@ -12,7 +12,7 @@
 #include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/keys.h"
-#include "findings/path.h"
+#include "findings/lookup.h"
 #include "output/report/show.h"
 
 enum { LABEL_WIDTH = 32 /* characters, outside of JSON */ };
@@ -268,11 +268,40 @@ struct g2h_error *report_put_goroutine(const struct report *report, const char *
     return show_put_goroutine(&show, asked);
 }
 
+/* Shows the goroutines that are asked for, and one of them; *ret_found is false if there are none.
+ */
+static struct g2h_error *show_put_goroutines(struct show *show, const char *asked, bool *ret_found)
+{
+    _cleanup_(text_deinit) struct text example = {0};
+    TRY(report_put_goroutines_of(show->report, asked, &example));
+    *ret_found = example.size > 0;
+    return *ret_found ? show_put_goroutine(show, example.data) : NULL;
+}
+
+/* Shows what has been found, and goroutines rather than their group. */
+static struct g2h_error *show_put_found(struct show *show, const char *asked,
+                                        const struct lookup *lookup)
+{
+    bool has_goroutines;
+    switch (lookup->kind) {
+    case LOOKUP_CLASS:
+        return show_put_class(show, lookup);
+    case LOOKUP_PART:
+        return show_put_part(show, &lookup->part);
+    case LOOKUP_GROUP:
+        TRY(show_put_goroutines(show, asked, &has_goroutines));
+        return has_goroutines ? NULL : report_put_group(show->report, lookup->group);
+    default:
+        return show_put_object(show, lookup->node, lookup->address, lookup->offset);
+    }
+}
+
 struct g2h_error *report_put_shown(const struct report *report, const char *asked)
 {
     _cleanup_(show_deinit) struct show show = {.report = report, .view = report->findings->view};
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     struct g2h_location location;
-    struct lookup lookup;
+    bool has_goroutines;
     if (show_is_of_goroutine(asked))
         return report_put_goroutine(report, asked);
     if (!g2h_view_is_typed(show.view))
@@ -287,7 +316,12 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
                             asked);
     if (found == G2H_VARIABLE_FOUND && show_leads_to(&show, &location) == 0)
         return put_variable(&show, asked, &location);
-    TRY(lookup_find(report->findings, asked, &lookup));
-    return lookup.is_class ? show_put_class(&show, &lookup)
-                           : show_put_object(&show, lookup.node, lookup.address, lookup.offset);
+    struct g2h_error *error = lookup_find(report->findings, asked, &lookup);
+    if (!error)
+        return show_put_found(&show, asked, &lookup);
+    if (error->code != G2H_ERROR_NOT_FOUND)
+        return error;
+    struct g2h_error *other = show_put_goroutines(&show, asked, &has_goroutines);
+    g2h_error_destroy(other || has_goroutines ? error : NULL);
+    return other || has_goroutines ? other : error;
 }

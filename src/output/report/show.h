@@ -4,6 +4,7 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "findings/variable_part.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
@@ -43,6 +44,13 @@ struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t a
 /* Returns the address of the object that a variable, which is a pointer, leads to, and which is
  * shown instead of the variable; 0: the variable is none, or leads to no object. */
 uint64_t show_leads_to(struct show *show, const struct g2h_location *location);
+
+/* Reports a part of a variable or an object, with its values, as "variable". */
+struct g2h_error *show_put_part(struct show *show, const struct variable_part *part);
+
+/* Reports the name, the type and the size of a part, to the object that is open: of a single value
+ * also the value. */
+struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part);
 
 /* ---- show_locals.c ---- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "findings/lookup.h"
 #include "findings/path.h"
 #include "output/report/show.h"
 
@@ -27,8 +28,9 @@ static void show_locals_trim(const char **text, size_t *size)
         --*size;
 }
 
-/* Reads "goroutine 17", "goroutine 17 · v" and "goroutine 17 · main.serve · v"; a colon may replace
- * the dot. Returns false if the query has none of these forms. */
+/* Reads "goroutine 17", also with the state that reports print after it, "goroutine 17 · v" and
+ * "goroutine 17 · main.serve · v"; a colon may replace the dot. Returns false if the query has none
+ * of these forms. */
 static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine *ret)
 {
     static const char word[] = "goroutine ", dot[] = "·";
@@ -45,7 +47,7 @@ static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine
                                                       : 0;
     at += blanks;
     if (step == 0)
-        return *at == '\0';
+        return *at == '\0' || *at == '[';
     at += step;
     const char *behind = strstr(at, dot);
     if (behind) {
@@ -357,7 +359,7 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
     struct g2h_view_goroutine goroutine;
     struct shown_frame frame;
     struct g2h_local local;
-    struct lookup lookup;
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     char address[2 + 16 + 1];
     size_t index;
     show_locals_read_goroutine(text, &asked);
@@ -365,11 +367,33 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
         return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
     if (asked.name_size == 0)
         return show_locals_put_goroutine(show, asked.number, index, &goroutine);
-    if (!show_locals_find(show, &asked, &goroutine, &frame, &local))
+    /* A field or an element of a variable: v.items[3]. */
+    struct asked_goroutine whole = asked;
+    const char *const end = asked.name + asked.name_size;
+    bool is_found = show_locals_find(show, &whole, &goroutine, &frame, &local);
+    for (size_t i = 1; !is_found && i < asked.name_size; i++) {
+        whole.name_size = i;
+        is_found = (asked.name[i] == '.' || asked.name[i] == '[') &&
+                   show_locals_find(show, &whole, &goroutine, &frame, &local);
+    }
+    if (!is_found)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
                             "shows those that it has",
                             text, (unsigned long long)asked.number);
+    if (whole.name_size < asked.name_size) {
+        _cleanup_(text_deinit) struct text name = {0}, steps = {0};
+        text_append(&name, whole.name, whole.name_size);
+        text_append(&name, "", 1);
+        text_append(&steps, whole.name + whole.name_size,
+                    (size_t)(end - whole.name) - whole.name_size);
+        text_append(&steps, "", 1);
+        TRY_MEMORY(!name.failed && !steps.failed);
+        TRY(lookup_from(show->report->findings, &local.location, name.data, steps.data, &lookup));
+        return lookup.kind == LOOKUP_PART
+                   ? show_put_part(show, &lookup.part)
+                   : show_put_object(show, lookup.node, lookup.address, lookup.offset);
+    }
     const uint64_t target = show_leads_to(show, &local.location);
     if (target == 0)
         return show_locals_put(show, asked.number, &frame, &local);

@@ -162,6 +162,73 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
     return NULL;
 }
 
+/* ---- parts of variables and objects ---- */
+
+static struct g2h_error *show_put_part_values(struct show *show, const struct variable_part *part)
+{
+    struct page *page = show->report->page;
+    _cleanup_(table_deinit) struct table table;
+    struct g2h_value value;
+    struct g2h_bytes rest;
+    uint64_t count = 0;
+    table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
+    g2h_values_begin_at(show->values, &part->location);
+    while (count < SHOW_VALUES && g2h_values_next(show->values, &value)) {
+        if (!variable_part_has(part, &value, &rest)) {
+            if (count > 0)
+                break;
+            continue;
+        }
+        static const char whole[] = "(value)";
+        value.path = rest.size > 0 ? (const char *)rest.data : whole;
+        value.path_size = rest.size > 0 ? (size_t)rest.size : strlen(whole);
+        count++;
+        TRY(show_put_value(show, &table, &value, part->offset));
+    }
+    TRY(table_end(&table));
+    if (count > SHOW_ROWS)
+        page_say(page, "  and others\n");
+    if (count == SHOW_VALUES)
+        PUT(page, "|%f{is_cut}", true);
+    return NULL;
+}
+
+struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part)
+{
+    const struct g2h_view *view = report->findings->view;
+    const bool is_variable = part->location.object == UINT32_MAX && part->path.size == 0;
+    _cleanup_(g2h_text_deinit) struct g2h_text type = {0}, shown = {0};
+    struct g2h_content content = {.is_nil = false};
+    struct page *page = report->page;
+    if (part->is_value)
+        g2h_value_type(view, &part->value, false, &type);
+    else if (part->path.size == 0)
+        g2h_location_type(view, &part->location, &type);
+    if (part->is_value)
+        g2h_value_content(view, &part->value, &shown, &content);
+    TRY_MEMORY(!type.failed && !shown.failed);
+    page_head(page, is_variable ? "VARIABLE" : "VALUE");
+    PUT(page, "   %#s{name}", &part->name);
+    if (type.size > 0)
+        PUT(page, " of type %s{type}", report_made(&type));
+    if (part->location.address != 0)
+        PUT(page, " at address %a{address}", part->location.address + part->offset);
+    PUT(page, ", %n{bytes} B", part->size);
+    if (shown.size > 0 && !page->hides_texts)
+        PUT(page, ": %.*s{value}", SHOW_VALUE_WIDTH, report_made(&shown));
+    PUT(page, "\n");
+    return NULL;
+}
+
+struct g2h_error *show_put_part(struct show *show, const struct variable_part *part)
+{
+    page_open(show->report->page, "variable");
+    TRY(show_put_part_head(show->report, part));
+    TRY(show_put_part_values(show, part));
+    page_close(show->report->page);
+    return NULL;
+}
+
 /* ---- entries of maps ---- */
 
 static struct g2h_error *put_entry(struct show *show, struct table *table,

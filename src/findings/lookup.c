@@ -1,0 +1,423 @@
+/* lookup; see lookup.h. */
+#include "findings/lookup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/port.h"
+#include "base/scope.h"
+#include "findings/class_rows.h"
+#include "findings/findings.h"
+#include "findings/merged.h"
+#include "findings/path.h"
+
+enum { MOST_NAMED = 5 /* classes in a message */ };
+
+/* ---- classes ---- */
+
+struct lookup_classes {
+    const struct findings *findings;
+    node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
+};
+
+static void lookup_classes_deinit(struct lookup_classes *classes)
+{
+    free(classes->list.data);
+}
+
+/* Lists one node of merged for each class, in the order of the tree. */
+static struct g2h_error *lookup_find_classes(struct lookup_classes *classes)
+{
+    const struct findings *findings = classes->findings;
+    _cleanup_(map_deinit) struct map known = {0};
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        uint32_t first = i;
+        if (findings_node(findings, i)->kind != MERGED_CLASS)
+            continue;
+        TRY_MEMORY(map_put(&known, findings_node(findings, i)->name, i, &first));
+        if (first == i)
+            TRY_MEMORY(vector_push(&classes->list, i));
+    }
+    return NULL;
+}
+
+/* How the name of a class may match the query, the most certain match first. */
+enum meaning { LOOKUP_EXACT, SHORT, TYPE, END, PART };
+
+static bool lookup_ends_in(const char *name, size_t size, const char *end, size_t length)
+{
+    return size >= length && memcmp(name + size - length, end, length) == 0;
+}
+
+/* Appends a name without the directories of its packages: "net/http.conn" as "http.conn",
+ * "map[string]*net/url.URL" as "map[string]*url.URL". */
+static void strip_directories(const char *asked, struct text *text)
+{
+    for (const char *at = asked; *at;) {
+        const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
+        const char *slash = memrchr(at, '/', word);
+        const size_t skipped = slash ? (size_t)(slash + 1 - at) : 0;
+        text_append(text, at + skipped, word - skipped + sign);
+        at += word + sign;
+    }
+}
+
+/* Returns whether a class's name matches a query in a given way. */
+static bool matches_query(const char *name, size_t size, const char *asked, size_t length,
+                          enum meaning meaning)
+{
+    const bool is_end = lookup_ends_in(name, size, asked, length);
+    if (meaning <= SHORT)
+        return is_end && size == length;
+    if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
+                          * slice of values */
+        return is_end && size > length &&
+               (name[size - length - 1] == '.' || name[size - length - 1] == '/') &&
+               strcspn(name, "[*( ") >= size - length;
+    if (meaning == END)
+        return is_end;
+    return memmem(name, size, asked, length) != NULL;
+}
+
+/* Adds the classes whose names match the query in the given way. */
+static struct g2h_error *find_matching(const struct lookup_classes *classes, const char *asked,
+                                       size_t length, enum meaning meaning, node_vector *ret)
+{
+    for (size_t i = 0; i < classes->list.count; i++) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        if (matches_query(name, size, asked, length, meaning))
+            TRY_MEMORY(vector_push(ret, classes->list.data[i]));
+    }
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+/* Returns an error that ends in a list of classes: ": main.Watcher, main.Watch and 3 more". */
+static struct g2h_error *lookup_refuse(const struct findings *findings, const char *asked,
+                                       const char *why, const node_vector *near)
+{
+    _cleanup_(text_deinit) struct text list = {0};
+    for (size_t i = 0; i < near->count && i < MOST_NAMED; i++) {
+        size_t size;
+        text_printf(&list, i > 0 ? ", " : "");
+        const char *name = merged_name(&findings->merged, near->data[i], &size);
+        text_append(&list, name, size);
+    }
+    if (near->count > MOST_NAMED)
+        text_printf(&list, " and %zu more", near->count - MOST_NAMED);
+    TRY_MEMORY(!list.failed);
+    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s%s%.*s", asked, why, list.size > 0 ? ": " : "",
+                        (int)list.size, list.size > 0 ? list.data : "");
+}
+
+/* Returns the error for a name that nothing has, with those that are nearly it: of classes and of
+ * variables. */
+static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes, const char *asked)
+{
+    const struct findings *findings = classes->findings;
+    _cleanup_(similar_deinit) struct similar similar = {.asked = asked,
+                                                        .asked_size = strlen(asked)};
+    _cleanup_(text_deinit) struct text name = {0}, near = {0};
+    for (size_t i = 0; i < classes->list.count; i++) {
+        size_t size;
+        const char *class = merged_name(&findings->merged, classes->list.data[i], &size);
+        similar_add(&similar, class, size);
+    }
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        name.size = 0;
+        if (lookup_append_variable(findings, i, &name) && !name.failed)
+            similar_add(&similar, name.data, name.size);
+    }
+    similar_append(&similar, &near);
+    TRY_MEMORY(!near.failed && !name.failed);
+    if (near.size > 0)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is not a class, variable or function; did you mean: %.*s", asked,
+                            (int)near.size, near.data);
+    return error_create(G2H_ERROR_NOT_FOUND,
+                        "no object in this heap has the class '%s', and no variable or goroutine "
+                        "that name",
+                        asked);
+}
+
+/* ---- parts ---- */
+
+/* Makes what a part leads to the result, if that is an object, else the part. */
+static struct g2h_error *lookup_settle(const struct findings *findings, struct lookup *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const uint64_t address = variable_part_target(findings, &ret->part);
+    uint32_t object;
+    ret->kind = LOOKUP_PART;
+    if (ret->part.location.object != UINT32_MAX)
+        ret->node = g2h_view_object(findings->view, ret->part.location.object);
+    if (address == 0 || !g2h_heap_find(heap, address, &object))
+        return NULL;
+    const uint32_t node = g2h_view_object(findings->view, object);
+    if (node == UINT32_MAX)
+        return NULL;
+    ret->kind = LOOKUP_OBJECT;
+    ret->node = node;
+    ret->address = address;
+    ret->offset = address - g2h_heap_address(heap, object);
+    return NULL;
+}
+
+/* Finds what an expression leads to, value by value. *ret_found is false if it does not begin with
+ * a variable or an address. */
+static struct g2h_error *find_by_part(const struct findings *findings, const char *asked,
+                                      struct lookup *ret, bool *ret_found)
+{
+    variable_part_deinit(&ret->part);
+    TRY(variable_part_read(findings, asked, ret_found, &ret->part));
+    return *ret_found ? lookup_settle(findings, ret) : NULL;
+}
+
+/* ---- groups ---- */
+
+bool lookup_append_variable(const struct findings *findings, uint32_t number, struct text *text)
+{
+    const struct merged_node *node = findings_node(findings, number);
+    const bool is_whole = findings_is_kind(findings, number, G2H_NODE_VARIABLE);
+    size_t size, of_size;
+    if (!is_whole && (node->kind != MERGED_VARIABLE ||
+                      (!findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE) &&
+                       !findings_is_kind(findings, node->parent, G2H_NODE_VARIABLE))))
+        return false;
+    const char *of = merged_name(&findings->merged, node->parent, &of_size),
+               *name = merged_name(&findings->merged, number, &size);
+    if (!is_whole) {
+        text_append(text, of, of_size);
+        text_append_string(text, size > 0 && name[0] == '[' ? "" : ".");
+    }
+    text_append(text, name, size);
+    return true;
+}
+
+/* Finds the node of the tree of dominators that has a name and retains most, if it is not of
+ * objects: a package, a group of roots, what several groups hold. */
+static void find_group(const struct findings *findings, const char *asked, struct lookup *ret)
+{
+    const size_t length = strlen(asked);
+    const struct merged_node *best = NULL;
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        size_t size;
+        if (node->kind == MERGED_CLASS || (best && best->retained >= node->retained))
+            continue;
+        const char *name = merged_name(&findings->merged, i, &size);
+        if (size != length || memcmp(name, asked, size) != 0)
+            continue;
+        best = node;
+        ret->kind = LOOKUP_GROUP;
+        ret->group = i;
+    }
+}
+
+/* ---- names and expressions ---- */
+
+/* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none: see
+ * expression_read(). */
+static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
+                                            bool without_owner, struct lookup *ret,
+                                            struct text *longer)
+{
+    struct g2h_node node;
+    ret->kind = LOOKUP_OBJECT;
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, without_owner,
+                        &ret->node, longer));
+    if (ret->node == UINT32_MAX)
+        return NULL;
+    g2h_view_brief(findings->view, ret->node, &node);
+    ret->address = node.address;
+    return NULL;
+}
+
+/* Finds what an expression leads to, also if "main." is left out, and by its values if no object is
+ * there. *ret_found is false if it begins with no variable. */
+static struct g2h_error *find_by_any_expression(const struct findings *findings, const char *asked,
+                                                struct lookup *ret, struct text *longer,
+                                                bool *ret_found)
+{
+    _cleanup_(text_deinit) struct text own = {0};
+    TRY(find_by_expression(findings, asked, false, ret, longer));
+    *ret_found = ret->node != UINT32_MAX;
+    if (*ret_found)
+        return NULL;
+    text_append_string(&own, "main.");
+    text_append_string(&own, asked);
+    text_append(&own, "", 1);
+    TRY_MEMORY(!own.failed);
+    TRY(find_by_expression(findings, own.data, false, ret, longer->size > 0 ? NULL : longer));
+    *ret_found = ret->node != UINT32_MAX;
+    if (*ret_found)
+        return NULL;
+    struct g2h_error *error = find_by_part(findings, asked, ret, ret_found);
+    if (!error || error->code != G2H_ERROR_NOT_FOUND)
+        return error;
+    /* A local variable may have the same name. */
+    struct g2h_error *other = find_by_expression(findings, asked, true, ret, NULL);
+    *ret_found = !other && ret->node != UINT32_MAX;
+    g2h_error_destroy(*ret_found || other ? error : other);
+    return *ret_found || other ? other : error;
+}
+
+/* Finds a class by a name that only views have: of memory that reports count as another object's,
+ * such as that of a map's entries. */
+static bool find_hidden_class(const struct findings *findings, const char *asked,
+                              struct lookup *ret)
+{
+    struct g2h_node node;
+    uint32_t name;
+    if (!g2h_view_find_name(findings->view, asked, strlen(asked), &name))
+        return false;
+    ret->node = class_rows_find_largest(findings, name, MERGED_NONE);
+    if (ret->node == UINT32_MAX)
+        return false;
+    g2h_view_brief(findings->view, ret->node, &node);
+    ret->kind = LOOKUP_OBJECT;
+    ret->address = node.address;
+    return true;
+}
+
+/* Adds the classes whose field or element is asked for: main.Cache.items, []string[]. */
+static struct g2h_error *find_of_field(const struct lookup_classes *classes, const char *asked,
+                                       node_vector *ret)
+{
+    size_t size = strlen(asked);
+    while (size > 0 && ret->count == 0) {
+        const bool is_element = lookup_ends_in(asked, size, "[]", 2);
+        size -= is_element ? 2 : 1;
+        while (!is_element && size > 0 && asked[size] != '.')
+            size--;
+        for (enum meaning meaning = LOOKUP_EXACT; meaning <= TYPE && ret->count == 0; meaning++)
+            if (size > 0)
+                TRY(find_matching(classes, asked, size, meaning, ret));
+        if (!is_element && ret->count > 1)
+            ret->count = 0;
+    }
+    return NULL;
+}
+
+/* Finds the classes that a name may mean, by the most certain kind of match from first to last. */
+static struct g2h_error *find_classes(const struct lookup_classes *classes, const char *asked,
+                                      enum meaning first, enum meaning last, node_vector *ret)
+{
+    _cleanup_(text_deinit) struct text short_name = {0};
+    strip_directories(asked, &short_name);
+    TRY_MEMORY(!short_name.failed);
+    for (enum meaning meaning = first; meaning <= last && ret->count == 0; meaning++) {
+        const bool is_short = meaning == SHORT && short_name.size > 0;
+        TRY(find_matching(classes, is_short ? short_name.data : asked,
+                          is_short ? short_name.size : strlen(asked), meaning, ret));
+    }
+    return NULL;
+}
+
+static struct g2h_error *lookup_set_class(const struct findings *findings, const char *asked,
+                                          const node_vector *found, struct lookup *ret)
+{
+    if (found->count > 1)
+        return lookup_refuse(findings, asked, "is a part of the names of several classes", found);
+    ret->kind = LOOKUP_CLASS;
+    ret->class = found->data[0];
+    ret->node = UINT32_MAX;
+    return NULL;
+}
+
+/* Finds what a name or an expression means; see lookup_find(). */
+static struct g2h_error *find_named(const struct findings *findings, const char *asked,
+                                    struct lookup *ret)
+{
+    _cleanup_(lookup_classes_deinit) struct lookup_classes classes = {.findings = findings};
+    _cleanup_vector_ node_vector found = {0};
+    _cleanup_(text_deinit) struct text longer = {0};
+    bool is_found;
+    TRY(lookup_find_classes(&classes));
+    TRY(find_classes(&classes, asked, LOOKUP_EXACT, TYPE, &found));
+    if (found.count > 0)
+        return lookup_set_class(findings, asked, &found, ret);
+    TRY(find_by_any_expression(findings, asked, ret, &longer, &is_found));
+    if (is_found || find_hidden_class(findings, asked, ret))
+        return NULL;
+    find_group(findings, asked, ret);
+    if (ret->kind == LOOKUP_GROUP)
+        return NULL;
+    TRY(find_classes(&classes, asked, END, PART, &found));
+    if (found.count > 0)
+        return lookup_set_class(findings, asked, &found, ret);
+    TRY(find_by_expression(findings, asked, true, ret, NULL)); /* a local variable's */
+    if (ret->node != UINT32_MAX)
+        return NULL;
+    if (longer.size > 0)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is a part of a variable or an object; ask for an object that it "
+                            "leads to, such as %.*s",
+                            asked, (int)longer.size, longer.data);
+    TRY(find_of_field(&classes, asked, &found));
+    return found.count > 0 ? lookup_set_class(findings, asked, &found, ret)
+                           : lookup_refuse_name(&classes, asked);
+}
+
+/* ---- addresses ---- */
+
+/* Finds the object at a hexadecimal address. An address may also begin an expression
+ * ("0x574f20[3]", "0xc000012345.Name"), so that is tried next. */
+static struct g2h_error *find_object(const struct findings *findings, const char *asked,
+                                     struct lookup *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    uint32_t object;
+    char *end;
+    errno = 0;
+    const unsigned long long address = strtoull(asked, &end, 16);
+    const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
+    if (!is_address || !g2h_heap_find(heap, address, &object)) {
+        /* 0x574f20[3], by a variable's address */
+        TRY(find_by_expression(findings, asked, false, ret, NULL));
+        if (ret->node != UINT32_MAX)
+            return NULL;
+    }
+    if (!is_address) {
+        bool is_found;
+        TRY(find_by_part(findings, asked, ret, &is_found));
+        return is_found ? NULL : error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
+    }
+    if (!g2h_heap_find(heap, address, &object))
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);
+    ret->kind = LOOKUP_OBJECT;
+    ret->node = g2h_view_object(findings->view, object);
+    ret->address = address;
+    ret->offset = address - g2h_heap_address(heap, object);
+    return ret->node != UINT32_MAX
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND, "'%s' is in garbage, which is left out", asked);
+}
+
+struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
+                              struct lookup *ret)
+{
+    *ret = (struct lookup){.kind = LOOKUP_OBJECT, .node = UINT32_MAX};
+    return asked[0] == '0' && (asked[1] == 'x' || asked[1] == 'X')
+               ? find_object(findings, asked, ret)
+               : find_named(findings, asked, ret);
+}
+
+struct g2h_error *lookup_from(const struct findings *findings, const struct g2h_location *location,
+                              const char *name, const char *steps, struct lookup *ret)
+{
+    *ret = (struct lookup){.kind = LOOKUP_PART, .node = UINT32_MAX};
+    TRY(variable_part_begin(findings, location, name, &ret->part));
+    TRY(variable_part_go_on(findings, &ret->part, steps));
+    return lookup_settle(findings, ret);
+}
+
+void lookup_deinit(struct lookup *lookup)
+{
+    variable_part_deinit(&lookup->part);
+}
