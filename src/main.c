@@ -282,7 +282,8 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     const struct g2h_report_options report = {.size = sizeof(report),
                                               .json = options->json,
                                               .color = terminal_has_color(options),
-                                              .columns = terminal_columns(options)};
+                                              .columns = terminal_columns(options),
+                                              .is_for_terminal = terminal_is_output(options)};
     struct g2h_output_options output_options = {.size = sizeof(output_options),
                                                 .fd = outputs->list[0].fd,
                                                 .name = outputs->name,

@@ -16,6 +16,7 @@
 #include "cli/check.h"
 #include "cli/format.h"
 #include "cli/implied.h"
+#include "cli/processes.h"
 #include "cli/usage.h"
 #include "cli/watch.h"
 #include "inspect/server.h"
@@ -120,6 +121,14 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
     return (text[0] >= '0' && text[0] <= '9' && *end == '\0' && *ret >= low && *ret <= high) ||
            USAGE_REFUSE("%s takes a number from %llu to %llu, not '%s'", option,
                         (unsigned long long)low, (unsigned long long)high, text);
+}
+
+/* Reads the number or the name of a process. */
+static bool take_pid(struct options *options, const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") < strlen(text)
+               ? processes_find(text, &options->pid)
+               : parse_number("--pid", text, 1, INT32_MAX, &options->pid);
 }
 
 static bool take_fork(struct options *options, const char *text)
@@ -306,7 +315,7 @@ struct known {
 
 #define AT(member) offsetof(struct options, member)
 static const struct known known[] = {
-    {"pid", .number = AT(pid), .most = INT32_MAX},
+    {"pid", .take = take_pid},
     {"fork", .take = take_fork, .is_optional = true},
     {"exe", 'e', .text = AT(exe)},
     {"untyped-ok", .flag = AT(untyped_ok)},
@@ -509,6 +518,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     _cleanup_free_ char **as_given = memory_copy(argv, (size_t)argc + 1, sizeof(*argv));
     if (!as_given) {
         message_error(&error_no_memory);
+        return false;
+    }
+    if (argc == 2 && strcmp(argv[1], "--pid") == 0) {
+        *ret_status = processes_print();
         return false;
     }
     *ret_status = EXIT_USAGE;

@@ -4,6 +4,7 @@
  *   options, format, implied, check, usage
  *                       the command line, which options go together, the help text; the probable
  *                       meaning of a typo, and the command line once more for hints
+ *   processes           the Go processes of the machine, for --pid
  *   target, outputs     output files, which appear once they are complete
  *   messages, progress, terminal, pager, signals
  *                       output for users, and how they stop it

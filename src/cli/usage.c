@@ -31,7 +31,7 @@ static const char help[] =
     "input. Several dumps of one process, the oldest first, are compared exactly.\n"
     "\n"
     "Input:\n"
-    "      --pid=PID       read a live process, which is stopped while it is copied\n"
+    "      --pid=PID       read a live process, by number or name; alone, list them\n"
     "      --fork[=huge]   stop it for milliseconds only (huge: fewer): it is forked\n"
     "      --watch=TIME    take a snapshot every TIME (30s, 5m): what keeps growing\n"
     "      --count=N       watch: stop after N times, not only by Ctrl-C\n"

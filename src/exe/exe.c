@@ -60,11 +60,13 @@ static bool has_go_section(const struct image *image)
     return false;
 }
 
-bool exe_is_go(const char *path)
+bool exe_go_version(const char *path, struct text *version)
 {
     _cleanup_(image_deinit) struct image image = {0};
     struct g2h_input *input = NULL;
     struct stat status;
+    struct g2h_bytes release = bytes_none, lines;
+    uint64_t address;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
         return false;
     struct g2h_error *error = source_open(path, &input);
@@ -74,9 +76,16 @@ bool exe_is_go(const char *path)
     }
     error = image_init(&image, path, (struct g2h_bytes){input->data, input->size});
     const bool is_go = !error && has_go_section(&image);
+    if (is_go && version && build_info_read(build_info_find(&image, &address), &release, &lines))
+        text_append(version, (const char *)release.data, (size_t)release.size);
     g2h_error_destroy(error);
     g2h_input_close(input);
     return is_go;
+}
+
+bool exe_is_go(const char *path)
+{
+    return exe_go_version(path, NULL);
 }
 
 /* ---- opening ---- */

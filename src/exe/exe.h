@@ -29,6 +29,10 @@
  * far less than opening it. */
 bool exe_is_go(const char *path);
 
+/* Does the same, and appends the release of Go, "go1.27.4", if a program of 1.18 or later records
+ * it. */
+bool exe_go_version(const char *path, struct text *version);
+
 /* ---- contents of the file ---- */
 
 const struct image *exe_image(const struct g2h_exe *exe);

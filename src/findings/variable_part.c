@@ -61,6 +61,10 @@ void similar_add(struct similar *similar, const char *name, size_t size)
     const unsigned distance = similar_distance(name, size, similar->asked, similar->asked_size);
     if (distance > most)
         return;
+    for (size_t i = 0; i < similar->count; i++)
+        if (similar->list[i].name.size == size &&
+            memcmp(similar->list[i].name.data, name, size) == 0)
+            return;
     size_t at = similar->count < SIMILAR_MOST ? similar->count++ : SIMILAR_MOST;
     if (at == SIMILAR_MOST && similar->list[--at].distance <= distance)
         return;

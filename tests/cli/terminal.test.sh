@@ -141,6 +141,28 @@ check "a typed report: --path-to of what there is most of" grep -q -- "^  go2hea
 on_terminal 'TERM=dumb go2heapsnapshot - <good.dump 2>err'
 check "standard input cannot be read again: no commands" [ "$(grep -c '^NEXT' shown)" -eq 0 ]
 
+# No screen is wider than its terminal, whatever it is about; columns are as wide as their content.
+sample="--exe 'my app' 2.dump"
+screens=("$sample" "--full $sample" "--base 1.dump --full $sample" "--path-to main.Watcher $sample" "--path-to main.previews $sample"
+	"--path-to main.ask $sample" "--show main.Watcher $sample" "--show 'previews.byName[\"globe, 359 wide\"].Auction' $sample"
+	"--show main.previews.byName $sample" "--show main $sample" "--exe 'my app' 1.dump 2.dump 2.dump" "--watch 1s --count 2 --command 'cat 1.dump'")
+for columns in 80 100 200; do
+	for screen in "${screens[@]}"; do
+		on_terminal "stty cols $columns; TERM=dumb go2heapsnapshot $screen 2>err"
+		tr -d '\r' <shown | sed '/^NEXT$/,$d' | grep -v "^$(pwd)" >report
+		check "$columns columns: $screen: has lines" [ "$(wc -l <report)" -ge 4 ]
+		awk -v most="$columns" '{ gsub(/[\200-\277]/, "") } length > most' report >wrong
+		result "$([ -s wrong ] && echo 1 || echo 0)" "$columns columns: $screen: no line is wider"
+	done
+	on_terminal "stty cols $columns; TERM=dumb go2heapsnapshot --path-to main.Watcher $sample 2>err"
+	check "$columns columns: a step is one row" grep -Eq '^  watchers  +map\[uint64\]\*main.Watcher  +.* 179 kB.?$' shown
+	check "$columns columns: the column of steps is as wide as its longest" grep -Eq '^  \["globe, 359 wide"\]   main.Preview ' shown
+done
+on_terminal "stty cols 80; TERM=dumb go2heapsnapshot --path-to main.Watcher $sample 2>err"
+check "80 columns: addresses go first" [ "$(sed -n '/^STEPS/,/^HELD/p' shown | grep -c 0x)" -eq 0 ]
+on_terminal "stty cols 80; TERM=dumb go2heapsnapshot $sample 2>err"
+check "80 columns: a long location has a line of its own" grep -q '^  \[IO wait\] net.(\*netFD).Read fd_posix.go:68 ← http.(\*persistConn).readLoop.\?$' shown
+
 # --top bounds lists, of text and of JSON.
 go2heapsnapshot --full --top 2 --exe 'my app' 2.dump >two.txt 2>err
 equal "--top: rows of a table" "$(sed -n '/^CLASSES/,/^$/p' two.txt | grep -c '^  [^ ]*.*  .*[0-9]')" 2

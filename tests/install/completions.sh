@@ -76,4 +76,18 @@ done
 offers bash 'go2heapsnapshot --format=' "${formats[@]}" only
 offers bash 'go2heapsnapshot --format=re' report only
 offers bash 'go2heapsnapshot -e ap' app.dump only
-offers bash "go2heapsnapshot --pid $$" "$$"
+# Processes are those that the program lists; here it is another one that lists two.
+mkdir "$work/bin"
+cat >"$work/bin/go2heapsnapshot" <<END
+#!/bin/sh
+[ "\$*" = --pid ] || exec "$root/bin/go2heapsnapshot" "\$@"
+echo '     PID  started               RSS  Go         name'
+echo '    1234  2026-11-28 23:10  10.0 MB  go1.27.4   shop'
+echo '   12345  2026-11-28 23:11  1.20 GB             api'
+END
+chmod +x "$work/bin/go2heapsnapshot"
+PATH=$work/bin:$PATH
+for shell in bash zsh fish; do
+	! command -v "$shell" >/dev/null || offers "$shell" 'go2heapsnapshot --pid 12' 1234 12345 only
+done
+offers bash 'go2heapsnapshot --pid s' shop only

@@ -24,7 +24,7 @@ _go2heapsnapshot() {
 	-?) takes=$(_go2heapsnapshot_help "s/^  $option, --[a-z-]+=([A-Z]+).*/\1/p") ;;
 	esac
 	case $option:$takes in
-	*:PID) words=$(cd /proc 2>/dev/null && printf '%s\n' [0-9]*) ;;
+	*:PID) words=$("${COMP_WORDS[0]}" --pid 2>/dev/null | awk 'NR > 1 { print $1; print $NF }') ;; # Go processes: numbers, names
 	--format:*) words=$(_go2heapsnapshot_help 's/^ {24}([a-z0-9]+)  .*/\1/p') ;;
 	--names:*) words='short full' ;;
 	--by:*) words='retained alloc' ;;

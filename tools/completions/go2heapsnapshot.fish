@@ -5,6 +5,10 @@ function __go2heapsnapshot_formats
     go2heapsnapshot --help 2>/dev/null | string replace -rf '^ {24}([a-z0-9]+)  +(.*)$' '$1\t$2'
 end
 
+function __go2heapsnapshot_processes
+    go2heapsnapshot --pid 2>/dev/null | string replace -rf '^ *([0-9]+)  (.*)$' '$1\t$2'
+end
+
 for line in (go2heapsnapshot --help 2>/dev/null | string match -r '^ {2,6}(?:-., )?--[a-z-]+.*')
     set -l parts (string match -rg '^ {2,6}((?:-., )?)--([a-z-]+)((?:=[A-Z]+)?)\S* *(.*)$' -- $line)
     set -l given -c go2heapsnapshot -l $parts[2]
@@ -19,7 +23,7 @@ for line in (go2heapsnapshot --help 2>/dev/null | string match -r '^ {2,6}(?:-.,
         case 'by:*'
             set -a given -x -a 'retained alloc'
         case '*:=PID'
-            set -a given -x -a '(__fish_complete_pids)'
+            set -a given -x -a '(__go2heapsnapshot_processes)'
         case '*:=FILE' '*:=DIR' '*:=DUMP'
             set -a given -r -F
         case '*'

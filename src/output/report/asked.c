@@ -93,7 +93,7 @@ struct g2h_error *report_put_group(const struct report *report, uint32_t node)
     if (holders.size > 0)
         PUT(page, "  below       %s{holders}\n", &holders);
     TRY(ranking_of_children(report->findings, node, &children));
-    table_init(&table, page, "holds", "HOLDS,>objects,>retained,one of them at",
+    table_init(&table, page, "holds", "HOLDS,>objects,>retained,@one of them at",
                report_rows(report, REPORT_ASKED_ROWS));
     for (size_t i = 0; i < children.count; i++) {
         if (table_skip_row(&table))
@@ -115,7 +115,7 @@ struct g2h_error *report_put_retainers(const struct report *report, struct g2h_e
 {
     _cleanup_(table_deinit) struct table table;
     _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
-    table_init(&table, report->page, "referrers", "REFERRED TO BY,>times,one of them at",
+    table_init(&table, report->page, "referrers", "REFERRED TO BY,>times,@one of them at",
                report_rows(report, REPORT_ASKED_ROWS));
     TRY(retainers_find(report->findings, edges, node, &retainers));
     for (size_t i = 0; i < retainers.list.count; i++) {

@@ -57,7 +57,7 @@ static struct g2h_error *put_steps(struct path_to_path *path)
     const struct report *report = path->report;
     const node_vector *nodes = &path->nodes;
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "steps", "STEPS,to,at,>bytes,>retained",
+    table_init(&table, report->page, "steps", "STEPS,to,@at,>bytes,>retained",
                2 * REPORT_ASKED_ROWS);
     for (size_t i = 1; i < nodes->count; i++) {
         _cleanup_(text_deinit) struct text edge = {0};
@@ -74,7 +74,7 @@ static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_
 {
     const struct report *report = path->report;
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "dominators", "HELD ALONE BY,at,>bytes,>retained",
+    table_init(&table, report->page, "dominators", "HELD ALONE BY,@at,>bytes,>retained",
                REPORT_ASKED_ROWS);
     for (uint32_t i = node; i != 0;) {
         i = g2h_dominators_of(report->findings->dominators, i);
@@ -105,7 +105,7 @@ static struct g2h_error *path_to_put_object(struct path_to_path *path, uint32_t 
 static struct g2h_error *path_to_put_holders(const struct report *report, const ranking *nodes)
 {
     _cleanup_(table_deinit) struct table table;
-    table_init(&table, report->page, "holders", "WHO HOLDS THEM,>objects,>retained,one of them at",
+    table_init(&table, report->page, "holders", "WHO HOLDS THEM,>objects,>retained,@one of them at",
                report_rows(report, REPORT_ROWS));
     for (size_t i = 0; i < nodes->count; i++) {
         const struct merged_node *merged = report_node(report, nodes->data[i].node);
@@ -182,7 +182,7 @@ static struct g2h_error *path_to_put_targets(const struct report *report,
     struct g2h_value value;
     struct g2h_bytes rest;
     TRY(g2h_values_create(view, &values));
-    table_init(&table, report->page, "leads_to", "LEADS TO,class,at,>bytes,>retained",
+    table_init(&table, report->page, "leads_to", "LEADS TO,class,@at,>bytes,>retained",
                REPORT_ASKED_ROWS);
     g2h_values_begin_at(values, &part->location);
     while (g2h_values_next(values, &value)) {

@@ -311,6 +311,7 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
              has_labels ? &"_labels"[is_wide_page(report->page)] : "");
     table_init(&table, report->page, "goroutines", titles, shown);
     table.fit = place_fit;
+    table.has_long_names = true;
     goroutines->table = &table;
     for (size_t i = 0; i < places->count; i++) {
         TRY(put_place(goroutines, edges, &places->data[i]));

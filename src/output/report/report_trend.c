@@ -509,6 +509,8 @@ static struct g2h_error *report_trend_write_page(const struct g2h_output_options
     TRY_MEMORY(!page->out.failed);
     if (page->is_json)
         join_lines(&page->out);
+    page_fit(page);
+    TRY_MEMORY(!page->out.failed);
     return sink_text(options, &page->out);
 }
 

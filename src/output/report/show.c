@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/values.h>
 
@@ -104,6 +105,7 @@ static struct g2h_error *put_lengths_of(struct show *show, const struct field_di
 
 static void put_top(const struct show *show, const struct tally *tally, struct text *text)
 {
+    enum { EXAMPLES = 3 };
     struct page *page = show->report->page;
     uint32_t top[TALLY_TOP];
     const size_t count = tally_top(tally, top);
@@ -114,10 +116,13 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
         const uint64_t times = tally->counts.data[top[i]];
         const bool is_said = times > 1 || tally->counts.count <= TALLY_TOP;
         PUT(page, "|<>%s{value}%n{count}</>", report_bytes(value, size), times);
-        if (!is_said)
-            continue; /* nearly all are different */
-        text_printf(text, text->size > 0 ? ", " : "");
+        if (!is_said && i >= EXAMPLES)
+            continue; /* nearly all are different: some examples are enough */
+        text_append_string(text, text->size > 0 ? ", " : "");
+        text_append_string(text, is_said || i > 0 ? "" : "such as ");
         page_append_clipped(text, value, size, SHOW_VALUE_WIDTH);
+        if (!is_said)
+            continue;
         text_append_string(text, " ");
         text_append_grouped(text, times);
     }
@@ -139,6 +144,23 @@ static void append_share(struct text *text, const char *what, uint64_t part, uin
     text_append_grouped(text, whole);
 }
 
+/* Says that all times are past, which for an expiry means that nobody has looked at it: they are
+ * before the last collection of garbage, which the dump has the time of, and so before the dump. A
+ * time of 0 is none. */
+static void put_past(const struct show *show, const struct field_distribution *field,
+                     struct text *text)
+{
+    enum { SECOND = 1000000000 };
+    const uint64_t to_1970 = (uint64_t)(INT64_MAX / SECOND - 1) * SECOND; /* g2h_value_order() */
+    const struct g2h_memstats *stats = g2h_heap_memstats(g2h_view_heap(show->view));
+    const uint64_t last = stats ? stats->numbers[G2H_MEMSTATS_LAST_GC] : 0;
+    const bool is_past = last > 0 && last <= INT64_MAX && field->numbers.most.order > 0 &&
+                         field->numbers.most.order < last + to_1970;
+    PUT(show->report->page, "|%?f{is_past}", is_past, true);
+    if (is_past)
+        text_append_string(text, "; all before the dump");
+}
+
 /* Reports how the values of a field are spread, in JSON and as text. */
 static struct g2h_error *put_spread(struct show *show, struct field_distribution *field,
                                     struct text *text)
@@ -154,6 +176,8 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
     if (field->numbers.count > 0) {
         TRY(show_put_numbers(show, field, &field->numbers, text));
         put_distinct(show, &field->numbers.tally, text);
+        if (kind == G2H_VALUE_TIME)
+            put_past(show, field, text);
     }
     if (kind == G2H_VALUE_POINTER || kind == G2H_VALUE_INTERFACE || kind == G2H_VALUE_SLICE) {
         PUT(page, "|%n{nil}", field->nils);

@@ -23,12 +23,13 @@ struct show {
     struct text name;           /* its name: the prefix and its path */
     const char *prefix;         /* prefix_size bytes that precede the paths of values */
     size_t prefix_size;
+    bool is_doubtful; /* values of a variable that the program may not use any more */
 };
 
 /* ---- show_values.c ---- */
 
 /* The columns of a table of values. */
-#define SHOW_COLUMNS "FIELD,type,value,>offset,leads to"
+#define SHOW_COLUMNS "FIELD,type,value,@>offset,leads to,>bytes,@at"
 
 /* Adds a row to such a table; base is the offset of the first value of the location. */
 struct g2h_error *show_put_value(struct show *show, struct table *table,

@@ -161,7 +161,10 @@ static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
         PUT(page, "|%f{is_doubtful}", true);
         page_say(page, "  it may be dead: its pointers are not among those that are alive\n");
     }
-    TRY(show_put_values(show, &local->location));
+    show->is_doubtful = local->is_doubtful;
+    struct g2h_error *error = show_put_values(show, &local->location);
+    show->is_doubtful = false;
+    TRY(error);
     page_close(page);
     return NULL;
 }
@@ -207,6 +210,7 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     TRY_MEMORY(!name.failed);
     show->prefix = name.data;
     show->prefix_size = name.size;
+    show->is_doubtful = local->is_doubtful;
     struct g2h_error *error = NULL;
     if (local->is_there) {
         g2h_values_begin_at(show->values, &local->location);
@@ -218,6 +222,7 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
         TABLE_PUT(table, "%s{name}%s%s%s%s", &name, "", "(not in memory as a whole)", "", "");
     }
     show->prefix_size = 0;
+    show->is_doubtful = false;
     return error;
 }
 

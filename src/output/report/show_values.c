@@ -28,24 +28,63 @@ static uint32_t show_values_node_at(const struct show *show, uint64_t address, s
     return number;
 }
 
-/* Appends the target of a value, "0xc000012000  main.T  48 B"; the address only if it is not the
- * value, which show->text has. */
-static void show_values_append_target(const struct show *show, const struct g2h_value *value,
-                                      const struct g2h_content *content, struct text *text)
+/* What a value leads to, as words. */
+struct show_target {
+    struct text class, bytes, address; /* address: none if it is the value, which show->text has */
+};
+
+static void show_target_deinit(struct show_target *target)
+{
+    text_deinit(&target->class);
+    text_deinit(&target->bytes);
+    text_deinit(&target->address);
+}
+
+/* Returns whether a pointer leads to the beginning of an object of another type: if the program
+ * does not use the pointer any more, the memory has been reused, unless that type begins with the
+ * pointer's. show->type has the pointer's type. */
+static bool show_values_is_other(const struct show *show, const struct g2h_value *value,
+                                 const struct g2h_content *content)
+{
+    _cleanup_(g2h_text_deinit) struct g2h_text type = {0};
+    const struct g2h_bytes pointer = report_made(&show->type);
+    struct g2h_location location;
+    uint32_t object;
+    if (value->kind != G2H_VALUE_POINTER || pointer.size < 2 || pointer.data[0] != '*' ||
+        !g2h_heap_find(g2h_view_heap(show->view), content->target, &object) ||
+        content->target != g2h_heap_address(g2h_view_heap(show->view), object) ||
+        !g2h_location_of_object(show->view, object, &location))
+        return false;
+    g2h_location_type(show->view, &location, &type);
+    const struct g2h_bytes target = report_made(&type),
+                           wanted = {pointer.data + 1, pointer.size - 1};
+    return !type.failed && !bytes_same(target, wanted) &&
+           !(bytes_begin(target, "[]") && bytes_end_with(target, wanted)) &&
+           !bytes_begin(wanted, "runtime.");
+}
+
+static struct g2h_error *show_values_find_target(const struct show *show,
+                                                 const struct g2h_value *value,
+                                                 const struct g2h_content *content,
+                                                 struct show_target *ret)
 {
     const bool is_said = value->kind == G2H_VALUE_POINTER && show->text.size > 2 &&
                          memcmp(show->text.data, "0x", 2) == 0;
     struct g2h_node node;
     if (content->target == 0)
-        return;
+        return NULL;
     if (!is_said)
-        text_printf(text, "0x%" PRIx64 "  ", content->target);
-    if (show_values_node_at(show, content->target, &node) == UINT32_MAX)
-        return;
-    const struct g2h_bytes class = report_name_of(show->report, &node);
-    page_append_clipped(text, (const char *)class.data, (size_t) class.size, SHOW_TYPE_WIDTH);
-    text_append_string(text, "  ");
-    text_append_bytes(text, node.size);
+        text_printf(&ret->address, "0x%" PRIx64, content->target);
+    if (show_values_node_at(show, content->target, &node) != UINT32_MAX) {
+        const struct g2h_bytes class = report_name_of(show->report, &node);
+        page_append_clipped(&ret->class, (const char *)class.data, (size_t) class.size,
+                            SHOW_TYPE_WIDTH);
+        if (show->is_doubtful && show_values_is_other(show, value, content))
+            text_append_string(&ret->class, " (reused?)");
+        text_append_bytes(&ret->bytes, node.size);
+    }
+    TRY_MEMORY(!ret->address.failed && !ret->class.failed && !ret->bytes.failed);
+    return NULL;
 }
 
 /* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces
@@ -127,18 +166,21 @@ static void show_values_append_name(struct show *show, const struct g2h_value *v
 struct g2h_error *show_put_value(struct show *show, struct table *table,
                                  const struct g2h_value *value, uint64_t base)
 {
-    _cleanup_(text_deinit) struct text text = {0}, target = {0}, offset = {0};
+    _cleanup_(text_deinit) struct text text = {0}, offset = {0};
+    _cleanup_(show_target_deinit) struct show_target target = {.class = {0}};
     struct g2h_content content;
     TRY(show_values_read(show, value, &content));
     append_value(show, value, &content, &text);
-    show_values_append_target(show, value, &content, &target);
+    TRY(show_values_find_target(show, value, &content, &target));
     text_printf(&offset, "+%" PRIu64, value->offset - base);
     show_values_append_name(show, value);
-    TRY_MEMORY(!text.failed && !target.failed && !offset.failed && !show->name.failed);
-    TABLE_OPEN(table, "%s{name}%.*s{type}%s%s%s|%n{offset}%n{size}", &show->name, SHOW_TYPE_WIDTH,
-               report_made(&show->type), &text, &offset, &target, value->offset - base,
-               value->size);
+    TRY_MEMORY(!text.failed && !offset.failed && !show->name.failed);
+    TABLE_OPEN(table, "%s{name}%.*s{type}%s%s%s%s%s|%n{offset}%n{size}", &show->name,
+               SHOW_TYPE_WIDTH, report_made(&show->type), &text, &offset, &target.class,
+               &target.bytes, &target.address, value->offset - base, value->size);
     put_content(show, &content);
+    if (show->is_doubtful && show_values_is_other(show, value, &content))
+        PUT(show->report->page, "|%f{is_reused}", true);
     page_close(show->report->page);
     return NULL;
 }
@@ -234,17 +276,19 @@ struct g2h_error *show_put_part(struct show *show, const struct variable_part *p
 static struct g2h_error *put_entry(struct show *show, struct table *table,
                                    const struct g2h_entry *entry)
 {
-    _cleanup_(text_deinit) struct text key = {0}, key_text = {0}, elem = {0}, target = {0};
+    _cleanup_(text_deinit) struct text key = {0}, key_text = {0}, elem = {0};
+    _cleanup_(show_target_deinit) struct show_target target = {.class = {0}};
     struct g2h_content content;
     TRY(show_values_read(show, &entry->key, &content));
     append_value(show, &entry->key, &content, &key);
     text_append(&key_text, show->text.data, show->text.size);
     TRY(show_values_read(show, &entry->elem, &content));
     append_value(show, &entry->elem, &content, &elem);
-    show_values_append_target(show, &entry->elem, &content, &target);
-    TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed && !target.failed);
-    TABLE_OPEN(table, "%s%.*s{type}%s%s|%?s{key}", &key, SHOW_TYPE_WIDTH, report_made(&show->type),
-               &elem, &target, !g2h_view_is_redacted(show->view), &key_text);
+    TRY(show_values_find_target(show, &entry->elem, &content, &target));
+    TRY_MEMORY(!key.failed && !key_text.failed && !elem.failed);
+    TABLE_OPEN(table, "%s%.*s{type}%s%s%s%s|%?s{key}", &key, SHOW_TYPE_WIDTH,
+               report_made(&show->type), &elem, &target.class, &target.bytes, &target.address,
+               !g2h_view_is_redacted(show->view), &key_text);
     put_content(show, &content);
     page_close(show->report->page);
     return NULL;
@@ -265,7 +309,7 @@ static struct g2h_error *put_entries(struct show *show, const struct g2h_locatio
             PUT(page, "; %n{entries_in_dump} of them in the dump", entries.count);
         PUT(page, "\n");
     }
-    table_init(&table, page, "entries", "KEY,type,value,leads to", ENTRIES_FIRST);
+    table_init(&table, page, "entries", "KEY,type,value,leads to,>bytes,@at", ENTRIES_FIRST);
     for (size_t i = 0; i < entries.shown; i++)
         TRY(put_entry(show, &table, &entries.first[i]));
     TRY(table_end(&table));

@@ -18,19 +18,22 @@ struct table {
     struct page *page;
     struct table_column {
         struct g2h_bytes title;
-        bool is_number; /* aligned to the right */
-        bool is_below;  /* has no width: what is in it is a line of its own below the row */
+        bool is_number;  /* aligned to the right */
+        bool is_address; /* left out if a terminal is too narrow */
+        bool is_below;   /* has no width: what is in it is a line of its own below the row */
     } columns[TABLE_COLUMNS];
-    table_fit fit; /* NULL: cells of the first column are cut as others are */
-    size_t count;  /* of columns; the first one gets the width that the others leave */
-    size_t most;   /* most rows outside of JSON, which has all rows */
+    size_t count;        /* of columns; the first one gets the width that the others leave */
+    bool is_by_content;  /* but if there are addresses, each column is as wide as its content */
+    bool has_long_names; /* on a terminal, a first cell that is too wide has a line of its own */
+    table_fit fit;       /* NULL: cells of the first column are cut as others are */
+    size_t most;         /* most rows outside of JSON, which has all rows */
     struct text cells;
     VECTOR(size_t) ends; /* end of each cell in cells */
 };
 
 /* Begins a table; key is the key of its list in JSON. titles are those of its columns, with commas
- * between them; those of numbers begin with '>'; one that begins with '_' is of a line below each
- * row, which begins with the title. */
+ * between them; those of numbers begin with '>', those of addresses with '@', or with "@>"; one
+ * that begins with '_' is of a line below each row, which begins with the title. */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most);
 
