@@ -44,6 +44,28 @@ while IFS= read -r command; do
 	check "$command" bash -c "$ran >said 2>&1"
 done <commands
 
+# Help, man page and completions cannot differ: the completions read --help, and the man page has its options, each with its letter and
+# what it takes, and no others.
+page=$top/docs/go2heapsnapshot.1
+go2heapsnapshot --help | sed -nE 'h; s/^ {2,6}((-.), )?(--[a-z-]+)(\[?=?).*/\3 \2 \4/p; g; s/.*(-V), (--version):.*/\2 \1 /p' | sed 's/ *$//' | sort >of.help
+sed -n '/^The options are:/,/^\.Sh ENVIRONMENT/p' "$page" | sed -nE 's/^\.It Fl ([A-Za-z]) (Ar [a-z]+ )?, Fl -([a-z-]+)( Ns (Op )?= ?.*)?$/--\3 -\1 \4/p; s/^\.It Fl -([a-z-]+)( Ns .*)?$/--\1 \2/p' |
+	sed -E 's/ Ns Op = .*/ [=/; s/ Ns = .*/ =/; s/ +/ /g; s/ *$//' | sort >of.man
+sed -E 's/ +/ /g' of.help | sort >of.help.sorted
+equal "the man page has the options of --help" "$(cat of.man)" "$(cat of.help.sorted)"
+check "the man page is found by: apropos leak" grep -q '^\.Nd .*leak' "$page"
+for option in pid base path-to show watch at-death; do
+	check "the man page has an example of --$option" grep -Eq "^\\$ .*go2heapsnapshot .*--$option" "$page"
+done
+# Each example is a command line that is understood: what is missing is the file or the process.
+sed -n 's/^\$ \(sudo \)\{0,1\}\(go2heapsnapshot .*\)/\2/p' "$page" >commands.man
+check "the man page has examples" [ "$(wc -l <commands.man)" -ge 10 ]
+mkdir -p nothing
+while IFS= read -r command; do
+	[[ $command != *'--base 1.dump 2.dump' ]] || command+=' --format report' # what a terminal gets
+	(cd nothing && bash -c "${command/--pid app/--pid 2147483647} >said 2>&1 </dev/null")
+	check "the man page: $command" [ $? -le 1 ]
+done < <(sed 's|/var/lib/dumps|.|; s|app\.\*\.dump|app.1.dump|' commands.man)
+
 # Compiles the program of samples/README.md, unchanged, in a module of its own, which gets the handler as any other module: from a
 # proxy, here a directory. A second program only imports it.
 mkdir -p module/dumps module/imports proxy

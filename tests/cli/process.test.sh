@@ -57,7 +57,7 @@ started() {
 if [ -x auctions$$ ] && preloads && started; then
 	run go2heapsnapshot --pid
 	check "--pid alone: lists Go processes" grep -Eq "^ *$first  [-0-9]{10} [0-9:]{5}  +[0-9.]+ .?B  go1\.[0-9.]+ +auctions$$$" out
-	check "--pid alone: and no others" [ "$(grep -cw "$$" out)" -eq 0 ]
+	check "--pid alone: and no others" [ "$(grep -cE "^ *$$ " out)" -eq 0 ]
 	check "--pid alone: exit status 0" [ "$status" -eq 0 ]
 	run go2heapsnapshot --pid "other one $$" -o x
 	check "a name that two processes have: exit status" [ "$status" -eq 2 ]
