@@ -9,8 +9,19 @@
 #define BASE_CONTRACT_H
 
 #include <assert.h>
+#include <stddef.h>
 
 /* Marks a function or a variable that only asserts use. */
 #define _asserted_ __attribute__((unused))
+
+/* Returns whether all entries of a list, but the first, fulfil a condition about the entry with
+ * index i and the one before it: assert(IS_ORDERED(i, count, list[i - 1] < list[i])). */
+#define IS_ORDERED(i, count, condition) \
+    __extension__({ \
+        size_t i = 1; \
+        while (i < (size_t)(count) && (condition)) \
+            i++; \
+        i >= (size_t)(count); \
+    })
 
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/error.h"
 #include "dump/foreign.h"
 #include "dump/dump_layout.h"
@@ -852,6 +853,7 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
 
 void reader_seek(struct g2h_reader *reader, uint64_t offset)
 {
+    assert(offset <= reader->input->size);
     reader->cursor.at = reader->input->data + offset;
     reader->at_end = false;
 }
@@ -859,6 +861,7 @@ void reader_seek(struct g2h_reader *reader, uint64_t offset)
 void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
 {
     const struct g2h_input *input = reader->input;
+    assert(offset <= input->size);
     reader->cursor = (struct cursor){input->data + offset, input->data + input->size};
     reader->at_end = false;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "naming/key_names.h"
@@ -241,6 +242,7 @@ struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g
     map_deinit(&identity->held_before);
     identity->held_before = identity->held;
     identity->held = (struct map){0};
+    assert(after.ids && after.classes && after.holders);
     const struct identified before = identity->last;
     identity->last = after;
     after = before;
@@ -254,6 +256,7 @@ const struct g2h_identity_account *g2h_identity_account(const struct g2h_identit
 
 uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t object)
 {
+    assert(identity->last.heap && object < identity->last.heap->object_count);
     return identity->last.ids[object];
 }
 

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/port.h"
 #include "base/scope.h"
@@ -230,10 +231,12 @@ static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker 
 {
     const size_t left = spool->end - spool->begin;
     const size_t space = CHUNK - spool->unpacked_size;
+    assert(spool->begin <= spool->end && space > 0); /* what is full has been written */
     struct unpack_buffers buffers = {spool->buffer + spool->begin, left,
                                      spool->unpacked + spool->unpacked_size, space};
     *ret_why = NULL;
     *ret_status = unpacker->method->step(unpacker->state, &buffers, ret_why);
+    assert(buffers.in_size <= left && buffers.out_size <= space);
     *ret_moved = buffers.in_size < left || buffers.out_size < space;
     spool->begin = spool->end - buffers.in_size;
     spool->unpacked_size = CHUNK - buffers.out_size;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/contract.h"
+
 /* Sends all bytes. Returns false if the other process is gone. */
 static bool send_all(int fd, const char *data, size_t size)
 {
@@ -21,6 +23,7 @@ static bool send_all(int fd, const char *data, size_t size)
 
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size)
 {
+    assert(size <= CHANNEL_MOST); /* the other process refuses more */
     const struct channel_head head = {(uint32_t)size, number, kind};
     return send_all(fd, (const char *)&head, sizeof(head)) && send_all(fd, body, size);
 }

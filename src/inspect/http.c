@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/contract.h"
+
 bool http_is(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && memcmp(part.data, text, part.size) == 0;
@@ -225,6 +227,7 @@ void http_answer(struct text *out, unsigned status, const char *type, const char
 void http_refuse(struct text *out, unsigned status, const char *why)
 {
     struct text body = {0};
+    assert(status >= 400);
     text_printf(&body, "%s\n", why);
     http_answer(out, status, "text/plain", body.data, body.size);
     out->failed |= body.failed;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "inspect/cdp.h"
 #include "inspect/discovery.h"
 #include "inspect/http.h"
@@ -35,6 +36,7 @@ bool hub_may_accept(const struct hub *hub)
 
 void hub_accepted(struct hub *hub, int64_t microseconds)
 {
+    assert(microseconds >= 0);
     hub->owed += (1 + REST) * microseconds; /* from hub->now on */
     const int64_t rest = hub->owed / 1000;
     hub->owed %= 1000;
@@ -242,6 +244,7 @@ static int64_t deadline(const struct client *client)
 
 void hub_wake(struct hub *hub, int64_t now)
 {
+    assert(now >= hub->now);
     hub->now = now;
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
         if (hub->connections[i] && client_left(hub->connections[i]) == 0)

@@ -1,6 +1,7 @@
 /* questions: what clients ask of the session, and the snapshots that they request; see hub.h. */
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "inspect/hub.h"
 #include "inspect/json_write.h"
@@ -28,6 +29,7 @@ bool questions_put(struct questions *questions, enum channel_kind kind, uint32_t
 bool questions_ask(struct questions *questions, enum channel_kind kind, const void *body,
                    size_t size, const struct reply_to *to, questions_done *done)
 {
+    assert(done && size <= CHANNEL_MOST);
     const struct question ask = {.number = questions_number(questions), .to = *to, .done = done};
     return vector_grow(&questions->list, 1) &&
            questions_put(questions, kind, ask.number, body, size) &&
@@ -49,6 +51,7 @@ bool questions_take(struct questions *questions, uint32_t number, struct questio
 bool questions_message(const struct questions *questions, size_t from, struct channel_head *ret,
                        const char **body, bool *ret_broken)
 {
+    assert(from <= questions->in.size);
     const size_t left = questions->in.size - from;
     if (left < sizeof(*ret))
         return false;

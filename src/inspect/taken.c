@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/scope.h"
 #include "inspect/command.h"
@@ -96,6 +97,7 @@ static struct g2h_error *find_ids(struct taken *taken)
     qsort(ids, count, sizeof(*ids), taken_compare);
     taken->ids = ids;
     taken->id_count = count;
+    assert(IS_ORDERED(i, count, ids[i - 1] < ids[i]));
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/utf8.h"
 #include "inspect/sha1.h"
 
@@ -116,6 +117,7 @@ void websocket_write(struct text *out, enum websocket_opcode opcode, const char 
         head[1] = (uint8_t)size;
     else
         head[1] = size <= UINT16_MAX ? LENGTH_16 : LENGTH_64;
+    assert(opcode < WEBSOCKET_CLOSE || size <= CONTROL_MOST);
     const unsigned more = length_bytes(head[1]);
     for (unsigned i = 0; i < more; i++)
         head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (more - 1 - i));

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/scope.h"
@@ -145,6 +146,7 @@ struct g2h_error *death_files_trim(const char *path, const struct death_file *la
     _cleanup_(text_deinit) struct text begin = {0};
     _cleanup_free_ char *last_path = death_file_path("", last);
     const struct dirent *entry;
+    assert(most > 0); /* `last` stays */
     *ret = 0;
     if (!directory)
         return error_system(errno, "%s: cannot read the directory", path);

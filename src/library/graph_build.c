@@ -26,6 +26,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
@@ -115,6 +116,7 @@ static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
     TRY(graph_add_shortcuts(graph));
     TRY(check_size(graph));
     TRY(graph_fill_children(graph));
+    assert(graph->children && graph->targets); /* what views read */
     TRY(graph_add_several(graph, &graph->node_owners));
     if (options->no_dominators)
         owners_deinit(&graph->node_owners);

@@ -5,6 +5,7 @@
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/typing.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "input/input.h"
 
@@ -55,6 +56,7 @@ static struct g2h_error *open_and_match(struct pipeline *pipeline,
 
 struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipeline_options *options)
 {
+    assert(pipeline->heap && !pipeline->graph);
     if (!options->exe && !pipeline->origin.exe)
         return NULL;
     struct g2h_error *error = open_and_match(pipeline, options);
@@ -76,6 +78,7 @@ static void begin_phase(const struct pipeline_options *options, const char *phas
 
 struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options)
 {
+    assert(pipeline->heap && !pipeline->graph); /* after load and match */
     const struct g2h_exe *exe = pipeline->origin.exe;
     const struct g2h_typing_options typing = {options->threads, options->redaction};
     begin_phase(options, "types");
@@ -95,6 +98,7 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
 
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options)
 {
+    assert(pipeline->graph && !pipeline->view);
     return g2h_view_create(pipeline->graph, options, &pipeline->view);
 }
 

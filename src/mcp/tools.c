@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "inspect/json_write.h"
 
@@ -345,6 +346,7 @@ static struct g2h_error *call_answer(struct answers *answers, const struct call 
                                      struct text *text)
 {
     const size_t most = call->numbers[1] > 0 ? (size_t)call->numbers[1] : USUAL;
+    assert(most > BEHIND); /* call_read_number() has seen to it */
     size_t bytes = most - BEHIND;
     bool may_shrink = true;
     TRY(answers_check(answers));

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/release.h"
 #include "process/layout_table.h"
 
@@ -24,11 +25,13 @@ static const char *const fields[] = {
 
 const char *layout_structure(enum layout_field field)
 {
+    assert(field < sizeof(structures) / sizeof(*structures));
     return structures[field];
 }
 
 const char *layout_field(enum layout_field field)
 {
+    assert(field < sizeof(fields) / sizeof(*fields));
     return fields[field];
 }
 
@@ -49,6 +52,8 @@ static void apply_changes(int minor, uint16_t machine, struct layout *layout)
 {
     for (size_t i = 0; i < layout_change_count; i++) {
         const struct layout_change *change = &layout_changes[i];
+        assert(i == 0 || change[-1].field != change->field ||
+               change[-1].machine != change->machine || change[-1].minor < change->minor);
         if (change->minor <= minor && (change->machine == 0 || change->machine == machine))
             layout->members[change->field] = change->member;
     }

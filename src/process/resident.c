@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/port.h"
 #include "base/release.h"
 #include "base/scope.h"
@@ -94,6 +95,7 @@ static bool list_arenas(const struct runtime *runtime, address_vector *ret)
     if (!list_user_arenas(runtime, ret))
         return false;
     vector_sort(ret, resident_compare_addresses);
+    assert(IS_ORDERED(i, ret->count, ret->data[i - 1] <= ret->data[i]));
     return true;
 }
 

@@ -1,6 +1,8 @@
 /* spans; see spans.h. */
 #include "process/spans.h"
 
+#include "base/contract.h"
+
 /* mspan.state: mSpanInUse, mSpanManual. */
 enum { IN_USE = 1, MANUAL = 2 };
 
@@ -81,6 +83,7 @@ static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t 
                      uint64_t bytes)
 {
     const uint8_t *bits = memory_at(runtime->memory, address, bytes);
+    assert(bytes <= sizeof(span->live));
     for (uint64_t i = 0; bits && i < bytes; i++)
         span->live[i / 8] |= (uint64_t)bits[i] << (8 * (i % 8));
     return bits != NULL;

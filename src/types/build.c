@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "types/structures.h"
@@ -332,8 +333,10 @@ static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_byt
 {
     if (expression.size == 0 || depth > 8)
         return TYPE_NONE;
-    if (arguments && expression.data[0] == '$')
+    if (arguments && expression.data[0] == '$') {
+        assert(expression.size == strlen("$0") && expression.data[1] >= '0');
         return arguments[expression.data[1] - '0'];
+    }
     uint32_t found = build_language_type(runtime, expression);
     if (found == TYPE_NONE)
         found = build_find(runtime, expression);
@@ -471,6 +474,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         const struct member *member = &members[i];
         if ((member->since && minor < member->since) || (member->before && minor >= member->before))
             continue;
+        assert(field_count < MEMBERS_MAX);
         struct type_field *field = &fields[field_count++];
         field->embedded = member->embedded;
         field->type = build_type(runtime, bytes_of(member->type), arguments);

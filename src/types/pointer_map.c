@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/contract.h"
 
 /* ---- limits ---- */
 
@@ -467,6 +468,8 @@ static bool encode_words(struct pointer_map *map)
 /* Moves what the maker has found into the map. */
 static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_maker *maker)
 {
+    assert(IS_ORDERED(i, maker->fields.count,
+                      maker->fields.data[i - 1].offset <= maker->fields.data[i].offset));
     map->fields = maker->fields.data;
     map->field_count = (uint32_t)maker->fields.count;
     for (size_t i = 0; i < maker->fields.count; i++)
@@ -518,6 +521,7 @@ static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uin
 const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uint32_t type)
 {
     struct pointer_maps_state *state = maps->state;
+    assert(type < maps->count);
     pthread_mutex_lock(&state->mutex);
     struct pointer_map *map = maps->of_type[type];
     if (!map) {

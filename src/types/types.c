@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/bisect.h"
+#include "base/contract.h"
 
 /* The most empty fields in a row that are skipped: only damaged executables have more. */
 enum { EMPTY_FIELDS_MOST = 64 };
@@ -88,6 +89,7 @@ struct g2h_bytes types_text(const struct types *types, uint32_t string)
 
 struct g2h_bytes types_name(const struct types *types, uint32_t type)
 {
+    assert(type < types->list.count);
     return types_text(types, types->list.data[type].name);
 }
 

@@ -2,6 +2,7 @@
  * 7.5. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "exe/dwarf/die_values.h"
 
@@ -85,6 +86,8 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
     if (!is_sorted)
         qsort(dies->abbreviations.data + ret->first, (size_t)ret->count,
               sizeof(*dies->abbreviations.data), compare_abbreviations);
+    const struct die_abbreviation *_asserted_ list = dies->abbreviations.data + ret->first;
+    assert(IS_ORDERED(i, ret->count, list[i - 1].code <= list[i].code)); /* die.c searches it */
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/port.h"
 #include "base/scope.h"
 #include "base/elf_format.h"
@@ -58,7 +59,8 @@ static struct g2h_error *code_read_parts(struct code *code, struct pclntab_parts
             end = tables[i].end < end ? tables[i].end : end;
         }
         if (end <= start || end - entry > UINT32_MAX)
-            return NULL; /* damaged */
+            return NULL;                                 /* damaged */
+        assert(code->parts.count == 0 || start > entry); /* parts ascend */
         TRY_MEMORY(code_put_part(code, tables, start - entry));
         start = end;
     }
@@ -289,6 +291,8 @@ struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, u
         site.callee = (uint32_t)callee;
         TRY_MEMORY(vector_push(&ret->sites, site));
     }
+    assert(
+        IS_ORDERED(i, ret->sites.count, ret->sites.data[i - 1].behind < ret->sites.data[i].behind));
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/cursor.h"
 #include "exe/go/descriptor_layout.h"
 
@@ -160,11 +161,13 @@ size_t descriptors_find(const struct descriptors *all, uint64_t address)
 
 uint64_t descriptor_size(const struct descriptors *all, size_t index)
 {
+    assert(index < all->list.count);
     return descriptor_word_at(all, all->list.data[index].offset);
 }
 
 uint64_t descriptor_pointer_bytes(const struct descriptors *all, size_t index)
 {
+    assert(index < all->list.count);
     return descriptor_word_at(all, all->list.data[index].offset + all->word);
 }
 
@@ -175,11 +178,13 @@ uint8_t descriptor_flags(const struct descriptors *all, size_t index)
 
 uint8_t descriptor_kind(const struct descriptors *all, size_t index)
 {
+    assert(index < all->list.count);
     return all->data[descriptor_flags_of(all, all->list.data[index].offset) + 3];
 }
 
 struct g2h_bytes descriptor_name(const struct descriptors *all, size_t index)
 {
+    assert(index < all->list.count);
     return descriptor_header_name(all, all->list.data[index].offset);
 }
 
@@ -209,6 +214,7 @@ size_t descriptor_reference_count(const struct descriptors *all, size_t index)
 
 uint32_t descriptor_reference(const struct descriptors *all, size_t index, size_t number)
 {
+    assert(number < descriptor_reference_count(all, index));
     return all->references.data[all->list.data[index].first_reference + number];
 }
 
@@ -235,6 +241,7 @@ unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool
  * of its name. */
 struct descriptor_field descriptor_field(const struct descriptors *all, size_t index, size_t number)
 {
+    assert(number < descriptor_reference_count(all, index));
     const uint64_t at = descriptor_parts_offset(all, all->list.data[index].offset) +
                         3 * (uint64_t)number * all->word;
     struct descriptor_field field = {bytes_none, 0, false};

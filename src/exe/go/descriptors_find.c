@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "exe/go/descriptor_layout.h"
 
 /* ---- components of descriptors ---- */
@@ -368,6 +369,10 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
     all->varint_names = all->list.count >= with_two_bytes;
     if ((!all->varint_names && !list_headers(all)) || !descriptor_check(all))
         return &error_no_memory;
+    assert(
+        IS_ORDERED(i, all->list.count,
+                   all->list.data[i - 1].offset < all->list.data[i].offset &&
+                       all->list.data[i - 1].first_reference <= all->list.data[i].first_reference));
     return NULL;
 }
 

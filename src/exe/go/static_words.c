@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/bisect.h"
 #include "base/map.h"
@@ -784,6 +785,12 @@ struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
     vector_sort(&ret->words, compare_static_words);
     vector_sort(&ret->users, compare_users);
     drop_equal(ret);
+    assert(IS_ORDERED(i, ret->users.count, /* one for each word */
+                      ret->users.data[i - 1].address < ret->users.data[i].address));
+    assert(IS_ORDERED(i, ret->words.count,
+                      compare_static_words(&ret->words.data[i - 1], &ret->words.data[i]) < 0));
+    assert(IS_ORDERED(i, ret->arguments.count,
+                      ret->arguments.data[i - 1].function <= ret->arguments.data[i].function));
     return NULL;
 }
 

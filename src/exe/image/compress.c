@@ -11,6 +11,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "base/workers.h"
@@ -122,6 +123,7 @@ static struct g2h_error *inflation_begin(struct image *image, const char *name,
                                          struct inflation *own)
 {
     const struct image_section *section = image_section(image, name);
+    assert(own->section == NULL); /* names are distinct: each section is uncompressed once */
     *own = (struct inflation){.image = image};
     if (!section || !image_file_is_compressed(section) || section->data.size == 0 ||
         section->inflated)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "exe/image/image_file.h"
@@ -26,6 +27,7 @@ size_t image_symbol_count(const struct image *image)
 
 bool image_symbol(const struct image *image, size_t index, struct image_symbol *ret)
 {
+    assert(index < image_symbol_count(image));
     if (image->format == IMAGE_ELF)
         return elf_symbol(image, index, ret);
     *ret = image->symbols[index];

@@ -7,6 +7,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 
@@ -156,6 +157,9 @@ struct g2h_error *image_file_find_addresses(struct image *image)
             image->ranges[count++] = range;
     }
     image->range_count = count;
+    assert(IS_ORDERED(i, count,
+                      image->ranges[i].address - image->ranges[i - 1].address >=
+                          image->ranges[i - 1].size));
     return NULL;
 }
 

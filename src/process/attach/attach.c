@@ -18,6 +18,7 @@
 #include <go2heapsnapshot/process.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/collapse.h"
@@ -260,6 +261,7 @@ static int copy_from(struct attach_job *job, uint64_t pid, const struct copied_w
 static int copy_child(struct attach_job *job)
 {
     struct held *held = job->held;
+    assert(held->fork.child != 0 && !job->is_window);
     const int error = copy_from(job, (uint64_t)held->fork.child, &held->wiped);
     attach_stop_end(&held->stop);
     job->account.is_left = held->fork.is_left;
@@ -270,6 +272,7 @@ static int copy_child(struct attach_job *job)
 static int attach_open_window(struct attach_job *job)
 {
     const struct held *held = job->held;
+    assert(job->is_window);
     if (held->fork.child == 0)
         return NO_CHILD;
     attach_space_deinit(&job->space);
@@ -317,6 +320,7 @@ static int stop_once(struct attach_job *job, bool may_copy)
  * value. */
 static int stop_and_copy(struct attach_job *job)
 {
+    assert(job->held && (!job->is_window || job->held->forks)); /* a window is to a child */
     const double start = clock_seconds();
     struct held *held = job->held;
     int error;

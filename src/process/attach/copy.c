@@ -18,6 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 #include "base/sparse.h"
 #include "base/workers.h"
@@ -306,6 +307,7 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
                      const struct attach_space *space, struct memory *memory)
 {
     size_t next = 0;
+    assert(copy->next >= copy->batches.count); /* all have been read */
     vector_sort(&copy->unreadable, copy_compare_addresses);
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];

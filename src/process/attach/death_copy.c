@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/available.h"
@@ -466,6 +467,7 @@ int death_copy(const struct death_watch *watch, const struct death_order *order,
                           .left = reserve->most,
                           .spill = {order->spill, order->spill_most, 0, &reserve->space}};
     struct process_thread thread;
+    assert(watch->thread != 0); /* it has stopped */
     const double start = clock_seconds();
     *ret = (struct process){.name = account->name};
     *loss = (struct death_loss){0};

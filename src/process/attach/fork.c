@@ -19,6 +19,7 @@
 #include <go2heapsnapshot/process.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "process/attach/available.h"
 #include "process/attach/filters.h"
@@ -336,6 +337,7 @@ static bool note_result(struct attach_fork *fork, const struct injection *inject
  * including whether the thread could later wait for the child, so that no zombie stays. */
 bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count)
 {
+    assert(fork->code.futex != 0 && fork->code.exit != 0); /* attach_fork_check() has looked */
     struct injection injection;
     enum filters_answer answer, answer_to_wait;
     uint64_t arguments[6] = {CLONE_FILES | CLONE_FS}, wait[6];

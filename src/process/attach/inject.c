@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/scope.h"
 #include "process/attach/procfs.h"
@@ -244,6 +245,7 @@ static long inject_follow(struct injection *injection)
 
 long inject(struct injection *injection, long call, const uint64_t arguments[6])
 {
+    assert(injection->tracee); /* inject_begin() has been called */
     uintptr_t options = PTRACE_O_TRACESYSGOOD;
     if (injection->traces_child)
         options |= PTRACE_O_TRACECLONE;

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/scope.h"
 
 /* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
@@ -114,6 +115,7 @@ static bool pages_add(struct attach_pages *pages, uint64_t address, uint64_t siz
 {
     struct attach_run *last =
         pages->runs.count > 0 ? &pages->runs.data[pages->runs.count - 1] : NULL;
+    assert(!last || size == 0 || last->address + last->size <= address);
     if (size == 0)
         return true;
     pages->size += size;

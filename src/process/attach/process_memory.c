@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/elf_format.h"
 
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data)
@@ -50,6 +51,7 @@ void memory_sort(struct memory *memory)
         memory->bytes += range.size;
     }
     memory->ranges.count = kept;
+    assert(IS_ORDERED(i, kept, ranges[i].address - ranges[i - 1].address >= ranges[i - 1].size));
 }
 
 /* Cores mostly leave out what the executable has: its read-only sections take the place of that. */

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 
 /* The amount populated at once: the guard is called between the pieces, so that it can react within
  * about a tenth of a second, even if memory is tight. */
@@ -53,6 +54,7 @@ static const struct attach_area *area_of_run(const struct attach_space *space,
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
 {
     const struct attach_area *area = area_of_run(space, run);
+    assert(area);
     return space->data + area->offset + (run->address - area->address);
 }
 
