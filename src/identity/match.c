@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "identity/match.h"
 
@@ -108,58 +109,17 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
 
 /* ---- holders ---- */
 
-/* Returns whether an object is a string that has changed, and so cannot be its partner: strings do
- * not change, but other values in the same block of 16 bytes do. */
-static bool is_other_text(const struct matches *matches, uint32_t object)
-{
-    return match_state_of(matches, object) == MATCH_CHANGED &&
-           matches->after->classes[object] == matches->text_class &&
-           heap_object_size(matches->after->heap, object) != TINY_BLOCK;
-}
-
-/* A word still holds the object at the address as before, so it was not freed in between: it is a
- * survivor. */
-bool match_held(struct matches *matches, uint32_t object, object_vector *found)
-{
-    return is_other_text(matches, object) || !mark_same(matches, object) ||
-           vector_push(found, object);
-}
-
 /* Marks the only holder of a survivor as one, if it was the only holder before too: had it been
  * freed, the survivor would have been freed with it. Returns false if memory runs out. */
 static bool mark_only_holder(struct matches *matches, uint32_t object, object_vector *found)
 {
     const uint32_t holder = matches->after->holders[object];
+    assert((match_state_of(matches, object) & MATCH_STATES) == MATCH_SAME);
     if (holder == HOLDER_NONE || holder == HOLDER_MANY ||
         !match_is_open(match_state_of(matches, holder)) ||
         matches->before->holders[matches->partners[object]] != matches->partners[holder])
         return true;
     return !mark_same(matches, holder) || vector_push(found, holder);
-}
-
-/* Notes a move if the array or map at `was` may have moved to object: a word of a survivor pointed
- * to `was` before, and points to object now. Arrays move only when they grow. Returns false if
- * memory runs out. */
-static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
-{
-    const struct g2h_heap *before = matches->before->heap;
-    if (!matches->graph->typing || !in_heap_range(before, was))
-        return true;
-    const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
-    if (there == NO_TARGET || matches->before->classes[there] != class ||
-        class == matches->text_class || match_state_of(matches, object) == MATCH_SAME)
-        return true;
-    const struct slot_class *is = heap_slot_class(matches->after->heap, object);
-    const bool has_grown = is->has_pointers && is->size > heap_object_size(before, there);
-    return !(has_grown || is_map_part(matches, class)) ||
-           vector_push(moves, ((struct move){there, object}));
-}
-
-bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
-                move_vector *moves)
-{
-    return word->was == word->is ? match_held(matches, word->object, found)
-                                 : note_move(matches, word->was, word->object, moves);
 }
 
 /* Returns whether a word of a map has changed that pointed to a part of the map before. */

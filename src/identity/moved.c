@@ -42,6 +42,52 @@ struct moving {
     object_vector parts;
 };
 
+/* ---- words that hold what they held before, or something that may have moved ---- */
+
+/* Returns whether an object is a string that has changed, and so cannot be its partner: strings do
+ * not change, but other values in the same block of 16 bytes do. */
+static bool is_other_text(const struct matches *matches, uint32_t object)
+{
+    return match_state_of(matches, object) == MATCH_CHANGED &&
+           matches->after->classes[object] == matches->text_class &&
+           heap_object_size(matches->after->heap, object) != TINY_BLOCK;
+}
+
+/* A word still holds the object at the address as before, so it was not freed in between: it is a
+ * survivor. */
+bool match_held(struct matches *matches, uint32_t object, object_vector *found)
+{
+    return is_other_text(matches, object) || !mark_same(matches, object) ||
+           vector_push(found, object);
+}
+
+/* Notes a move if the array or map at `was` may have moved to object: a word of a survivor pointed
+ * to `was` before, and points to object now. Arrays move only when they grow. Returns false if
+ * memory runs out. */
+static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
+{
+    const struct g2h_heap *before = matches->before->heap;
+    if (!matches->graph->typing || !in_heap_range(before, was))
+        return true;
+    const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
+    if (there == NO_TARGET || matches->before->classes[there] != class ||
+        class == matches->text_class || match_state_of(matches, object) == MATCH_SAME)
+        return true;
+    const struct slot_class *is = heap_slot_class(matches->after->heap, object);
+    const bool has_grown = is->has_pointers && is->size > heap_object_size(before, there);
+    return !(has_grown || is_map_part(matches, class)) ||
+           vector_push(moves, ((struct move){there, object}));
+}
+
+bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
+                move_vector *moves)
+{
+    return word->was == word->is ? match_held(matches, word->object, found)
+                                 : note_move(matches, word->was, word->object, moves);
+}
+
+/* ---- arrays and maps ---- */
+
 /* Marks an object as visited. Returns whether it was not before. */
 static bool set_seen(struct side *side, uint32_t object)
 {

@@ -16,7 +16,7 @@
  *   counters, resident, limit
  *                       the runtime's numbers of its memory; RSS and its parts; its limit
  *   death_heap          which parts of the heap are copied first when a process dies
- *   process_types, object_records, profile_records, records
+ *   process_types, object_records, profile_records, record_buffer, records
  *                       the dump, as WriteHeapDump would have written it
  *   give_back           gives the copy's memory back while the dump is written
  */

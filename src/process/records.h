@@ -11,6 +11,7 @@
 #include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/progress.h>
 
+#include "base/contract.h"
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "process/counters.h"
@@ -96,6 +97,9 @@ struct g2h_error *records_put_secrets(struct records *records);
 
 /* All of the following that return a bool return false if memory runs out. */
 
+/* Subtracts bytes from names_left. Returns false if there are too few; then none are left. */
+bool records_take_names(struct records *records, uint64_t size);
+
 /* Appends a name of the program, or an empty name once too many have been written. */
 bool records_put_name(struct records *records, struct g2h_bytes name);
 
@@ -114,6 +118,7 @@ static inline bool put_numbers(struct worker_buffer *buffer, const uint64_t *val
     uint8_t *at = start;
     for (size_t i = 0; start && i < count; i++)
         at = put_at(at, values[i]);
+    assert((size_t)(at - start) <= count * LONGEST_UVARINT);
     buffer->size += (size_t)(at - start);
     return start != NULL;
 }

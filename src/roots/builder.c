@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 /* Sets all nodes that are added on demand to "not yet". */
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources)
 {
@@ -101,36 +103,9 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
 
 bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node)
 {
+    assert(group < builder->roots->nodes.count && node < builder->roots->nodes.count);
     return builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
                             node_synthetic(node));
-}
-
-/* Counts the pointer, and whether it hits an object, for messages. A word that hits nothing may
- * point into a mapping. */
-bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
-                         uint64_t value)
-{
-    struct root_account *account = &builder->roots->account;
-    uint32_t name, object, mapping;
-    if (value == 0)
-        return true;
-    account->pointers++;
-    object = heap_find(builder->heap, value);
-    if (object == UINT32_MAX) {
-        account->pointers_missed++;
-        return !builder_find_mapping(builder, value, &mapping) ||
-               (builder_label(builder, &name) &&
-                builder_point_at_mapping(builder, source, name, mapping));
-    }
-    account->pointers_hit++;
-    return builder_label(builder, &name) &&
-           builder_add_edge(builder, node_synthetic(source), type, name, node_object(object));
-}
-
-bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
-                               const char *name, uint64_t value)
-{
-    return builder_text(builder, name) && builder_add_pointer(builder, source, type, value);
 }
 
 void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,

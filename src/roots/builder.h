@@ -149,13 +149,6 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
 /* Makes a node that has been added the member of a group. */
 bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node);
 
-/* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
- * to neither. The edge's name is the builder's text, or name. */
-bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
-                         uint64_t value);
-bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
-                               const char *name, uint64_t value);
-
 /* ---- functions (functions.c) ---- */
 
 /* Collects the functions that have frames in the dump. */
@@ -270,5 +263,14 @@ bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_
  * out. The builder's text changes. */
 bool builder_point_at_mapping(struct builder *builder, uint32_t source, uint32_t name,
                               uint32_t mapping);
+
+/* ---- pointers of roots (mappings.c) ---- */
+
+/* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
+ * to neither. The edge's name is the builder's text, or name. */
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
+                         uint64_t value);
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
+                               const char *name, uint64_t value);
 
 #endif

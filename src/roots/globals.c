@@ -9,6 +9,7 @@
  * the first thread's record, which is a variable, are the runtime's: m0.allpSnapshot leads to
  * everything that the runtime knows.
  */
+#include "base/contract.h"
 #include "roots/builder.h"
 
 #include <string.h>
@@ -314,6 +315,7 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
         builder->typing ? typing_static_value(builder->typing, address) : NULL;
     size_t i;
     BISECT(i, builder->static_pointers.count, list[i].value <= address);
+    assert(i == 0 || i == builder->static_pointers.count || list[i - 1].value <= list[i].value);
     const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
     const uint64_t begin = known ? known->address : address;
     if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE)

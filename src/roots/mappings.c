@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/contract.h"
 #include "base/scope.h"
 #include "heap/pointers.h"
 #include "naming/namer.h"
@@ -25,6 +26,7 @@ bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *
     if (count == 0 || address < mappings[0].start || address >= mappings[count - 1].end)
         return false;
     BISECT(after, count, mappings[after].start <= address);
+    assert(after > 0 && (after == count || mappings[after - 1].end <= mappings[after].start));
     *ret = (uint32_t)after - 1;
     return address < mappings[after - 1].end;
 }
@@ -77,6 +79,37 @@ bool builder_point_at_mapping(struct builder *builder, uint32_t source, uint32_t
     uint32_t node;
     return mapping_node(builder, mapping, &node) &&
            builder_add_edge(builder, node_synthetic(source), EDGE_WEAK, name, node_synthetic(node));
+}
+
+/* ---- pointers of roots ---- */
+
+/* Counts the pointer, and whether it hits an object, for messages. A word that hits nothing may
+ * point into a mapping. */
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
+                         uint64_t value)
+{
+    struct root_account *account = &builder->roots->account;
+    uint32_t name, object, mapping;
+    assert(source < builder->roots->nodes.count);
+    if (value == 0)
+        return true;
+    account->pointers++;
+    object = heap_find(builder->heap, value);
+    if (object == UINT32_MAX) {
+        account->pointers_missed++;
+        return !builder_find_mapping(builder, value, &mapping) ||
+               (builder_label(builder, &name) &&
+                builder_point_at_mapping(builder, source, name, mapping));
+    }
+    account->pointers_hit++;
+    return builder_label(builder, &name) &&
+           builder_add_edge(builder, node_synthetic(source), type, name, node_object(object));
+}
+
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
+                               const char *name, uint64_t value)
+{
+    return builder_text(builder, name) && builder_add_pointer(builder, source, type, value);
 }
 
 /* ---- objects ---- */

@@ -219,6 +219,29 @@ bool places_note_runtime(struct builder *builder, const struct goroutine *gorout
                          form_of_function(function) & G2H_NAME_OF_RUNTIME);
 }
 
+/* Only a waiting goroutine has a wait reason that is true; that of all others is left over from an
+ * earlier wait. */
+void root_goroutine_append_state(const struct g2h_heap *heap,
+                                 const struct root_goroutine *goroutine, struct text *text)
+{
+    static const char *const states[] = {
+        [GOROUTINE_RUNNABLE] = "runnable",   [GOROUTINE_RUNNING] = "running",
+        [GOROUTINE_SYSCALL] = "syscall",     [GOROUTINE_COPYSTACK] = "copystack",
+        [GOROUTINE_PREEMPTED] = "preempted", [GOROUTINE_LEAKED] = "leaked",
+    };
+    const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
+    if (goroutine->dumps_heap) /* in most versions its own wait reason is stale */
+        text_printf(text, "dumping heap");
+    else if (record->status < sizeof(states) / sizeof(*states) && states[record->status])
+        text_printf(text, "%s", states[record->status]);
+    else if (record->status != GOROUTINE_WAITING)
+        text_printf(text, "status %llu", (unsigned long long)record->status);
+    else if (record->wait_reason.size > 0)
+        text_append_utf8(text, record->wait_reason.data, record->wait_reason.size, 64);
+    else
+        text_printf(text, "waiting");
+}
+
 /* Appends the state and the functions: [chan send] main.fetch fetch.go:12 ← main.handle. */
 static void append_place(const struct places *places, struct builder *builder,
                          const struct goroutine *goroutine)

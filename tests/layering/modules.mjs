@@ -39,12 +39,8 @@ const lists = {
 const circles = {
   'exe/dwarf: die die_units': 'units are known by their first entries',
   'exe/dwarf: dwarf_info dwarf_types': 'a type is read when a variable has it, and its name is interned beside those of variables',
-  'identity: match moved': 'what has moved leads to more objects, which are matched in the same way',
   'inspect: properties remote': 'what a value shows may be a summary of its parts, which are values',
-  'process: frames goroutine_records object_records profile_records records': 'each kind of record goes through one buffer, which calls for them in their order',
   'process: runtime search': 'variables without names are found by what they lead to, which is read as for those with names',
-  'roots: builder mappings': 'a mapping gets its node when a pointer to it is met',
-  'roots: goroutine_roots places': 'goroutines are in places, which are named by the state of the goroutines',
   'types: build chans named': 'structures are built of others, which are built when they are needed',
   'typing: follow once outside propose': 'a claim leads to references, which propose claims',
 };

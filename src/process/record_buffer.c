@@ -1,0 +1,100 @@
+/*
+ * record_buffer: the bytes of records on their way to the file: names, and memory of the process.
+ * See records.h.
+ */
+#include "base/scope.h"
+#include "base/sparse.h"
+#include "process/records.h"
+
+struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
+{
+    int error = sparse_write(fd, buffer->data, buffer->size);
+    if (error == 0 && buffer->zeros > 0)
+        error = sparse_skip(fd, buffer->zeros);
+    return error != 0
+               ? error_system(error,
+                              "cannot write a temporary file (set TMPDIR to where there is room)")
+               : NULL;
+}
+
+struct g2h_error *records_flush(struct records *records)
+{
+    TRY(records_put(records->fd, &records->buffer));
+    records->buffer.size = 0;
+    return NULL;
+}
+
+bool records_take_names(struct records *records, uint64_t size)
+{
+    const bool can = size <= records->names_left;
+    records->names_left = can ? records->names_left - size : 0;
+    return can;
+}
+
+bool records_put_name(struct records *records, struct g2h_bytes name)
+{
+    return records_take_names(records, name.size) ? put_bytes(&records->buffer, name)
+                                                  : put_number(&records->buffer, 0);
+}
+
+/* ---- memory ---- */
+
+/* Writes bytes in parts, none of which is too large for a buffer. */
+static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *data, uint64_t size)
+{
+    while (size > 0) {
+        const uint64_t part = size < RECORDS_FLUSHED_AT ? size : RECORDS_FLUSHED_AT;
+        TRY_MEMORY(worker_buffer_put(buffer, data, (size_t)part));
+        data += part;
+        size -= part;
+        if (buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(buffer));
+    }
+    return NULL;
+}
+
+/* Writes bytes of the process. Through a window, large memory is read in pieces, which are dropped
+ * at once. */
+static struct g2h_error *put_bytes_of(struct worker_buffer *buffer, const struct memory *memory,
+                                      uint64_t address, const uint8_t *data, uint64_t size)
+{
+    if (!memory->window || size <= SPAN_WHOLE)
+        return memory_fill(memory, address, size, data)
+                   ? put_parts(buffer, data, size)
+                   : error_create(G2H_ERROR_SYSTEM, "memory at 0x%llx cannot be read",
+                                  (unsigned long long)address);
+    for (uint64_t at = 0, part; at < size; at += part) {
+        part = size - at < SPAN_WHOLE ? size - at : SPAN_WHOLE;
+        TRY(put_bytes_of(buffer, memory, address + at, data + at, part));
+        memory_drop(memory, part, data + at);
+    }
+    return NULL;
+}
+
+struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
+                                       uint64_t address, const uint8_t *contents, uint64_t size)
+{
+    const uint64_t end = address + size;
+    struct range hole;
+    if (size < LEAST_HOLE)
+        return put_parts(buffer, contents, size);
+    for (uint64_t at = address; at < end; at = hole.end) {
+        (void)ranges_next(&memory->untouched, at, end, &hole);
+        TRY(put_bytes_of(buffer, memory, at, contents + (at - address), hole.begin - at));
+        if (hole.end - hole.begin >= LEAST_HOLE)
+            TRY(worker_buffer_flush_zeros(buffer, hole.end - hole.begin));
+        else
+            TRY(put_parts(buffer, contents + (hole.begin - address), hole.end - hole.begin));
+    }
+    return NULL;
+}
+
+uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size)
+{
+    if (size < RECORDS_LARGE)
+        return size;
+    const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
+    if (touched > size / 2)
+        return size;
+    return touched > RUNTIME_PAGE_SIZE ? touched : RUNTIME_PAGE_SIZE;
+}
