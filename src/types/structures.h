@@ -9,7 +9,7 @@
 uint32_t maps_header(struct runtime_types *runtime, uint32_t map);
 uint32_t swiss_header(struct runtime_types *runtime, uint32_t map);
 
-/* Returns the header of a channel type (chans.c). */
+/* Returns the header of a channel type (named.c). */
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel);
 
 /* Adds to a struct the members of the runtime.sudog of a goroutine that waits on a channel. elem is

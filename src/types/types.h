@@ -8,7 +8,7 @@
  *
  *   types, build, named the model, whatever the source of a type, and how it is made
  *   pointer_map         where a type has pointers
- *   structures, runtime_types, maps, chans, sync
+ *   structures, runtime_types, maps, sync
  *                       the structures behind maps, channels and sync.Map in every release
  */
 #ifndef TYPES_TYPES_H
