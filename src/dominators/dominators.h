@@ -14,7 +14,7 @@
  *   dominators          the dominators of a graph, by its strong edges
  *   regions, edge_sources, semi_nca, climb
  *                       the same for parts of the graph, on several threads
- *   several, shared_entries, sharers, components, sharing
+ *   several, shared_entries, sharers, components
  *                       objects that several groups of roots hold together, and these groups' names
  */
 #ifndef DOMINATORS_DOMINATORS_H

@@ -12,7 +12,7 @@
 
 #include "base/contract.h"
 #include "base/scope.h"
-#include "dominators/sharing.h"
+#include "dominators/sharers.h"
 
 enum { MOST_SHOWN = 1000 };
 

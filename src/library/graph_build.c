@@ -30,7 +30,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
-#include "dominators/sharing.h"
+#include "dominators/sharers.h"
 #include "graph/owners.h"
 #include "graph/windows.h"
 #include "naming/collect.h"
