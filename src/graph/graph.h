@@ -161,7 +161,7 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
 /* Makes "(sync.Pool)" hold the unmarked memory of pools that marked objects, or variables, point
  * to, and marks what that reaches. */
 struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker,
-                                  struct owners *owners, const struct stops *stops);
+                                  struct owners *owners, const struct boundaries *boundaries);
 
 /* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);

@@ -155,18 +155,18 @@ static void pools_finder_deinit(struct pools_finder *finder)
 }
 
 struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker,
-                                  struct owners *owners, const struct stops *stops)
+                                  struct owners *owners, const struct boundaries *boundaries)
 {
     _cleanup_(pools_finder_deinit) struct pools_finder finder = {
         .graph = graph, .marker = marker, .owners = owners, .group = UINT32_MAX};
     bool any = false;
     finder.left = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder.left));
     TRY_MEMORY(finder.left);
-    for (size_t i = 0; i < stops->list.count; i++) {
-        const struct stop *stop = &stops->list.data[i];
-        if (stop->of != STOP_POOL || is_marked(marker->marks, stop->object))
+    for (size_t i = 0; i < boundaries->list.count; i++) {
+        const struct boundary *boundary = &boundaries->list.data[i];
+        if (boundary->of != BOUNDARY_POOL || is_marked(marker->marks, boundary->object))
             continue;
-        bits_add(finder.left, stop->object);
+        bits_add(finder.left, boundary->object);
         any = true;
     }
     if (!any)

@@ -180,25 +180,26 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
 
 /* ---- objects that are not garbage ---- */
 
-/* Sets the marks of the stops that are not of goroutines and have none; ret gets their numbers. */
-static struct g2h_error *reach_close_stops(const struct stops *stops, uint64_t *marks,
-                                           struct mark_stack *ret)
+/* Sets the marks of the boundaries that are not of goroutines and have none; ret gets their
+ * numbers. */
+static struct g2h_error *reach_close_boundaries(const struct boundaries *boundaries,
+                                                uint64_t *marks, struct mark_stack *ret)
 {
-    for (size_t i = 0; i < stops->list.count; i++) {
-        const struct stop *stop = &stops->list.data[i];
-        if (stop->of == STOP_GOROUTINE || is_marked(marks, stop->object))
+    for (size_t i = 0; i < boundaries->list.count; i++) {
+        const struct boundary *boundary = &boundaries->list.data[i];
+        if (boundary->of == BOUNDARY_GOROUTINE || is_marked(marks, boundary->object))
             continue;
-        bits_add(marks, stop->object);
-        TRY_MEMORY(vector_push(&ret->objects, stop->object));
+        bits_add(marks, boundary->object);
+        TRY_MEMORY(vector_push(&ret->objects, boundary->object));
     }
     return NULL;
 }
 
-/* Removes the marks that reach_close_stops() has set. */
-static void reach_open_stops(const struct mark_stack *stops, uint64_t *marks)
+/* Removes the marks that reach_close_boundaries() has set. */
+static void reach_open_boundaries(const struct mark_stack *boundaries, uint64_t *marks)
 {
-    for (size_t i = 0; i < stops->objects.count; i++)
-        bits_remove(marks, stops->objects.data[i]);
+    for (size_t i = 0; i < boundaries->objects.count; i++)
+        bits_remove(marks, boundaries->objects.data[i]);
 }
 
 static void reach_free_objects(struct mark_stack *stack)
@@ -208,38 +209,40 @@ static void reach_free_objects(struct mark_stack *stack)
 
 /* Marks what belongs to goroutines, and then what belongs to the rest of the roots. */
 static struct g2h_error *mark_others(struct marker *marker, const struct g2h_graph *graph,
-                                     const struct stops *stops)
+                                     const struct boundaries *boundaries)
 {
     _cleanup_(reach_free_objects) struct mark_stack closed = {0};
-    TRY(reach_close_stops(stops, marker->marks, &closed));
+    TRY(reach_close_boundaries(boundaries, marker->marks, &closed));
     TRY(mark_from(marker, graph, TIER_GOROUTINES, false));
-    reach_open_stops(&closed, marker->marks);
+    reach_open_boundaries(&closed, marker->marks);
     TRY(mark_from(marker, graph, TIER_REST, false));
     return mark_from(marker, graph, TIER_OTHERS, false);
 }
 
-/* Marks again, through stops as well, if a stop has no mark: it may be garbage, or something leads
- * there that the walks pass by. Pools are garbage, as graph_add_pools() has found the others. */
-static struct g2h_error *mark_through_stops(struct marker *marker, const struct g2h_graph *graph,
-                                            const struct stops *stops)
+/* Marks again, through boundaries as well, if a boundary has no mark: it may be garbage, or
+ * something leads there that the walks pass by. Pools are garbage, as graph_add_pools() has found
+ * the others. */
+static struct g2h_error *mark_through_boundaries(struct marker *marker,
+                                                 const struct g2h_graph *graph,
+                                                 const struct boundaries *boundaries)
 {
     bool is_missing = false;
-    for (size_t i = 0; i < stops->list.count; i++)
-        is_missing |= stops->list.data[i].of != STOP_POOL &&
-                      !is_marked(marker->marks, stops->list.data[i].object);
+    for (size_t i = 0; i < boundaries->list.count; i++)
+        is_missing |= boundaries->list.data[i].of != BOUNDARY_POOL &&
+                      !is_marked(marker->marks, boundaries->list.data[i].object);
     return is_missing ? mark_again(marker, graph) : NULL;
 }
 
 /* Marks everything that is not garbage; what belongs to the program has marks already. */
 static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marker *marker,
-                                           struct owners *owners, const struct stops *stops,
-                                           bool *ret_changed)
+                                           struct owners *owners,
+                                           const struct boundaries *boundaries, bool *ret_changed)
 {
-    TRY(mark_others(marker, graph, stops));
-    TRY(graph_add_pools(graph, marker, owners, stops));
+    TRY(mark_others(marker, graph, boundaries));
+    TRY(graph_add_pools(graph, marker, owners, boundaries));
     const bool has_last = reach_decide(marker, graph, EDGE_TENTATIVE);
     TRY(mark_from(marker, graph, TIER_REST, true));
-    TRY(mark_through_stops(marker, graph, stops));
+    TRY(mark_through_boundaries(marker, graph, boundaries));
     TRY(add_waited(graph, marker, ret_changed));
     TRY(graph_add_cleanups(graph, marker));
     if (has_last) {
@@ -449,30 +452,30 @@ static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *mar
 
 /* Finds tiers, owners and garbage, in the order that the top of this file explains. */
 static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *owners,
-                                        struct stops *stops)
+                                        struct boundaries *boundaries)
 {
     bool is_changed = false;
     TRY(owners_init(owners, graph));
-    TRY(tiers_init(&graph->tiers, graph, stops));
-    TRY(tiers_find_program(graph, owners, stops));
+    TRY(tiers_init(&graph->tiers, graph, boundaries));
+    TRY(tiers_find_program(graph, owners, boundaries));
     _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
                                                    .waiters = graph->tiers.waiters,
                                                    .marks = marks_from_owners(graph, owners),
                                                    .threads = graph->threads};
     TRY_MEMORY(marker.marks);
-    TRY(reach_mark_living(graph, &marker, owners, stops, &is_changed));
+    TRY(reach_mark_living(graph, &marker, owners, boundaries, &is_changed));
     forget_waiters(graph, marker.marks);
-    TRY(tiers_find_others(graph, owners, stops, marker.marks, is_changed));
+    TRY(tiers_find_others(graph, owners, boundaries, marker.marks, is_changed));
     return add_garbage(graph, &marker);
 }
 
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
 {
-    struct stops stops = {0};
+    struct boundaries boundaries = {0};
     struct g2h_error *error =
         names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element)
-            ? reach_in_order(graph, owners, &stops)
+            ? reach_in_order(graph, owners, &boundaries)
             : &error_no_memory;
-    stops_deinit(&stops);
+    boundaries_deinit(&boundaries);
     return error;
 }

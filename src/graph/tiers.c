@@ -13,30 +13,30 @@
 #include "graph/mark.h"
 #include "graph/owners.h"
 
-/* The owner of a stop while a walk passes it by. */
-#define OWNER_STOP (OWNER_FIXED | OWNER_GC_ROOTS)
+/* The owner of a boundary while a walk passes it by. */
+#define OWNER_BOUNDARY (OWNER_FIXED | OWNER_GC_ROOTS)
 
 enum { PER_WORD = 16 /* tiers in a word */ };
 
 /* ---- the runtime's records ---- */
 
 /* Adds a record that walks pass by. Returns false if memory runs out. */
-static bool add_stop(struct stops *stops, uint32_t object, enum stop_of of)
+static bool add_boundary(struct boundaries *boundaries, uint32_t object, enum boundary_of of)
 {
-    return object == UINT32_MAX || vector_push(&stops->list, ((struct stop){object, of}));
+    return object == UINT32_MAX || vector_push(&boundaries->list, ((struct boundary){object, of}));
 }
 
 /* Adds the records that the dump lists. */
-static bool add_listed_records(const struct g2h_heap *heap, struct stops *stops)
+static bool add_listed_records(const struct g2h_heap *heap, struct boundaries *boundaries)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
-        if (!add_stop(stops, heap_find(heap, heap->goroutines.data[i].record.address),
-                      STOP_GOROUTINE))
+        if (!add_boundary(boundaries, heap_find(heap, heap->goroutines.data[i].record.address),
+                          BOUNDARY_GOROUTINE))
             return false;
     for (size_t i = 0; i < heap->records[G2H_RECORD_OSTHREAD].count; i++) {
         struct g2h_record record;
         g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
-        if (!add_stop(stops, heap_find(heap, record.osthread.m), STOP_THREAD))
+        if (!add_boundary(boundaries, heap_find(heap, record.osthread.m), BOUNDARY_THREAD))
             return false;
     }
     return true;
@@ -73,7 +73,7 @@ static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
 
 /* Adds the objects whose type is that of a record. */
 static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h_graph *graph,
-                                           struct stops *stops)
+                                           struct boundaries *boundaries)
 {
     const struct names *names = &graph->names;
     const size_t types = graph->typing->types->list.count;
@@ -88,7 +88,7 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
         if (!may_be[graph->typing->claims[object] & CLAIM_TYPE])
             continue;
         if (is_pool(graph->typing->types, (graph->typing->claims[object] & CLAIM_TYPE) - 1)) {
-            TRY_MEMORY(add_stop(stops, object, STOP_POOL));
+            TRY_MEMORY(add_boundary(boundaries, object, BOUNDARY_POOL));
             continue;
         }
         const enum g2h_runtime_class class = class_of_name(names, names_of_object(names, object));
@@ -96,40 +96,42 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
             continue;
         const bool is_waiter = class == G2H_RUNTIME_SUDOG;
         TRY_MEMORY((!is_waiter || add_waiter(tiers, object, objects)) &&
-                   add_stop(stops, object,
-                            is_waiter || class == G2H_RUNTIME_G ? STOP_GOROUTINE : STOP_THREAD));
+                   add_boundary(boundaries, object,
+                                is_waiter || class == G2H_RUNTIME_G ? BOUNDARY_GOROUTINE
+                                                                    : BOUNDARY_THREAD));
     }
     return NULL;
 }
 
-static int compare_stops(const void *a, const void *b)
+static int compare_boundaries(const void *a, const void *b)
 {
-    const struct stop *one = a, *other = b;
+    const struct boundary *one = a, *other = b;
     return one->object < other->object ? -1 : one->object > other->object;
 }
 
-/* Sorts the stops, and joins those of one object. */
-static void sort_stops(struct stops *stops)
+/* Sorts the boundaries, and joins those of one object. */
+static void sort_boundaries(struct boundaries *boundaries)
 {
-    struct stop *list = stops->list.data;
+    struct boundary *list = boundaries->list.data;
     size_t count = 0;
-    vector_sort(&stops->list, compare_stops);
-    for (size_t i = 0; i < stops->list.count; i++)
+    vector_sort(&boundaries->list, compare_boundaries);
+    for (size_t i = 0; i < boundaries->list.count; i++)
         if (count > 0 && list[count - 1].object == list[i].object)
             list[count - 1].of = list[count - 1].of > list[i].of ? list[count - 1].of : list[i].of;
         else
             list[count++] = list[i];
-    stops->list.count = count;
+    boundaries->list.count = count;
 }
 
-struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph, struct stops *ret)
+struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph,
+                             struct boundaries *ret)
 {
     tiers->of_object =
         zeroed_alloc((size_t)graph->heap->object_count / PER_WORD + 1, sizeof(*tiers->of_object));
     TRY_MEMORY(tiers->of_object && add_listed_records(graph->heap, ret));
     if (graph->typing)
         TRY(add_typed_records(tiers, graph, ret));
-    sort_stops(ret);
+    sort_boundaries(ret);
     return NULL;
 }
 
@@ -140,30 +142,30 @@ void tiers_deinit(struct tiers *tiers)
     *tiers = (struct tiers){0};
 }
 
-void stops_deinit(struct stops *stops)
+void boundaries_deinit(struct boundaries *boundaries)
 {
-    free(stops->list.data);
+    free(boundaries->list.data);
 }
 
 /* ---- walks ---- */
 
-/* Makes walks pass by the stops that belong to nothing yet: by all, or only by those that are not
- * of goroutines. */
-static void tiers_close_stops(const struct stops *stops, owner_number *of, bool all)
+/* Makes walks pass by the boundaries that belong to nothing yet: by all, or only by those that are
+ * not of goroutines. */
+static void tiers_close_boundaries(const struct boundaries *boundaries, owner_number *of, bool all)
 {
-    for (size_t i = 0; i < stops->list.count; i++) {
-        const struct stop *stop = &stops->list.data[i];
-        if ((all || stop->of != STOP_GOROUTINE) && of[stop->object] == OWNER_NONE)
-            of[stop->object] = OWNER_STOP;
+    for (size_t i = 0; i < boundaries->list.count; i++) {
+        const struct boundary *boundary = &boundaries->list.data[i];
+        if ((all || boundary->of != BOUNDARY_GOROUTINE) && of[boundary->object] == OWNER_NONE)
+            of[boundary->object] = OWNER_BOUNDARY;
     }
 }
 
-/* Undoes tiers_close_stops() for the stops that the walk has given to nothing. */
-static void tiers_open_stops(const struct g2h_graph *graph, const struct stops *stops,
-                             owner_number *of)
+/* Undoes tiers_close_boundaries() for the boundaries that the walk has given to nothing. */
+static void tiers_open_boundaries(const struct g2h_graph *graph,
+                                  const struct boundaries *boundaries, owner_number *of)
 {
-    for (size_t i = 0; i < stops->list.count; i++) {
-        const uint32_t object = stops->list.data[i].object;
+    for (size_t i = 0; i < boundaries->list.count; i++) {
+        const uint32_t object = boundaries->list.data[i].object;
         if (tiers_of(&graph->tiers, object) == TIER_GARBAGE)
             of[object] = OWNER_NONE;
     }
@@ -208,12 +210,12 @@ static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum ti
 }
 
 struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
-                                     const struct stops *stops)
+                                     const struct boundaries *boundaries)
 {
-    tiers_close_stops(stops, owners->of_object, true);
+    tiers_close_boundaries(boundaries, owners->of_object, true);
     TRY(tiers_walk(graph, owners, TIER_PROGRAM));
     tiers_settle(graph, owners, TIER_PROGRAM);
-    tiers_open_stops(graph, stops, owners->of_object);
+    tiers_open_boundaries(graph, boundaries, owners->of_object);
     return NULL;
 }
 
@@ -221,12 +223,12 @@ struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *own
  * roots). The walk of goroutines passes by the records of threads and by pools; the last walks by
  * none. */
 static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners *owners,
-                                          const struct stops *stops)
+                                          const struct boundaries *boundaries)
 {
-    tiers_close_stops(stops, owners->of_object, false);
+    tiers_close_boundaries(boundaries, owners->of_object, false);
     TRY(tiers_walk(graph, owners, TIER_GOROUTINES));
     tiers_settle(graph, owners, TIER_GOROUTINES);
-    tiers_open_stops(graph, stops, owners->of_object);
+    tiers_open_boundaries(graph, boundaries, owners->of_object);
     TRY(tiers_walk(graph, owners, TIER_REST));
     tiers_settle(graph, owners, TIER_REST);
     TRY(tiers_walk(graph, owners, TIER_OTHERS));
@@ -234,18 +236,19 @@ static struct g2h_error *walk_other_tiers(struct g2h_graph *graph, struct owners
     return NULL;
 }
 
-/* Removes the stops that are not garbage but have no tier: only edges that walks pass by lead
+/* Removes the boundaries that are not garbage but have no tier: only edges that walks pass by lead
  * there. Returns whether there were any. */
-static bool drop_stops(const struct g2h_graph *graph, const uint64_t *marks, struct stops *stops)
+static bool drop_boundaries(const struct g2h_graph *graph, const uint64_t *marks,
+                            struct boundaries *boundaries)
 {
-    const size_t before = stops->list.count;
+    const size_t before = boundaries->list.count;
     size_t count = 0;
     for (size_t i = 0; i < before; i++) {
-        const uint32_t object = stops->list.data[i].object;
+        const uint32_t object = boundaries->list.data[i].object;
         if (!is_marked(marks, object) || tiers_of(&graph->tiers, object) != TIER_GARBAGE)
-            stops->list.data[count++] = stops->list.data[i];
+            boundaries->list.data[count++] = boundaries->list.data[i];
     }
-    stops->list.count = count;
+    boundaries->list.count = count;
     return count < before;
 }
 
@@ -271,24 +274,25 @@ static _asserted_ bool all_have_tiers(const struct g2h_graph *graph, const struc
     return true;
 }
 
-/* Repeats the walks without stops that turn out to be reached only through each other, until each
- * object that is not garbage has a tier. */
+/* Repeats the walks without boundaries that turn out to be reached only through each other, until
+ * each object that is not garbage has a tier. */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
-                                    struct stops *stops, const uint64_t *marks, bool is_changed)
+                                    struct boundaries *boundaries, const uint64_t *marks,
+                                    bool is_changed)
 {
-    enum { MOST = 2 /* times that stops are removed one by one */ };
+    enum { MOST = 2 /* times that boundaries are removed one by one */ };
     for (int i = 0;; i++) {
         if (is_changed) {
             tiers_forget(graph, owners);
-            TRY(tiers_find_program(graph, owners, stops));
+            TRY(tiers_find_program(graph, owners, boundaries));
         }
-        TRY(walk_other_tiers(graph, owners, stops));
-        if (!drop_stops(graph, marks, stops))
+        TRY(walk_other_tiers(graph, owners, boundaries));
+        if (!drop_boundaries(graph, marks, boundaries))
             break;
-        /* Removing stops may uncover others, so this could take many rounds: give up all of
+        /* Removing boundaries may uncover others, so this could take many rounds: give up all of
          * them. */
         if (i == MOST)
-            stops->list.count = 0;
+            boundaries->list.count = 0;
         is_changed = true;
     }
     for (uint32_t i = 0; i < graph->heap->object_count; i++)

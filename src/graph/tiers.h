@@ -84,37 +84,40 @@ static inline enum hold tiers_hold_as(const struct tiers *tiers, struct tier_sou
 struct g2h_graph;
 struct owners;
 
-/* An object that the walk of the program passes by; unless it is of a goroutine, the walk of
- * goroutines passes by it, too. */
-struct stop {
+/* An object at which the walk of the program ends, so that it and what only it leads to do not
+ * belong to the program; unless it is of a goroutine, the walk of goroutines ends there, too. */
+struct boundary {
     uint32_t object;
-    enum stop_of {
-        STOP_GOROUTINE, /* or of what it waits for */
-        STOP_THREAD,    /* or processor */
-        STOP_POOL,      /* what a sync.Pool caches: an array of sync.poolLocal */
+    enum boundary_of {
+        BOUNDARY_GOROUTINE, /* or of what it waits for */
+        BOUNDARY_THREAD,    /* or processor */
+        BOUNDARY_POOL,      /* what a sync.Pool caches: an array of sync.poolLocal */
     } of;
 };
 
-struct stops {
-    VECTOR(struct stop) list; /* ascending */
+struct boundaries {
+    VECTOR(struct boundary) list; /* ascending */
 };
 
-/* Lists the runtime's records, and makes space for tiers. The caller calls stops_deinit() after an
- * error, too. */
-struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph, struct stops *ret);
+/* The first step: lists the objects at which walks end, the runtime's records and pools, and gives
+ * all objects TIER_GARBAGE. The caller calls boundaries_deinit() after an error, too. */
+struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph,
+                             struct boundaries *ret);
 void tiers_deinit(struct tiers *tiers);
-void stops_deinit(struct stops *stops);
+void boundaries_deinit(struct boundaries *boundaries);
 
 /* Finds what belongs to the program, and its owners. */
 struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
-                                     const struct stops *stops);
+                                     const struct boundaries *boundaries);
 
 /*
  * Finds the objects of goroutines and of the rest, and their owners, once all edges from synthetic
  * nodes are known. marks has a bit for each object that is not garbage. is_changed: the objects of
- * the program must be found again. Objects that only stops lead to are followed by fewer stops.
+ * the program must be found again. Objects that only boundaries lead to are followed by fewer
+ * boundaries.
  */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
-                                    struct stops *stops, const uint64_t *marks, bool is_changed);
+                                    struct boundaries *boundaries, const uint64_t *marks,
+                                    bool is_changed);
 
 #endif
