@@ -17,7 +17,7 @@
  *   space, pages, copy  address space for the copy, the pages to copy, and copying them
  *   window              the child's memory, read on demand, if there is no memory for a copy
  *   available, oom      whether there is memory for the copy; counts of OOM kills
- *   process, process_memory, copied
+ *   process, copied
  *                       the results, also of process/core.h
  *   mapped, procfs, child_processes
  *                       mapped files; files of /proc; processes that a process has started

@@ -5,7 +5,7 @@
 #include <go2heapsnapshot/progress.h>
 
 #include "process/attach/space.h"
-#include "process/attach/process_memory.h"
+#include "process/attach/process.h"
 
 struct attach_copied {
     uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */

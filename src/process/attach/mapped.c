@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "process/attach/process_memory.h"
+#include "process/attach/process.h"
 #include "process/attach/procfs.h"
 
 /* Parses a line of maps: start-end perms offset device inode path. Returns whether it maps a

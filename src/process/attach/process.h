@@ -1,13 +1,94 @@
 /*
  * process: the memory of a process, stopped or gone, and its threads' registers, before its heap is
  * found. core.h and attach.h fill it in.
+ *
+ * Bytes come from an ELF core or from the copy of a live process, and, if that does not have them,
+ * from the executable. Bytes that none of these has are missing: they are never read as zeros.
  */
 #ifndef PROCESS_ATTACH_PROCESS_H
 #define PROCESS_ATTACH_PROCESS_H
 
+#include <string.h>
+
 #include "base/elf_format.h"
+#include "base/ranges.h"
+#include "exe/image/image.h"
 #include "process/attach/mapped.h"
-#include "process/attach/process_memory.h"
+#include "process/attach/window.h"
+
+/* ---- memory ---- */
+
+/* Bytes that are consecutive both in the process and here. */
+struct memory_range {
+    uint64_t address, size;
+    const uint8_t *data;
+};
+
+struct memory {
+    /* Of the process. After memory_sort() they are ascending, and no two overlap, or adjoin both in
+     * the process and here. */
+    VECTOR(struct memory_range) ranges;
+    VECTOR(struct memory_range) read_only; /* of the executable; ascending */
+    uint64_t bytes;                        /* in ranges, once they are sorted */
+    struct window *window;   /* reads the process's pages on demand; NULL: all are present */
+    struct ranges untouched; /* parts of ranges that the process has never written to: zeros that
+                                need not be read */
+};
+
+/* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
+bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data);
+
+/* Sorts the ranges, and joins those that adjoin; call it once all ranges are added, and again if
+ * more are added. If two overlap, the one that begins first counts. */
+void memory_sort(struct memory *memory);
+
+/* Adds the sections of an executable that are not writable, for bytes that are not in ranges; slide
+ * is the distance from its addresses to those of the process. Returns false if memory runs out. */
+bool memory_add_image(struct memory *memory, const struct image *image, uint64_t slide);
+
+void memory_deinit(struct memory *memory);
+
+/* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
+ * not all available in one piece. */
+const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size);
+
+/* Returns the position of these bytes, like memory_at(), but if there is a window they need not be
+ * present yet: memory_fill() reads them, and memory_drop() drops them. Without a window both do
+ * nothing. memory_fill() returns false if they cannot be read. */
+const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size);
+
+bool memory_fill(const struct memory *memory, uint64_t address, uint64_t size,
+                 const uint8_t *place);
+
+void memory_drop(const struct memory *memory, uint64_t size, const uint8_t *place);
+
+/* Returns the range of the process, not of the executable, that contains an address, or NULL. */
+const struct memory_range *memory_range_at(const struct memory *memory, uint64_t address);
+
+/* Returns a little-endian number of at most 8 bytes. */
+static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
+{
+    uint64_t value = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(&value, bytes, size);
+#else
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
+#endif
+    return value;
+}
+
+/* Reads such a number at an address. Returns false if its bytes are missing. */
+static inline bool memory_read(const struct memory *memory, uint64_t address, unsigned size,
+                               uint64_t *ret)
+{
+    const uint8_t *bytes = memory_at(memory, address, size);
+    if (bytes)
+        *ret = memory_number(bytes, size);
+    return bytes != NULL;
+}
+
+/* ---- all of it ---- */
 
 enum { PROCESS_MOST_REGISTERS = 40 };
 
