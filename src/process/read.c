@@ -3,7 +3,7 @@
  *
  *   read                calls all of these
  *   core                the memory and threads of a process from a core file
- *   modules, loaded, started, fork_code
+ *   modules, loaded, started
  *                       which mapped files are Go, where the one that is read is, and its code
  *   layout, layout_table, layout_dwarf
  *                       the offsets of the runtime's fields in each release
@@ -31,7 +31,7 @@
 #include "input/magic.h"
 #include "process/attach/attach.h"
 #include "process/core.h"
-#include "process/fork_code.h"
+#include "process/loaded.h"
 #include "process/modules.h"
 #include "process/read.h"
 #include "process/attach/procfs.h"
