@@ -86,7 +86,7 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
     if (!is_sorted)
         qsort(dies->abbreviations.data + ret->first, (size_t)ret->count,
               sizeof(*dies->abbreviations.data), compare_abbreviations);
-    const struct die_abbreviation *_asserted_ list = dies->abbreviations.data + ret->first;
+    _asserted_ const struct die_abbreviation *list = dies->abbreviations.data + ret->first;
     assert(IS_ORDERED(i, ret->count, list[i - 1].code <= list[i].code)); /* die.c searches it */
     return true;
 }
