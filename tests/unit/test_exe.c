@@ -140,6 +140,61 @@ static void may_be_matched_again(void **state)
     free(snapshot);
 }
 
+static bool is_text(struct g2h_bytes text, const char *wanted)
+{
+    return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
+}
+
+/* The outermost call at an address is the function of the frame there, and the others are inlined
+ * in it: go s.value() runs a wrapper, in which main.ask is inlined. */
+static void finds_inlined_calls(void **state)
+{
+    (void)state;
+    struct exe_call calls[EXE_MOST_CALLS];
+    unsigned inlined = 0, asks = 0;
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct heap_stack_frame frame = heap_frame(heap, i);
+        uint64_t left = exe_lines_most(exe);
+        const size_t count = exe_calls(exe, frame.pc - 1, &left, calls);
+        assert_true(count > 0 && count < EXE_MOST_CALLS && left < exe_lines_most(exe));
+        assert_int_equal(calls[count - 1].function.size, frame.function.size);
+        assert_memory_equal(calls[count - 1].function.data, frame.function.data,
+                            frame.function.size);
+        inlined += count > 1;
+        if (!is_text(frame.function, "main.(*Server).value.gowrap1"))
+            continue;
+        assert_int_equal(count, 2);
+        assert_true(is_text(calls[0].function, "main.ask") && calls[0].line == 178);
+        assert_true(!calls[0].is_wrapper && calls[1].is_wrapper && calls[1].line == 166);
+        struct g2h_bytes wrapped;
+        assert_no_error(exe_wrapped(exe, frame.entry, &left, &wrapped));
+        assert_true(is_text(wrapped, "main.ask"));
+        asks++;
+    }
+    assert_true(asks >= 10 && inlined > asks);
+}
+
+/* Without work left there is the function, but no line; outside of the code there is nothing. */
+static void calls_are_bounded(void **state)
+{
+    (void)state;
+    struct exe_call calls[EXE_MOST_CALLS];
+    struct g2h_bytes name, wrapped;
+    const uint64_t entry = exe_function(exe, exe_function_count(exe) / 2, &name);
+    uint64_t left = 0;
+    assert_int_equal(exe_calls(exe, entry, &left, calls), 1);
+    assert_int_equal(calls[0].function.size, name.size);
+    assert_memory_equal(calls[0].function.data, name.data, name.size);
+    assert_int_equal(calls[0].line, 0);
+    left = exe_lines_most(exe);
+    assert_int_equal(exe_calls(exe, 0, &left, calls), 0);
+    assert_int_equal(exe_calls(exe, UINT64_MAX, &left, calls), 0);
+    assert_no_error(exe_wrapped(exe, 0, &left, &wrapped));
+    assert_int_equal(wrapped.size, 0);
+    assert_no_error(exe_wrapped(exe, entry, &left, &wrapped));
+    assert_int_equal(wrapped.size, 0);
+}
+
 static void *make_other(void *ret)
 {
     *(struct conversion *)ret = make_graph();
@@ -168,6 +223,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_of_types_stay_where_they_are, start, end),
         cmocka_unit_test_setup_teardown(makes_two_graphs_at_once, start, end),
         cmocka_unit_test_setup_teardown(may_be_matched_again, start, end),
+        cmocka_unit_test_setup_teardown(finds_inlined_calls, start, end),
+        cmocka_unit_test_setup_teardown(calls_are_bounded, start, end),
         cmocka_unit_test(frames_may_have_no_variables),
     };
     return UNIT_RUN(tests);

@@ -303,12 +303,12 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     uint64_t others = 0, bytes = 0;
     const bool has_labels = goroutines->labels.list.count > 0 && !report->page->hides_texts;
+    const char *labels = is_wide_page(report->page) ? ",labels" : ",_labels";
     char titles[96];
     TRY(g2h_edges_create(report->findings->view, &edges));
-    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s%s",
+    snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s",
              report->findings->base ? ",>grown" : "",
-             goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? "," : "",
-             has_labels ? &"_labels"[is_wide_page(report->page)] : "");
+             goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? labels : "");
     table_init(&table, report->page, "goroutines", titles, shown);
     table.fit = place_fit;
     table.has_long_names = true;

@@ -1,4 +1,4 @@
-// Goroutines that wait in twelve ways, in functions that are inlined or not. Writes what the runtime says of their stacks (the profile
+// Goroutines that wait in many ways, in functions that are inlined or not. Writes what the runtime says of their stacks (the profile
 // goroutine, debug=2), and then a heap dump: both are of the same goroutines, at the same lines. Prints the labels that it has set.
 package main
 
@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -300,6 +302,82 @@ func generics() {
 	go deferred()
 }
 
+// ---- timers: a function that a timer runs, a deadline, a timer that is reset
+
+func onTimer(c chan int) { <-c }
+
+func deadlines() {
+	time.AfterFunc(time.Millisecond, func() { onTimer(make(chan int)) })
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	_ = cancel
+	go wait(ctx)
+	go func() {
+		t := time.NewTimer(time.Hour)
+		defer t.Stop()
+		for t.Reset(time.Hour) {
+			<-t.C
+		}
+	}()
+}
+
+// ---- package sync: a pool's New, a map's Range, a Locker of an RWMutex
+
+func syncs() {
+	pool := &sync.Pool{New: func() any { return <-make(chan int) }}
+	go pool.Get()
+	var m sync.Map
+	m.Store(1, make(chan int))
+	go m.Range(func(_, c any) bool { <-c.(chan int); return true })
+	var rw sync.RWMutex
+	rw.Lock()
+	go func(l sync.Locker) { l.Lock() }(rw.RLocker())
+}
+
+// ---- functions that other code calls: sorting, reflection, method values, a finalizer, a deferred closure in a loop, goexit
+
+type worker1 struct{ c chan int }
+
+func (w *worker1) run()              { <-w.c }
+func (w worker1) less(i, j int) bool { return <-w.c == i }
+
+func called() {
+	w := &worker1{make(chan int)}
+	go sort.Slice([]int{3, 1, 2}, w.less)
+	go reflect.ValueOf(w).MethodByName("Run").Call(nil)
+	go reflect.ValueOf(w.run).Call(nil)
+	go reflect.Select([]reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(w.c)}})
+	go (*worker1).run(w)
+	f := w.run
+	go f()
+	go func() {
+		for i := 0; i < 3; i++ {
+			defer func(i int) { <-w.c }(i)
+		}
+	}()
+	go func() {
+		defer func() { <-w.c }()
+		runtime.Goexit()
+	}()
+	go func() {
+		defer func() {
+			recover()
+			<-w.c
+		}()
+		var m map[string]int
+		m["nil"] = 1
+	}()
+	go func() {
+		var p *worker1
+		defer func() { <-w.c }()
+		fmt.Fprint(io.Discard, p.c)
+	}()
+	type finalized struct{ c chan int }
+	runtime.SetFinalizer(&finalized{make(chan int)}, func(f *finalized) { <-f.c })
+	runtime.GC()
+}
+
+func (w *worker1) Run() { w.run() }
+
 // ---- labels
 
 func labelled() {
@@ -338,7 +416,7 @@ func starters() {
 var more []func()
 
 func main() {
-	for _, f := range append(more, pools, threeLines, pipelines, groups, timers, locks, web, generics, labelled, starters) {
+	for _, f := range append(more, pools, threeLines, pipelines, groups, timers, locks, web, generics, deadlines, syncs, called, labelled, starters) {
 		f()
 	}
 	for before := ""; ; { // until nothing changes any more
