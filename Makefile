@@ -200,14 +200,16 @@ demo:
 	tools/setup demo
 	$(MAKE) $(PROGRAM)
 	@mkdir -p $(DEMO)
-	$(CONVERT) -v -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz
-	$(CONVERT) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz
-	$(CONVERT) --base samples/leakserver.1.dump.gz -o $(DEMO)/leak.txt samples/leakserver.2.dump.gz
-	@head -n 20 $(DEMO)/leak.txt
-	@printf '%s\n' '' 'The report goes on in $(DEMO)/leak.txt. Two snapshots of a leaking server, some requests apart:' \
+	@$(CONVERT) --base samples/leakserver.1.dump.gz -o $(DEMO)/leak.txt samples/leakserver.2.dump.gz 2>$(DEMO)/log || { cat $(DEMO)/log; false; }
+	@sed '/^GOROUTINES/,$$d' $(DEMO)/leak.txt
+	@$(CONVERT) --base samples/leakserver.1.dump.gz -o $(DEMO)/leak.html samples/leakserver.2.dump.gz 2>$(DEMO)/log || { cat $(DEMO)/log; false; }
+	@$(CONVERT) -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz 2>$(DEMO)/log || { cat $(DEMO)/log; false; }
+	@$(CONVERT) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz 2>$(DEMO)/log || { cat $(DEMO)/log; false; }
+	@printf '%s\n' 'The report goes on in $(DEMO)/leak.txt. Open the same as a page, in a browser:' \
+	    '  $(CURDIR)/$(DEMO)/leak.html' \
+	    'Or both snapshots in Chrome, the first one first: F12, Memory, "Load profile". Then choose "Comparison"' \
+	    'instead of "Summary", sort by "# Delta", open main.Session and select one: "Retainers" says what keeps it.' \
 	    '  $(CURDIR)/$(DEMO)/leak.1.heapsnapshot' '  $(CURDIR)/$(DEMO)/leak.2.heapsnapshot' \
-	    'Open both in Chrome, the first one first: F12, Memory, "Load profile". Then choose "Comparison" instead of' \
-	    '"Summary", sort by "# Delta", open main.Session and select one: "Retainers" below says what keeps it.' \
 	    'samples/README.md walks on from there to the three leaks.'
 
 # What a change must not break, in some minutes, with few packages: no Go, no browser.

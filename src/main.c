@@ -131,11 +131,29 @@ static void message_converted(const struct options *options, const struct series
     progress_clear();
 }
 
+/* Returns which steps a conversion has. A plan without types follows the one with types. */
+static enum progress_plan plan_of(const struct options *options)
+{
+    const struct g2h_format *format = options->format;
+    const bool is_untyped = !options->exe && options->pid == 0;
+    enum progress_plan plan = PROGRESS_FILE;
+    if (options->is_dump)
+        return PROGRESS_NONE;
+    if (format->is_text)
+        plan = PROGRESS_REPORT;
+    else if (format->is_file)
+        plan = PROGRESS_DATABASE;
+    else if (format->needs != 0)
+        plan = PROGRESS_PAGE;
+    return is_untyped ? plan + 1 : plan;
+}
+
 /* Converts the source to the output, step by step. */
 static struct g2h_error *convert_steps(const struct options *options, const char *path,
                                        struct series *series, struct outputs *outputs,
                                        struct pipeline *conversion)
 {
+    progress_set_plan(plan_of(options));
     const struct g2h_progress *progress = progress_start();
     const struct conversion_context context = {outputs, progress};
     const struct pipeline_options steps = conversion_options(options, series, &context);

@@ -61,6 +61,7 @@ bool format_choose_by(struct options *options, const char *by)
 bool format_takes(const struct options *options, const char *option, unsigned takes)
 {
     const struct g2h_format *format;
+    const char *compare = "";
     _cleanup_(text_deinit) struct text names = {0};
     if (!options->is_dump && (options->format->takes & takes) != 0)
         return true;
@@ -69,6 +70,8 @@ bool format_takes(const struct options *options, const char *option, unsigned ta
             add_choice(&names, format->name, format_is_usual(format) ? NULL : format->by);
     if ((takes & G2H_TAKES_ARRAYS) != 0)
         add_choice(&names, FORMAT_DUMP, NULL);
-    return USAGE_REFUSE("%s goes with --format %.*s, not with %s", option,
-                        names.failed ? 0 : (int)names.size, names.data, name_of(options));
+    if (takes == G2H_TAKES_BASE && strcmp(name_of(options), "pprof") == 0)
+        compare = ": go tool pprof -base 1.pb.gz 2.pb.gz compares two profiles";
+    return USAGE_REFUSE("%s goes with --format %.*s, not with %s%s", option,
+                        names.failed ? 0 : (int)names.size, names.data, name_of(options), compare);
 }

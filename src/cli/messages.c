@@ -183,6 +183,21 @@ static void message_modules(const struct origin *origin)
     }
 }
 
+/* Bytes with their unit, for a message: "61.9 MB". */
+struct in_units {
+    char text[24];
+};
+
+static struct in_units in_units(uint64_t bytes)
+{
+    struct in_units ret = {""};
+    _cleanup_(text_deinit) struct text text = {0};
+    text_append_bytes(&text, bytes);
+    if (!text.failed)
+        snprintf(ret.text, sizeof(ret.text), "%.*s", (int)text.size, text.data);
+    return ret;
+}
+
 /* Reports for how long a live process was paused, and how to reduce that. */
 static void message_stopped(const struct origin *origin, uint64_t threads)
 {
@@ -194,15 +209,16 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
 #endif
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
+    const struct in_units copied = in_units(account->memory_bytes);
     if (account->is_forked)
-        say("go2heapsnapshot: note: %s was paused for %.3f s while it was forked; %" PRIu64
-            " bytes of %" PRIu64 " thread%s were %s",
-            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
+        say("go2heapsnapshot: note: %s was paused for %.3f s while it was forked; %s of %" PRIu64
+            " thread%s were %s",
+            name, account->stopped, copied.text, threads, threads == 1 ? "" : "s",
             account->is_window ? "read without a copy" : "copied meanwhile");
     else
-        say("go2heapsnapshot: note: %s was paused for %.3f s while %" PRIu64 " bytes of %" PRIu64
+        say("go2heapsnapshot: note: %s was paused for %.3f s while %s of %" PRIu64
             " thread%s were copied%s",
-            name, account->stopped, account->memory_bytes, threads, threads == 1 ? "" : "s",
+            name, account->stopped, copied.text, threads, threads == 1 ? "" : "s",
             is_possible && account->stopped > long_stop && !account->not_forked[0]
                 ? "; --fork stops it for a fifth of that or less"
                 : "");
@@ -213,9 +229,8 @@ static void message_dead(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
-    say("go2heapsnapshot: note: %s: its end was delayed by %.3f s while %" PRIu64
-        " bytes were copied (%.2f GB/s)",
-        name, account->stopped, account->memory_bytes,
+    say("go2heapsnapshot: note: %s: its end was delayed by %.3f s while %s were copied (%.2f GB/s)",
+        name, account->stopped, in_units(account->memory_bytes).text,
         account->stopped > 0 ? (double)account->memory_bytes / account->stopped / 1e9 : 0);
     if (account->goroutines_scanned > 0)
         say("go2heapsnapshot: note: %s: %" PRIu64 " goroutine%s running: the frames are not known, "

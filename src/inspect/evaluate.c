@@ -481,12 +481,31 @@ static struct g2h_error *read_expression(struct evaluation *evaluation, struct r
     return error;
 }
 
-/* Finds the objects of a class, or a goroutine or a location of goroutines, by the name that views
- * and reports have for it. *ret_found is false if nothing has it. */
+/* Returns whether a node is a goroutine, or several at one location, that is called so: reports
+ * leave out the number, and add the line. */
+static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, const char *name,
+                            size_t size)
+{
+    struct g2h_node node;
+    size_t length;
+    g2h_view_brief(view, number, &node);
+    if (node.kind != G2H_NODE_GOROUTINE && node.kind != G2H_NODE_GOROUTINES_IN_PLACE)
+        return false;
+    const char *own = g2h_view_name(view, node.name, &length);
+    const char *state = memchr(own, '[', length);
+    if (state) {
+        length -= (size_t)(state - own);
+        own = state;
+    }
+    return length > 0 && size >= length && memcmp(own, name, length) == 0 &&
+           (size == length || name[length] == ' ');
+}
+
+/* Finds the objects of a class, or goroutines, by the name that views and reports have for it.
+ * *ret_found is false if nothing has it. */
 static struct g2h_error *read_as_name(struct evaluation *evaluation, const char *name, size_t size,
                                       struct remote *ret, bool *ret_found)
 {
-    static const char *const words[] = {"goroutines ", "goroutine "};
     const struct g2h_view *view = evaluation->taken->made.view;
     struct remote_place place = {.kind = PLACE_CLASS, .name_size = size};
     const uint64_t synthetics = g2h_view_account(view)->synthetic_nodes;
@@ -498,21 +517,11 @@ static struct g2h_error *read_as_name(struct evaluation *evaluation, const char 
     TRY(properties_visit(evaluation->taken, &place, count_property, &count));
     if (count > 0)
         return list(evaluation, &place, name, size, ret);
-    for (uint32_t i = 0; i < synthetics; i++) {
-        struct g2h_node node;
-        size_t length;
-        g2h_view_brief(view, i, &node);
-        const char *of_node = g2h_view_name(view, node.name, &length);
-        bool is_same = length == size && memcmp(of_node, name, size) == 0;
-        for (size_t j = 0; j < sizeof(words) / sizeof(*words); j++)
-            is_same |= length == strlen(words[j]) + size &&
-                       memcmp(of_node, words[j], strlen(words[j])) == 0 &&
-                       memcmp(of_node + strlen(words[j]), name, size) == 0;
-        if (is_same) {
+    for (uint32_t i = 0; i < synthetics; i++)
+        if (is_goroutine_of(view, i, name, size)) {
             *ret = (struct remote){.kind = REMOTE_NODE, .node = i};
             return NULL;
         }
-    }
     *ret_found = false;
     return NULL;
 }

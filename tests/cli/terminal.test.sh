@@ -43,8 +43,8 @@ equal "a terminal as stderr: exit 0" "$status" 0
 wrote "a terminal as stderr: the same bytes" good.heapsnapshot
 shown=$(cat shown)
 # How much has been read when progress is first shown depends on the machine.
-equal "a terminal as stderr: begins with progress" "$(sed -E 's/[0-9]+ %, [0-9]+/N %, N/; s/ +/ /g' <<<"${shown:0:23}")" \
-	"${clear}reading N %, N MB"
+equal "a terminal as stderr: begins with progress" "$(sed -E 's/ +[0-9]+ %, [0-9]+/ N %, N/' <<<"${shown:0:37}")" \
+	"${clear}reading, step 1 of 3, N %, N MB"
 equal "a terminal as stderr: ends with a clean line" "${shown: -4}" "$clear"
 check "a terminal as stderr: one line, written over" [ "$(wc -l <shown)" -eq 0 ]
 on_terminal 'go2heapsnapshot -o file.heapsnapshot good.dump'
@@ -89,6 +89,11 @@ equal "what goes to a pipe has no colour, and its usual width" "$(tr -d '\r' <sh
 on_terminal 'TERM=dumb go2heapsnapshot good.dump'
 tr '\r' '\n' <shown | sed -n 's/^\x1b\[K\([a-z]*\).*/\1/p' | uniq >phases
 equal "progress: its phases" "$(grep -x -e types -e graph -e report phases | paste -sd' ')" "types graph report"
+# The percentage is that of the whole: it never falls, and reading is not most of it.
+tr '\r' '\n' <shown | sed -n 's/.*, step [0-9] of [0-9], *\([0-9]*\) %.*/\1/p' >shares
+check "progress: how much of the whole is done" [ -s shares ]
+check "progress: it never falls" sort -nc shares
+check "progress: a report is not almost done when the dump has been read" [ "$(tr '\r' '\n' <shown | sed -n 's/.*graph, step 2 of 3, *\([0-9]*\) %.*/\1/p')" -le 10 ]
 check "progress is cleared before the report" grep -qF "${clear}good.dump " shown
 check "a dump without --exe: says once that an executable has the types" [ "$(grep -c 'the executable that wrote it has them: --exe app' shown)" -eq 1 ]
 on_terminal 'TERM=dumb go2heapsnapshot --untyped-ok good.dump'

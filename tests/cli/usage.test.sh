@@ -122,7 +122,7 @@ with_base='heapsnapshot or report or html'
 ! grep -q '^ *sqlite ' help.expected || with_base+=' or sqlite'
 with_base+=' or csv'
 run go2heapsnapshot --format pprof --base good.dump good.dump
-said "--base with a format that has none" 2 "go2heapsnapshot: --base goes with --format $with_base, not with pprof" "$hint"
+said "--base with a format that has none" 2 "go2heapsnapshot: --base goes with --format $with_base, not with pprof: go tool pprof -base 1.pb.gz 2.pb.gz compares two profiles" "$hint"
 run go2heapsnapshot --base good.dump --format dump good.dump
 said "--base with a dump" 2 "go2heapsnapshot: --base goes with --format $with_base, not with dump" "$hint"
 wrote_nothing "--base with a dump: nothing on stdout"

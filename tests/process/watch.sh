@@ -60,7 +60,7 @@ saved() {
 	"$g2h" --exe "$at/app" --format report "$at"/*.dump >"$at/report" 2>"$at/log" || status=$?
 	[ "$status" -eq 4 ]
 	result $? "$release, saved dumps: exit status 4, not $status" "$at/log"
-	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100 entries in main.leak, now 2,400.*; linearity 100 %'
+	grep -A 1 'main › leak › \[\]\*main.Session › main.Session' "$at/report" | grep -q '+2,100 entries in main.leak, now 2,400.*; straight growth (100 %)'
 	result $? "$release, saved dumps: what leaks grows in every interval, by as much as it does" "$at/report"
 	[ "$(sed -n '/^GREW IN EVERY/,/^GREW, AND/p' "$at/report" | grep -c ' › ')" -eq 4 ]
 	result $? "$release, saved dumps: and nothing else does but the other leaks" "$at/report"

@@ -295,7 +295,7 @@ static void places(void **state)
     assert_non_null(strstr(
         text,
         "+49 entries in f0  (local of main.leak), now 59 (7 a minute); +3.14 kB (448 B a minute)"));
-    assert_non_null(strstr(text, "linearity 100 %"));
+    assert_non_null(strstr(text, "straight growth (100 %)"));
     assert_non_null(strstr(
         text, "held by f0  (local of main.leak)\n      example f0.f0  (local of main.leak)\n"));
     assert_null(strstr(text, "main.full"));

@@ -116,8 +116,7 @@ struct g2h_error *report_put_tree(const struct report *report)
     if (all >= tree.least) {
         page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
         page_say(report->page,
-                 "   tree of dominators, from 2 % of the heap; what is alike below a node "
-                 "is one line\n");
+                 "   tree of dominators, down to 2 % of the heap; equal children are merged\n");
     }
     PUT(report->page, "[tree]");
     TRY(put_below(&tree, 0, 0));

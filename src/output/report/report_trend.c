@@ -274,13 +274,23 @@ static void report_trend_put_held_by(const struct trend_report *report, uint32_t
         PUT(report->page, "      example %.*s{example}\n", most, &held->example);
 }
 
+/* Says how closely the growth follows a straight line. */
+static const char *how_straight(unsigned straightness)
+{
+    enum { NEARLY = 90 };
+    if (straightness == 100)
+        return "straight";
+    return straightness >= NEARLY ? "nearly straight" : "uneven";
+}
+
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
     put_growth(report, found, true);
     if (course->ups < course->intervals)
         PUT(report->page, "; in %n of %n intervals", course->ups, course->intervals);
-    PUT(report->page, "; linearity %p\n", course->straightness, 100);
+    PUT(report->page, "; %s growth (%p)\n", how_straight(course->straightness),
+        course->straightness, 100);
     put_limit(report, found);
     report_trend_put_held_by(report, found->place);
 }

@@ -593,8 +593,11 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     const bool has_base = report->findings->base != NULL;
     PUT(report->page, has_base ? "  %n  %9d{retained_grown}" : "  %n  %9b{retained}", number,
         suspect->bytes);
-    PUT(report->page, "  %5p of the heap   |%?b{retained}", suspect->bytes,
-        report->findings->reachable, has_base,
+    if (suspect->bytes < report->findings->reachable / 200) /* it would be 0 % */
+        page_say(report->page, "   <1 % of the heap   ");
+    else
+        PUT(report->page, "  %5p of the heap   ", suspect->bytes, report->findings->reachable);
+    PUT(report->page, "|%?b{retained}", has_base,
         suspect->part_count > 0 ? suspect->all : report_node(report, suspect->item)->retained);
     put_head(report, who);
     TRY(put_leaked(report, suspect));

@@ -184,7 +184,7 @@ struct g2h_error *attach_refusal(const struct attach_facts *facts)
     if (facts->error == 0)
         return NULL;
     if (facts->may_trace)
-        return say_of(facts, "cannot be read although this has CAP_SYS_PTRACE: SELinux "
+        return say_of(facts, "cannot be read, although go2heapsnapshot has CAP_SYS_PTRACE: SELinux "
                              "(deny_ptrace), AppArmor, a seccomp profile or the user namespace of "
                              "a container forbids it; run this outside of that");
     return refuse_without_right(facts);

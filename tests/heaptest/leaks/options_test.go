@@ -101,14 +101,16 @@ func TestKept(t *testing.T) {
 }
 
 func TestNoProgram(t *testing.T) {
-	for _, c := range []struct{ program, ci, skipped, failed string }{
-		{"", "", "go2heapsnapshot is not in PATH", ""},
-		{"", "false", "go2heapsnapshot is not in PATH", ""},
-		{"", "true", "", "go2heapsnapshot is not in PATH"},
-		{"/no/such/program", "1", "", "GO2HEAPSNAPSHOT: "},
+	for _, c := range []struct{ program, heaptest, ci, skipped, failed string }{
+		{"", "", "", "", "go2heapsnapshot is not in PATH"},
+		{"", "skip", "", "go2heapsnapshot is not in PATH", ""},
+		{"", "skip", "false", "go2heapsnapshot is not in PATH", ""},
+		{"", "skip", "true", "", "go2heapsnapshot is not in PATH"},
+		{"/no/such/program", "", "1", "", "GO2HEAPSNAPSHOT: "},
 	} {
 		t.Setenv("PATH", "")
 		t.Setenv("GO2HEAPSNAPSHOT", c.program)
+		t.Setenv("HEAPTEST", c.heaptest)
 		t.Setenv("CI", c.ci)
 		r, dir := record(t, leakSession)
 		if !strings.Contains(r.skipped, c.skipped) || !strings.Contains(r.failed, c.failed) || (r.skipped == "") != (c.skipped == "") || (r.failed == "") != (c.failed == "") {
