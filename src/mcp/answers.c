@@ -168,7 +168,10 @@ struct g2h_error *answers_waste(struct answers *answers, const char *asked, stru
     for (size_t i = 0; asked && i < sizeof(kinds) / sizeof(*kinds); i++)
         is_kind |= strcmp(asked, kinds[i]) == 0;
     if (!is_kind)
-        return error_create(G2H_ERROR_NOT_FOUND, "there is no waste of this kind");
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is not a kind of waste; there are slices, stale, maps, "
+                            "substrings, strings, spans, rounding, padding and pinned",
+                            asked);
     if (!g2h_view_is_typed(answers->options.view))
         return error_create(G2H_ERROR_NOT_FOUND,
                             "without types it is not known what is waste: --exe gives them");
@@ -260,35 +263,35 @@ static void answers_put_classes(const struct answers *answers, const char *asked
     page_close(page);
 }
 
-/* Adds the variables of packages, as expressions. */
-static void answers_put_variables(const struct answers *answers, const char *asked,
-                                  const struct report *report)
+/* Adds the variables of packages, as expressions, those that retain most first. */
+static struct g2h_error *answers_put_variables(const struct answers *answers, const char *asked,
+                                               const struct report *report)
 {
     const struct findings *findings = &answers->findings;
     struct page *page = report->page;
     _cleanup_(text_deinit) struct text name = {0};
+    _cleanup_vector_ ranking found = {0};
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        name.size = 0;
+        if (!lookup_append_variable(findings, i, &name))
+            continue;
+        TRY_MEMORY(!name.failed);
+        if (answers_contain(name.data, name.size, asked))
+            TRY_MEMORY(
+                vector_push(&found, ((struct ranked){findings_node(findings, i)->retained, i})));
+    }
+    ranking_sort(&found);
     page_open_list(page, "variables");
-    for (uint32_t i = 0; i < findings->merged.nodes.count; i++, name.size = 0) {
-        const struct merged_node *node = findings_node(findings, i);
-        const bool is_whole = findings_is_kind(findings, i, G2H_NODE_VARIABLE);
-        if (!is_whole && (node->kind != MERGED_VARIABLE ||
-                          (!findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE) &&
-                           !findings_is_kind(findings, node->parent, G2H_NODE_VARIABLE))))
-            continue;
-        const struct g2h_bytes of = report_name(report, node->parent), own = report_name(report, i);
-        if (!is_whole) {
-            text_append(&name, (const char *)of.data, (size_t)of.size);
-            text_append_string(&name, own.size > 0 && own.data[0] == '[' ? "" : ".");
-        }
-        text_append(&name, (const char *)own.data, (size_t)own.size);
-        if (name.failed || !answers_contain(name.data, name.size, asked))
-            continue;
+    for (size_t i = 0; i < found.count; i++) {
+        name.size = 0;
+        lookup_append_variable(findings, found.data[i].node, &name);
+        TRY_MEMORY(!name.failed);
         page_open(page, NULL);
-        PUT(page, "%s{variable}%b{retained}", &name, node->retained);
+        PUT(page, "%s{variable}%b{retained}", &name, found.data[i].weight);
         page_close(page);
     }
-    page->out.failed |= name.failed;
     page_close(page);
+    return NULL;
 }
 
 static void answers_put_locations(const struct answers *answers, const char *asked,
@@ -314,8 +317,8 @@ static void answers_put_locations(const struct answers *answers, const char *ask
 struct g2h_error *answers_find(struct answers *answers, const char *asked, struct page *page)
 {
     const struct report report = answers_begin(answers, false, page);
+    TRY(answers_put_variables(answers, asked, &report));
     answers_put_classes(answers, asked, &report);
-    answers_put_variables(answers, asked, &report);
     answers_put_locations(answers, asked, &report);
     page_close(page);
     TRY_MEMORY(!page->out.failed);

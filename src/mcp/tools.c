@@ -63,7 +63,10 @@ static const struct tool tools[] = {
      .description = "Why an object cannot be collected: the path from a variable or goroutine to "
                     "it, what holds it alone, and who refers to it. Of a class: who holds its "
                     "objects, and the path to the one that retains most.",
-     .argument = {"what", OBJECT "or a class (main.Session)", true},
+     .argument = {"what",
+                  OBJECT "a class (main.Session), a variable or field (main.cache.limits), or "
+                         "anything else that an answer names: a location of goroutines, a package",
+                  true},
      .rows = 10,
      .answer = answers_path},
     {.name = "show",
@@ -203,7 +206,7 @@ struct call {
 
 static struct g2h_error *call_refuse(const char *name, const char *why)
 {
-    return error_create(G2H_ERROR_NOT_FOUND, "%s %s", name, why);
+    return error_create(G2H_ERROR_NOT_FOUND, "%s: %s", name, why);
 }
 
 static struct g2h_error *call_read_text(const char *name, struct json_value value, struct text *ret)
@@ -211,14 +214,14 @@ static struct g2h_error *call_read_text(const char *name, struct json_value valu
     if (value.size == 0)
         return NULL;
     if (!json_text(value, ret))
-        return call_refuse(name, "is not a string");
+        return call_refuse(name, "not a string");
     TRY_MEMORY(!ret->failed);
     if (ret->size == 0)
-        return call_refuse(name, "is empty");
+        return call_refuse(name, "empty");
     if (ret->size > LONGEST)
-        return call_refuse(name, "is too long");
+        return call_refuse(name, "too long");
     if (memchr(ret->data, '\0', ret->size))
-        return call_refuse(name, "has a null character");
+        return call_refuse(name, "has a null character in it");
     text_append(ret, "", 1);
     TRY_MEMORY(!ret->failed);
     return NULL;
@@ -236,7 +239,7 @@ static struct g2h_error *call_read_number(size_t number, struct json_value value
     return *ret >= common[number].least && *ret <= common[number].most
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND,
-                              "%s is not a whole number from %" PRIu64 " to %" PRIu64,
+                              "%s: not a whole number from %" PRIu64 " to %" PRIu64,
                               common[number].name, common[number].least, common[number].most);
 }
 
@@ -252,9 +255,9 @@ static struct g2h_error *call_read_cursor(struct call *call, struct json_value v
     if (cursor.size > 34 || strspn(cursor.data, "0123456789abcdef-") + 1 != cursor.size ||
         sscanf(cursor.data, "%" SCNx64 "-%" SCNx64 "%n", &call->first, &hash, &end) < 2 ||
         (size_t)end + 1 != cursor.size)
-        return call_refuse("cursor", "is not one that an answer had");
+        return call_refuse("cursor", "not one that an answer had");
     if (hash != call->hash)
-        return call_refuse("cursor", "is that of another question: give the same arguments");
+        return call_refuse("cursor", "of another question: give the same arguments");
     return NULL;
 }
 
@@ -291,7 +294,8 @@ static struct g2h_error *call_read(struct call *call, struct json_value argument
     if (argument->name)
         TRY(call_read_text(argument->name, json_member(arguments, argument->name), &call->given));
     if (argument->is_needed && call->given.size == 0)
-        return call_refuse(argument->name, "is missing");
+        return error_create(G2H_ERROR_NOT_FOUND, "%s: missing; it is %s", argument->name,
+                            argument->description);
     for (size_t i = 0; i < call->given.size; i++)
         hash = (hash ^ (unsigned char)call->given.data[i]) * 0x100000001b3u;
     for (size_t i = 0; i < COMMON; i++)

@@ -105,9 +105,14 @@ done
 check "a cursor: several parts" [ "$i" -gt 3 ]
 equal "a cursor: the parts are the whole" "$(cat parts)" "$all"
 serve <<<"$(call 1 goroutines "{\"bytes\":1500$cursor}" && call 2 classes '{"cursor":"x"}' && call 3 classes "{\"rows\":3$cursor}")"
-has "a cursor of another tool" 1 'cursor is that of another question.*"isError":true'
-has "a cursor that is none" 2 'cursor is not one that an answer had.*"isError":true'
-has "a cursor of other arguments" 3 'cursor is that of another question.*"isError":true'
+has "a cursor of another tool" 1 'cursor: of another question.*"isError":true'
+has "a cursor that is none" 2 'cursor: not one that an answer had.*"isError":true'
+has "a cursor of other arguments" 3 'cursor: of another question.*"isError":true'
+
+serve <<<"$(call 1 find '{"text":"a","bytes":50000}')"
+answer 1 | sed 's/.*"variables":\[//; s/\].*//' | grep -o '"retained":[0-9]*' | cut -d: -f2 >variables
+check "find: there are variables" [ "$(wc -l <variables)" -ge 5 ]
+check "find: the heaviest is the first" sort -nrc variables
 
 {
 	call 1 path
@@ -128,21 +133,21 @@ has "a cursor of other arguments" 3 'cursor is that of another question.*"isErro
 } >requests
 serve <requests
 said "bad arguments" 0
-has "an argument that is missing" 1 'what is missing.*"isError":true'
-has "an argument of another type" 2 'what is not a string.*"isError":true'
-has "an argument that is empty" 3 'what is empty.*"isError":true'
+has "an argument that is missing" 1 'what: missing; it is an object by its address.*"isError":true'
+has "an argument of another type" 2 'what: not a string.*"isError":true'
+has "an argument that is empty" 3 'what: empty.*"isError":true'
 has "a name that is misspelled: what was meant" 4 "'main.Sesion' is not a class, variable or function; did you mean: main.Session.*\"isError\":true"
-has "a null character" 5 'what has a null character.*"isError":true'
+has "a null character" 5 'what: has a null character in it.*"isError":true'
 has "an argument that there is not" 6 "path has no argument 'who'.*\"isError\":true"
-has "rows" 7 'rows is not a whole number from 1 to 100000.*"isError":true'
-has "bytes" 8 'bytes is not a whole number from 1000 to 100000.*"isError":true'
+has "rows" 7 'rows: not a whole number from 1 to 100000.*"isError":true'
+has "bytes" 8 'bytes: not a whole number from 1000 to 100000.*"isError":true'
 has "instances of an object" 9 '"isError":true'
-has "a kind of waste that there is not" 10 '"isError":true'
+has "a kind of waste that there is not: the kinds" 10 "'time' is not a kind of waste; there are slices, stale, .* and pinned.*\"isError\":true"
 has "show without --values" 11 '"error":{"code":-32602,"message":"the server was started without --values"}'
 has "growth without --base" 12 '"error":{"code":-32602,"message":"the server was started without --base"}'
 has "a tool that there is not" 13 '"error":{"code":-32602,"message":"there is no tool of this name"}'
 has "arguments that are a list" 14 '"error":{"code":-32602'
-has "an argument that is long" 15 'what is too long.*"isError":true'
+has "an argument that is long" 15 'what: too long.*"isError":true'
 
 {
 	echo 'no JSON'
