@@ -70,7 +70,7 @@ bool format_takes(const struct options *options, const char *option, unsigned ta
             add_choice(&names, format->name, format_is_usual(format) ? NULL : format->by);
     if ((takes & G2H_TAKES_ARRAYS) != 0)
         add_choice(&names, FORMAT_DUMP, NULL);
-    if (takes == G2H_TAKES_BASE && strcmp(name_of(options), "pprof") == 0)
+    if ((takes & G2H_TAKES_BASE) != 0 && strcmp(name_of(options), "pprof") == 0)
         compare = ": go tool pprof -base 1.pb.gz 2.pb.gz compares two profiles";
     return USAGE_REFUSE("%s goes with --format %.*s, not with %s%s", option,
                         names.failed ? 0 : (int)names.size, names.data, name_of(options), compare);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "inspect/json_write.h"
 #include "findings/findings.h"
@@ -481,24 +482,40 @@ static struct g2h_error *read_expression(struct evaluation *evaluation, struct r
     return error;
 }
 
-/* Returns whether a node is a goroutine, or several at one location, that is called so: reports
- * leave out the number, and add the line. */
-static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, const char *name,
-                            size_t size)
+/* Splits "goroutine 2 [force gc (idle), system] runtime.forcegchelper" into its state, "force gc
+ * (idle)", and what follows the bracket. Both are empty if there is no bracket. */
+static void split_location(struct g2h_bytes name, struct g2h_bytes *ret_state,
+                           struct g2h_bytes *ret_rest)
+{
+    const uint8_t *open = name.size > 0 ? memchr(name.data, '[', (size_t)name.size) : NULL;
+    const uint8_t *end = open ? bytes_find(name, "] ") : NULL;
+    *ret_state = *ret_rest = bytes_none;
+    if (!end || end < open)
+        return;
+    *ret_state = (struct g2h_bytes){open + 1, (uint64_t)(end - open - 1)};
+    const uint8_t *comma = memchr(open, ',', (size_t)(end - open));
+    if (comma)
+        ret_state->size = (uint64_t)(comma - open - 1);
+    *ret_rest = (struct g2h_bytes){end + 2, name.size - (uint64_t)(end + 2 - name.data)};
+}
+
+/* Returns whether a node is a goroutine, or several, at a location as reports have it: these leave
+ * out numbers, and add lines, or the functions from where it waits to the one that it runs. */
+static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, struct g2h_bytes asked)
 {
     struct g2h_node node;
+    struct g2h_bytes state, rest, own_state, own_rest;
     size_t length;
     g2h_view_brief(view, number, &node);
     if (node.kind != G2H_NODE_GOROUTINE && node.kind != G2H_NODE_GOROUTINES_IN_PLACE)
         return false;
     const char *own = g2h_view_name(view, node.name, &length);
-    const char *state = memchr(own, '[', length);
-    if (state) {
-        length -= (size_t)(state - own);
-        own = state;
-    }
-    return length > 0 && size >= length && memcmp(own, name, length) == 0 &&
-           (size == length || name[length] == ' ');
+    split_location(asked, &state, &rest);
+    split_location((struct g2h_bytes){(const uint8_t *)own, length}, &own_state, &own_rest);
+    return own_rest.size > 0 && bytes_same(state, own_state) &&
+           ((bytes_begin_with(rest, own_rest) &&
+             (rest.size == own_rest.size || rest.data[own_rest.size] == ' ')) ||
+            (bytes_end_with(rest, own_rest) && rest.data[rest.size - own_rest.size - 1] == ' '));
 }
 
 /* Finds the objects of a class, or goroutines, by the name that views and reports have for it.
@@ -518,7 +535,7 @@ static struct g2h_error *read_as_name(struct evaluation *evaluation, const char 
     if (count > 0)
         return list(evaluation, &place, name, size, ret);
     for (uint32_t i = 0; i < synthetics; i++)
-        if (is_goroutine_of(view, i, name, size)) {
+        if (is_goroutine_of(view, i, (struct g2h_bytes){(const uint8_t *)name, size})) {
             *ret = (struct remote){.kind = REMOTE_NODE, .node = i};
             return NULL;
         }

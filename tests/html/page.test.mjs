@@ -411,10 +411,54 @@ async function testTables() {
     await visit.press(...Array(4).fill('Backspace'));
     assert.equal((await rows()).length, classes.length);
   });
-  await test('a type leads to the place where it has most', async () => {
-    const name = classes.find(row => row.class.startsWith('main.')).class;
-    await visit.clickText('#types td button', name);
-    assert.equal(await selected(visit), largestFirst(leakNodes.filter(node => node.name === name && node.kind === 2))[0].number);
+  await test('a filter hides what follows !, and takes regular expressions', async () => {
+    const filtered = async (text, wanted) => {
+      await visit.type(text);
+      assert.deepEqual(new Set((await rows()).map(row => row[0])), new Set(classes.map(row => visible(row.class)).filter(wanted)), text);
+      await visit.press(...Array(text.length).fill('Backspace'));
+    };
+    await filtered('!main.', name => !name.includes('main.'));
+    await filtered('/^main\\.(Session|Bid)$/', name => /^main\.(Session|Bid)$/.test(name));
+    await filtered('!/^\\[/', name => !name.startsWith('['));
+    await filtered('/[', name => name.includes('/['));
+    assert.equal((await rows()).length, classes.length);
+  });
+  await test('the rows of a table are saved as CSV', async () => {
+    await visit.see(() => {
+      URL.createObjectURL = blob => { globalThis.saved = blob.text(); return ''; };
+      HTMLAnchorElement.prototype.click = () => {};
+    });
+    await visit.clickText('#types .more button', 'CSV');
+    const lines = (await visit.see(() => globalThis.saved)).trim().split('\r\n');
+    assert.equal(lines.length, classes.length + 1);
+    assert.match(lines[0], /^type,objects,own,retained/);
+    const session = classes.find(row => row.class === 'main.Session');
+    assert.ok(lines.some(line => line.startsWith(`main.Session,${session.objects},${session.bytes},${session.retained},`)), 'numbers are as they are');
+  });
+  await test('a type lists all its holders, which lead to their places', async () => {
+    const row = classes.find(row => row.class === '[]uint8'), parts = leakNodes.filter(node => node.name === row.class && node.kind === 2);
+    await visit.clickText('#types td button', row.class);
+    const listed = await visit.see(() => [...document.querySelectorAll('#holders tbody tr')].map(line => [...line.cells].map(cell => cell.textContent)));
+    assert.ok(listed.length > 3 && listed.length <= 10);
+    const shares = listed.map(cells => parseFloat(cells[3]));
+    assert.deepEqual(shares, [...shares].sort((a, b) => b - a), 'the one with the largest share first');
+    await visit.see(() => document.querySelectorAll('#holders .more button').forEach(one => one.textContent.startsWith('Show all') && one.click()));
+    const all = await visit.see(() => [...document.querySelectorAll('#holders tbody tr')].map(line => Number(line.cells[1].textContent.replaceAll(',', ''))));
+    assert.equal(all.reduce((sum, one) => sum + one, 0), row.objects, 'all objects are somewhere');
+    await visit.click('#holders td button');
+    const node = leakNodes[await selected(visit)];
+    assert.ok(parts.includes(node));
+  });
+  await test('a card and the panel have the same percentage, and a card the next command', async () => {
+    const cards = await visit.see(() => [...document.querySelectorAll('#suspects .card')].map(card => card.textContent));
+    assert.match(cards.join(), /go2heapsnapshot --exe APP --show '.+' leakserver\.2\.dump\.gz/);
+    for (const [i, number] of leak.suspect_nodes.entries()) {
+      const suspect = leak.report.suspects[i];
+      if (number < 0 || leakNodes[number].retained !== suspect.retained) continue;
+      await visit.clickText('#suspects .card:nth-child(' + (i + 1) + ') .foot button', 'Show in the tree');
+      const [fact] = await visit.texts('.side dd'), whole = leak.report.heap.reachable;
+      assert.ok(Math.abs(parseFloat(fact.split(', ')[1]) - 100 * suspect.retained / whole) < .6, `${fact} of ${whole}`);
+    }
   });
   await test('the largest objects say how to get to them, and show where they are', async () => {
     const objects = await visit.see(() => [...document.querySelectorAll('#objects summary')].map(one => one.textContent));
@@ -654,7 +698,7 @@ async function testNarrow() {
 }
 
 async function testSeries() {
-  const visit = await Visit.to(browser, file('series.html')), {series} = dataOf(source('series.html'));
+  const visit = await Visit.to(browser, file('series.html')), {series, report} = dataOf(source('series.html'));
   await test('trends come first, and of these what has grown', async () => {
     assert.equal(await visit.see(() => document.querySelector('section').id), 'trends');
     await visit.clickText('#trends .more button', `Show all ${2 + series.places.length + series.classes.length}`);
@@ -665,11 +709,27 @@ async function testSeries() {
     const first = series.dumps[0], last = series.dumps.at(-1), ends = (name, a, b) => [visible(name), `${a} → ${b}`, series.dumps.length];
     const count = number => number.toLocaleString('en-US');
     const rows = [...series.places.map(place => [place.name, place.count, count]), ...series.classes.map(one => [one.name, one.bytes, bytes])];
+    const growthOf = ([, values]) => values.at(-1) - values[0], isPlace = ([,, format]) => format === count;
+    const suspectOf = ([name]) => {
+      const at = report.suspects.findIndex(({item}) => item?.replace(/^goroutines? /, '') === name.replace(/^goroutines? /, ''));
+      return at < 0 ? Infinity : at;
+    };
+    const order = (one, other) => (suspectOf(one) === suspectOf(other) ? 0 : suspectOf(one) - suspectOf(other)) || isPlace(one) - isPlace(other) || growthOf(other) - growthOf(one);
     const grown = rows.filter(([, values]) => values.at(-1) > values[0]), shrunk = rows.filter(row => !grown.includes(row));
+    // Suspects come first, and then what has grown most.
+    grown.sort(order);
+    shrunk.sort(order);
     assert.deepEqual(charts, [
       ends('reachable', bytes(first.reachable), bytes(last.reachable)), ends('goroutines', count(first.goroutines), count(last.goroutines)),
       ...[...grown, ...shrunk].map(([name, values, format]) => ends(name, format(values[0]), format(values.at(-1)))),
     ]);
+  });
+  await test('no label of an axis is cut', async () => {
+    const cut = await visit.see(() => [...document.querySelectorAll('#trends svg')].flatMap(svg => [...svg.querySelectorAll('text')].filter(text => {
+      const box = text.getBBox();
+      return box.x < -1 || box.x + box.width > 301;
+    }).map(text => text.textContent)));
+    assert.deepEqual(cut, []);
   });
   await test('a line of a trend is as high as its value, from zero', async () => {
     const points = await visit.see(() => document.querySelector('#trends polyline').getAttribute('points').split(' ').map(point => Number(point.split(',')[1])));

@@ -170,6 +170,9 @@ function childrenOf(i) {
     .sort((a, b) => (tree.kind[a] === MORE) - (tree.kind[b] === MORE) || values[b] - values[a]);
 }
 
+/** The share of the reachable heap, which is what all percentages of the page are of. */
+const shareOf = i => i === 0 ? '' : percent(retained[i], report.heap.reachable);
+
 /** The nodes from the root to a node. */
 function trailOf(i) {
   const trail = [];
@@ -423,6 +426,9 @@ function rangeOf(values, format) {
   return least < Math.min(...ends) || most > Math.max(...ends) ? `, from ${format(least)} to ${format(most)} in between` : '';
 }
 
+/** About half the width of a mark's text, which must not be cut. */
+const halfOf = text => 3.2 * text.length;
+
 /** A line from zero over all dumps of a series. */
 function chart(title, values, format) {
   const width = 300, height = 96, left = 50, last = values.length - 1, most = Math.max(...values, 1), base = height - 18;
@@ -445,16 +451,25 @@ function chart(title, values, format) {
       ...values.length > 40 ? [] : values.map((value, i) => draw('circle', {class: 'dot', cx: xOf(i), cy: y(value), r: 2.6},
         draw('title', {}, `${hasTimes ? momentOf(times[i]) : visible(baseName(data.series.dumps[i].source))}: ${format(value)}`))),
       ...marks.map(([at, text]) => draw('text', {x: x(at), y: height - 4,
-        'text-anchor': x(at) < left + 14 ? 'start' : x(at) > width - 20 ? 'end' : 'middle'}, text)),
+        'text-anchor': x(at) - halfOf(text) < 0 ? 'start' : x(at) + halfOf(text) > width ? 'end' : 'middle'}, text)),
       ...hasTimes ? marks.map(([at]) => draw('line', {class: 'axis', x1: x(at), x2: x(at), y1: base, y2: base + 4})) : []));
 }
 
-/** What the heap as a whole does, then what has grown, then what has shrunk. */
+/**
+ * What the heap as a whole does, then the suspects, then what else has grown, types by bytes before locations by goroutines, the one
+ * that has grown most first; then what has shrunk.
+ */
 function charts({dumps, classes, places}) {
-  const rows = [...places.map(place => [place.name, place.count, count]), ...classes.map(one => [one.name, one.bytes, bytes])];
-  const hasGrown = ([, values]) => values[values.length - 1] > values[0];
-  return [['reachable', dumps.map(dump => dump.reachable), bytes], ['goroutines', dumps.map(dump => dump.goroutines), count],
-    ...rows.filter(hasGrown), ...rows.filter(row => !hasGrown(row))];
+  const growthOf = ([, values]) => values[values.length - 1] - values[0];
+  const suspectOf = ([name]) => {
+    const at = report.suspects.findIndex(({item}) => item && (item === name || item.replace(/^goroutines? /, '') === name.replace(/^goroutines? /, '')));
+    return at < 0 ? report.suspects.length : at;
+  };
+  const rows = [...classes.map(one => [one.name, one.bytes, bytes]), ...places.map(place => [place.name, place.count, count])];
+  const kinds = new Map(rows.map((row, i) => [row, i < classes.length ? 0 : 1]));
+  rows.sort((one, other) => (growthOf(other) > 0) - (growthOf(one) > 0) || suspectOf(one) - suspectOf(other)
+    || kinds.get(one) - kinds.get(other) || growthOf(other) - growthOf(one));
+  return [['reachable', dumps.map(dump => dump.reachable), bytes], ['goroutines', dumps.map(dump => dump.goroutines), count], ...rows];
 }
 
 if (data.series) {
@@ -573,7 +588,18 @@ function cardOf(suspect, number) {
   }
   return make('article', {class: 'card'}, big(percent(size, report.heap.reachable), 'the heap'),
     make('p', {}, sentenceOfSuspect(suspect)), heldBySuspect(suspect), factsOfSuspect(suspect),
+    nextCommand(suspect),
     node >= 0 && make('div', {class: 'foot'}, button('Show in the tree', () => show(node))));
+}
+
+/** The command that says more about a suspect: what is in it or, of goroutines, where they are and what their variables are. */
+function nextCommand(suspect) {
+  const {held_by: held, goroutine, is_goroutines: areGoroutines} = suspect;
+  const what = areGoroutines ? goroutine !== undefined && `goroutine ${goroutine}` : held && !held.includes('…') && held;
+  if (!what || data.redacted) return undefined;
+  const quoted = `'${what.replaceAll("'", "'\\''")}'`;
+  const command = `go2heapsnapshot --exe APP --show ${quoted} ${baseName(report.heap.source)}`, text = make('bdi', {}, visible(command));
+  return make('div', {class: 'expression next'}, text, copyButton(() => visible(command), () => text));
 }
 
 /** What the suspects leave of the growth, if that is most of it. */
@@ -1013,7 +1039,7 @@ function tell() {
     make('div', {class: 'title'}, make('i', {class: `swatch ${packageColour(node)}`}), code(kind === MORE ? labelOf(node) : nameOf(node))),
     about && make('p', {class: 'dim small'}, about),
     make('dl', {},
-      make('dt', {}, 'retained'), make('dd', {}, `${bytes(retained[node])}, ${percent(retained[node], retained[0])}`),
+      make('dt', {}, 'retained'), make('dd', {}, [bytes(retained[node]), shareOf(node)].filter(Boolean).join(', ')),
       was && [make('dt', {}, 'grown'), make('dd', {class: directionOf(change(node))}, signed(change(node), bytes))],
       make('dt', {}, 'its own'), make('dd', {}, bytes(tree.bytes[node])),
       kind === CLASS && [make('dt', {}, 'objects'),
@@ -1079,7 +1105,7 @@ treeView.addEventListener('mousemove', event => {
   tip.hidden = node < 0 && !rest;
   if (tip.hidden) return;
   tip.replaceChildren(...rest ? [`${count(Number(rest.dataset.narrow))} more, too narrow to draw: zoom in`] : [
-    make('b', {}, labelOf(node)), make('br'), `retains ${bytes(retained[node])}, ${percent(retained[node], retained[0])}`,
+    make('b', {}, labelOf(node)), make('br'), `retains ${[bytes(retained[node]), shareOf(node)].filter(Boolean).join(', ')}`,
     was ? `, ${change(node) ? signed(change(node), bytes) : 'as before'}` : '',
     tree.bytes[node] > 0 ? `; its own ${bytes(tree.bytes[node])}` : '']);
   const {width, height} = tip.getBoundingClientRect();
@@ -1197,7 +1223,8 @@ if (less.length > 0) {
  *   click     is called with a row whose name was clicked
  */
 function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
-  let key = sort, direction = -1, isWhole = false, find = '';
+  let key = sort, direction = -1, isWhole = false, matches = () => true;
+  let shown = rows;
   const box = make('div', {class: 'scrolls'}), more = make('p', {class: 'more'});
   const bars = columns.filter(column => column.hasBar);
   const largest = new Map(bars.map(({key}) => [key, rows.reduce((max, row) => Math.max(max, Math.abs(row[key] ?? 0)), 1)]));
@@ -1218,7 +1245,8 @@ function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
       value === undefined ? '' : column.isChange ? signed(value, column.format) : column.format(value));
   };
   function update() {
-    const chosen = rows.filter(row => !(state.library === 'hide' && isStandard(row))).filter(row => !find || String(row[columns[0].key]).toLowerCase().includes(find)).sort(compare);
+    const chosen = rows.filter(row => !(state.library === 'hide' && isStandard(row))).filter(row => matches(String(row[columns[0].key]))).sort(compare);
+    shown = chosen;
     const bar = bars.find(column => column.key === key) ?? bars[0];
     box.replaceChildren(make('table', {},
       make('thead', {}, make('tr', {}, columns.map(head), bar && make('td', {'aria-hidden': 'true'}))),
@@ -1228,28 +1256,91 @@ function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
     more.replaceChildren(...chosen.length > most ? [button(isWhole ? 'Show fewer' : `Show all ${count(chosen.length)}`, () => {
       isWhole = !isWhole;
       update();
-    })] : []);
+    })] : [], ...chosen.length > 3 ? [button('CSV', () => save(`${baseName(report.heap.source)}.csv`, csvOf(columns, shown)),
+      {title: 'Save the rows as a table for spreadsheets'})] : []);
   }
   update();
   sheets.push(update);
-  return [filter && make('div', {class: 'tools'}, make('input', {type: 'search', placeholder: filter, 'aria-label': filter, on: {
-    input: event => {
-      find = event.target.value.toLowerCase();
-      update();
-    },
-  }})), box, more];
+  return [filter && make('div', {class: 'tools'}, make('input', {type: 'search', placeholder: filter, 'aria-label': filter,
+    title: 'main. shows what has this in it, !main. hides it; /^main\\.(User|Session)$/ is a regular expression', on: {
+      input: event => {
+        matches = matcherOf(event.target.value);
+        update();
+      },
+    }})), box, more];
 }
 
-/** Shows the place in the tree where a class has most. */
-function showClass(row) {
-  let best = -1;
+/** What a filter lets pass: names with a text in them, whatever its case, or that a /regular expression/ finds; after ! the others. */
+function matcherOf(filter) {
+  const isHiding = filter.startsWith('!'), wanted = isHiding ? filter.slice(1) : filter;
+  if (!wanted) return () => true;
+  const [, pattern] = /^\/(.+?)\/?$/.exec(wanted) ?? [];
+  let find = name => name.toLowerCase().includes(wanted.toLowerCase());
+  try {
+    const expression = pattern && new RegExp(pattern, 'u');
+    if (expression) find = name => expression.test(name);
+  } catch { /* it is being typed: until it is one, it is a text */ }
+  return name => find(name) !== isHiding;
+}
+
+/** The rows of a table as CSV (RFC 4180), with numbers as they are. What a spreadsheet would calculate becomes text. */
+function csvOf(columns, rows) {
+  const cell = value => {
+    if (typeof value === 'number') return String(value);
+    const text = visible(value ?? '').replace(/^(?=[=+\-@])/, "'");
+    return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [columns.map(column => column.title), ...rows.map(row => columns.map(column => row[column.key]))].map(row => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** Offers a text as a file to save. */
+function save(name, text) {
+  const {createObjectURL: publish, revokeObjectURL: forget} = URL;
+  const address = publish(new Blob([text], {type: 'text/csv'})), anchor = make('a', {href: address, download: name});
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
+  setTimeout(() => forget(address), 10_000);
+}
+
+// ---- who holds a type ----
+
+const holders = make('div', {id: 'holders', hidden: true});
+
+/** The holders of a type's objects, as --path-to lists them: the names above them, the same ones merged, with their share. */
+function holdersOf(row) {
+  const found = new Map();
+  let bytesFound = 0, objects = 0;
   for (let i = 1; i < size; i++) {
-    if (tree.kind[i] === CLASS && nameOf(i) === row.class && (best < 0 || retained[i] > retained[best])) best = i;
+    if (tree.kind[i] !== CLASS || shownAs[i] !== i || nameOf(i) !== row.class) continue;
+    const above = trailOf(parents[i]).filter(node => node > 0 && !nameOf(node).startsWith('('));
+    const holder = above.map(node => visible(nameOf(node))).join(' › ') || 'several roots';
+    const one = found.get(holder) ?? {holder, objects: 0, own: 0, retained: 0, node: i};
+    if (retained[i] > retained[one.node]) one.node = i;
+    one.objects += tree.count[i];
+    one.own += tree.bytes[i];
+    if (!above.some(node => tree.kind[node] === CLASS && nameOf(node) === row.class)) one.retained += retained[i];
+    found.set(holder, one);
+    bytesFound += tree.bytes[i];
+    objects += tree.count[i];
   }
-  if (best >= 0) return show(best);
-  state.find = row.class;
-  paint();
-  goTo('tree');
+  const rows = [...found.values()];
+  if (row.bytes > bytesFound) rows.push({holder: '(in branches too small for this page)', objects: Math.max(0, row.objects - objects), own: row.bytes - bytesFound, retained: 0, node: -1});
+  return rows.map(one => ({...one, share: row.bytes > 0 ? 100 * one.own / row.bytes : 0}));
+}
+
+/** Lists who holds a type, below the table of types. */
+function showHolders(row) {
+  sheets.splice(sheetsOfPage);
+  holders.hidden = false;
+  fill(holders, make('h3', {}, 'Who holds ', code(row.class)),
+    make('p', {class: 'dim'}, `${several(row.objects, 'object')} of ${bytes(row.bytes)}. A holder is the trail from a variable or goroutine; the share is of these bytes.`),
+    ...sheet([{key: 'holder', title: 'holder', click: one => one.node >= 0 && show(one.node)}, {key: 'objects', title: 'objects', format: count},
+      {key: 'own', title: 'own', format: bytes, hasBar: true}, {key: 'share', title: 'share', format: part => percent(part, 100)},
+      {key: 'retained', title: 'retained', format: bytes, hasBar: true}], holdersOf(row), {sort: 'own', most: 10}));
+  holders.setAttribute('tabindex', '-1');
+  holders.scrollIntoView({block: 'nearest'});
+  holders.focus({preventScroll: true});
 }
 
 const typesShown = 15, typesSorted = since ? 'grown' : 'bytes';
@@ -1259,14 +1350,14 @@ const haveAllocators = [...report.classes].sort((a, b) => (b[typesSorted] ?? 0) 
 const growthColumn = format => since ? [{key: 'grown', title: 'grown', format, isChange: true, hasBar: true}] : [];
 section('types', 'Types', 'Types', 'Own bytes add up to the heap. Retained: what would be freed without all objects of the type.',
   ...sheet([
-    {key: 'class', title: 'type', click: showClass}, {key: 'objects', title: 'objects', format: count, hasBar: true},
+    {key: 'class', title: 'type', click: showHolders}, {key: 'objects', title: 'objects', format: count, hasBar: true},
     {key: 'bytes', title: 'own', format: bytes, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(bytes),
     ...haveAllocators ? [{key: 'by', title: 'allocated by'}] : [],
   ], report.classes.map(row => row.allocated_by
     ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : row),
   {sort: typesSorted, most: typesShown, filter: 'Filter types', isStandard: row => isStandardText(row.class.replace(/^.*[\]*]/, ''))}),
-  data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`));
+  data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`), holders);
 
 // ---- goroutines ----
 
@@ -1475,6 +1566,7 @@ const watcher = new IntersectionObserver(entries => {
 }, {rootMargin: '-20% 0px -79% 0px'});
 page.querySelectorAll('section').forEach(one => watcher.observe(one));
 
+const sheetsOfPage = sheets.length; // those of holders come and go
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
 // Without an address the first suspect is selected: beside the picture there is what it holds.
 if (!readAddress()) state.node = data.suspect_nodes.find(node => node >= 0) ?? 0;
