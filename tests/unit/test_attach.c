@@ -1285,7 +1285,8 @@ static void test_refusals(void **state)
         {{.is_there = true, .error = EPERM, .environment = ATTACH_CONTAINER},
          "--cap-add SYS_PTRACE"},
         {{.is_there = true, .error = EPERM, .environment = ATTACH_KUBERNETES}, "kubectl debug"},
-        {{.is_there = true, .error = EPERM, .may_trace = true}, "although go2heapsnapshot has CAP_SYS_PTRACE"},
+        {{.is_there = true, .error = EPERM, .may_trace = true},
+         "although go2heapsnapshot has CAP_SYS_PTRACE"},
         {{.is_there = true, .is_hidden = true, .error = ENOENT}, "runs as another user: run"},
         {{.is_there = true, .error = ENOMEM}, "not enough memory"},
     };
