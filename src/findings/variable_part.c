@@ -420,6 +420,8 @@ static struct g2h_error *part_step_slice(const struct part_reading *reading, uin
         !g2h_location_of_object(view, object, &array))
         return part_refuse(reading, "has its elements in memory whose type is not known");
     array.base = content.target - array.address;
+    if (array.base > array.bytes.size)
+        return part_refuse(reading, "has elements that are not in the dump");
     if (!array.is_array && index == 0) {
         part_enter(reading, &array);
         return NULL;
@@ -438,7 +440,7 @@ static struct g2h_error *part_step_slice(const struct part_reading *reading, uin
 
 /* ---- keys ---- */
 
-enum { FEW_KEYS = 8 };
+enum { FEW_KEYS = 8, MOST_COMPARED = 100000 /* keys, each of which takes a microsecond */ };
 
 struct part_keys {
     const struct g2h_view *view;
@@ -475,7 +477,7 @@ static bool part_visit_key(void *context, const struct g2h_entry *entry)
         return !keys->failed;
     keys->is_found = part_is_key(keys, &shown);
     keys->found = *entry;
-    if (!keys->is_found)
+    if (!keys->is_found && keys->count <= MOST_COMPARED)
         similar_add(&keys->similar, shown.data, shown.size);
     if (!keys->is_found && keys->count <= FEW_KEYS) {
         text_append_string(&keys->few, keys->few.size > 0 ? ", " : "");
@@ -495,7 +497,8 @@ static struct g2h_error *part_refuse_key(const struct part_reading *reading,
         text_append_string(&nearest, ": ");
         text_append(&nearest, keys->few.data, keys->few.size);
     } else if (keys->similar.count > 0) {
-        text_append_string(&nearest, "; nearest ");
+        text_append_string(&nearest, keys->count > MOST_COMPARED ? "; nearest of the first 100,000 "
+                                                                 : "; nearest ");
         similar_append(&keys->similar, &nearest);
     } else if (keys->few.size > 0) {
         text_append_string(&nearest, "; there are ");
