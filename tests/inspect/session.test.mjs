@@ -83,7 +83,7 @@ await test('the Console takes what a report prints, and says what there is inste
     assert.equal(exceptionDetails?.exception.description, undefined, expression);
   }
   assert.match(await evaluate(client, 'main.items.byIDs'), /^main\.items has no field byIDs: its fields are .*; did you mean byID$/);
-  assert.match(await evaluate(client, 'main.items.byID[-1]'), /^no entry -1 in main\.items\.byID \(2,000 entries; there are \d+, \d+, …\)$/);
+  assert.match(await evaluate(client, 'main.items.byID[-1]'), /^no entry -1 in main\.items\.byID \(2,000 entries; nearest .*\)$/);
   assert.match(await evaluate(client, 'help'), /^main\.cache, .*\n(.*\n)*len\(x\), retained\(x\) /);
   await client.close();
   await server.stop();
