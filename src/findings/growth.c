@@ -76,7 +76,8 @@ static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind k
 
 /* The keys of each node, hashes of all names from the root to it. A collision of two keys is too
  * unlikely to happen. loose: without numbers, the states of goroutines and the lines of frames,
- * which differ in the next dump. */
+ * which differ in the next dump, and the same for a variable and a field whether these are one node
+ * or two. */
 struct growth_keys {
     uint64_t *exact, *loose;
 };
@@ -104,6 +105,57 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
 
+/* Returns where a part of a variable's name that begins at a place ends: "cache", ".items" or
+ * "[3]". */
+static size_t part_end(const char *name, size_t size, size_t begin)
+{
+    bool is_quoted = false;
+    size_t depth = 0, at = begin;
+    for (; at < size; at++) {
+        const char read = name[at];
+        if (is_quoted) {
+            at += read == '\\';
+            is_quoted = read != '"';
+            continue;
+        }
+        if (at > begin && depth == 0 && (read == '.' || read == '['))
+            break;
+        is_quoted = read == '"';
+        depth += read == '[' || read == '(' || read == '{';
+        depth -= depth > 0 && (read == ']' || read == ')' || read == '}');
+    }
+    return at < size ? at : size;
+}
+
+/* Extends the loose key above a variable, or a part of one, by each part of its name: a variable is
+ * one node with its only field that holds anything, "cache.items", but a node above the nodes of
+ * its fields, "items" and "pool", as soon as a second one holds something. */
+static uint64_t extended_by_parts(const struct merged *merged, uint32_t node, uint64_t key)
+{
+    size_t size, above_size, at = 0;
+    const char *name = merged_name(merged, node, &size),
+               *above = merged_name(merged, merged->nodes.data[node].parent, &above_size);
+    if (merged->nodes.data[node].kind == MERGED_SYNTHETIC)
+        size = expression_without_line(name, size);
+    if (size > above_size && memcmp(name, above, above_size) == 0 && name[above_size] == '.')
+        at = above_size; /* the package */
+    while (at < size) {
+        const size_t begin = at + (name[at] == '.'), end = part_end(name, size, at);
+        key = map_hash_pair(key, loose_hash_of(name + begin, end - begin, MERGED_VARIABLE));
+        at = end;
+    }
+    return key;
+}
+
+/* Returns whether a node is a variable, or a part of one. */
+static bool is_of_variable(const struct merged *merged, uint32_t node)
+{
+    const enum merged_kind kind = merged->nodes.data[node].kind;
+    return merged->nodes.data[node].parent != MERGED_NONE &&
+           (kind == MERGED_VARIABLE ||
+            (kind == MERGED_SYNTHETIC && merged_kind_of(merged, node) == G2H_NODE_VARIABLE));
+}
+
 /* Computes the keys of all nodes of merged. Each key extends that of the parent, which comes first,
  * by the node's name, so equal keys mean equal paths of names. */
 static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys *ret)
@@ -119,7 +171,9 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
         const uint64_t exact = map_hash_text(name, size) + node->kind,
                        loose = is_class ? exact : loose_hash_of(name, size, node->kind);
         ret->exact[i] = map_hash_pair(is_root ? 0 : ret->exact[node->parent], exact);
-        ret->loose[i] = map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
+        ret->loose[i] = is_of_variable(merged, i)
+                            ? extended_by_parts(merged, i, ret->loose[node->parent])
+                            : map_hash_pair(is_root ? 0 : ret->loose[node->parent], loose);
     }
     return NULL;
 }
@@ -325,7 +379,7 @@ static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
 }
 
 /* Finds, for each node of merged, its node in the base, or MERGED_NONE: the one with the same names
- * or else, each once, those whose names differ only in numbers, states and lines. */
+ * or else, each once, those whose names differ only as loose keys do not tell. */
 static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
                                uint32_t *before)
 {
