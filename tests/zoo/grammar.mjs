@@ -1,8 +1,9 @@
 // The grammar of the zoo: what a program may consist of. A plan is plain data, made from a seed alone, so that a program can be named by
 // its seed and shrunk by leaving parts of its plan out. program.mjs writes the Go program of a plan.
 //
-// Each container is a struct C whose method add(j) adds one element; each element is what new() returns. Types have the number of their
-// plant at the end, so that no two plants share a class: C3, E3. Go code here has $ for that number.
+// Each container is a struct C whose method add(j) adds one element; each element is what new() returns. Names have the tag of their
+// plant at the end (seed and number), so that no two plants share a class but for twins: C7_1, E7_1. Go code here has $ for that tag, and
+// # for the number alone. Types of holders get a small h, so that they never meet those of elements: Hh7_1.
 
 /** Returns a generator of numbers below n, by xorshift: the same for the same seed everywhere. */
 export function random(seed) {
@@ -40,6 +41,27 @@ export const elements = {
   recursive: {bytes: 96, type: 'type E$ struct{ id int; left, right *E$ }', make: '&E${j, &E${id: -j}, &E${id: -j - 1}}', self: 3},
   function: {bytes: 64, type: 'type E$ struct{ id int; f func() int }', make: 'func() *E$ { k := j * 3; e := &E${id: j}; e.f = func() int { return k + e.id }; return e }()'},
   map: {bytes: 400, type: 'type E$ struct{ id int; m map[int]string }', make: '&E${j, map[int]string{j: "v", j + 1: "w"}}'},
+  dense: {bytes: 1152 + 6 * 32, type: 'type Q$ struct{ v [4]int }\nvar shared$ *Q$\ntype E$ struct{ id int; all [140]*Q$ }',
+    make: 'func() *E$ { if shared$ == nil { shared$ = &Q${} }; e := &E${id: j}; for i := range e.all { e.all[i] = shared$ }; for i := 0; i < 6; i++ { e.all[i*20+9] = &Q${} }; return e }()', extra: {Q$: 6}, once: {Q$: 1}},
+  mega: {bytes: 1 << 20, type: 'type Q$ struct{ v [4]int }\ntype E$ struct{ id int; pad [1 << 20 - 8192]byte; last *Q$ }', make: '&E${id: j, last: &Q${}}', extra: {Q$: 1}},
+  last: {bytes: 4864, type: 'type Q$ struct{ v [6]int }\ntype E$ struct{ id int; pad [600]int; last *Q$ }', make: '&E${id: j, last: &Q${}}', extra: {Q$: 1}},
+  substring: {bytes: 32, type: 'var text$ = strings.Repeat("abcdefghij", 40)\ntype E$ struct{ id int; s string }', make: '&E${j, text$[j%100 : j%100+20]}'},
+  boxed_slice: {bytes: 32 + 24 + 112, type: 'type E$ struct{ id int; v any }', make: '&E${j, make([]byte, 100)}'},
+  boxed_pointer: {bytes: 32 + 64, type: 'type B$ struct{ s []int; n [4]int }\ntype E$ struct{ id int; v any }', make: '&E${j, &B${n: [4]int{j}}}', extra: {B$: 1}},
+  slice_pointer: {bytes: 16 + 24 + 64, type: 'type E$ struct{ id int; s *[]int64 }', make: 'func() *E$ { s := make([]int64, 8); return &E${j, &s} }()'},
+  sums: {bytes: 100, type: 'type A$ struct{ n int; s string }\ntype B$ struct{ s string; p *A$ }\ntype V$ interface{ sum$() int }\nfunc (a *A$) sum$() int { return a.n }\nfunc (b *B$) sum$() int { return b.p.n }\ntype E$ struct{ id int; v, w V$ }',
+    make: 'func() *E$ { a := &A${n: j}; return &E${j, a, &B${"x", a}} }()', extra: {A$: 1, B$: 1}},
+  time: {bytes: 64, type: 'type E$ struct{ id int; at time.Time; d time.Duration }', make: '&E${j, time.Unix(int64(j), 0), time.Second}'},
+  channel: {bytes: 160, type: 'type E$ struct{ id int; ch chan *E$ }', make: '&E${j, make(chan *E$, 4)}'},
+  locked: {bytes: 64, type: 'type E$ struct{ mu sync.RWMutex; id int; once sync.Once; seen atomic.Value }', make: '&E${id: j}'},
+  array: {bytes: 208, type: 'type P$ struct{ a, b int }\ntype U$ [3][4]*P$\ntype E$ struct{ id int; r U$ }', make: 'func() *E$ { e := &E${id: j}; e.r[1][2], e.r[2][3] = &P${}, &P${}; return e }()', extra: {P$: 2}},
+  generic: {bytes: 120, type: 'type O$[T any] struct{ v *T; ok bool }\ntype D$ struct{ a, b, c int }\ntype E$ struct{ id int; o O$[D$]; q [2]O$[string] }',
+    make: 'func() *E$ { s := strconv.Itoa(j + 1000); return &E${j, O$[D$]{v: &D${}}, [2]O$[string]{{}, {v: &s}}} }()', extra: {D$: 1}},
+  cyclic: {bytes: 96, type: 'type Y$ struct{ up *E$; n [2]int }\ntype E$ struct{ id int; down *Y$; self *E$ }', make: 'func() *E$ { e := &E${id: j}; e.self, e.down = e, &Y${up: e}; return e }()', extra: {Y$: 1}},
+  interior: {bytes: 240, type: 'type Y$ struct{ pad [20]int; in struct{ a, b int } }\ntype E$ struct{ id int; at *int }', make: 'func() *E$ { y := &Y${}; return &E${j, &y.in.b} }()', untyped: {Y$: 1}},
+  unsafe: {bytes: 96, type: 'type Y$ struct{ v [9]int }\ntype E$ struct{ id int; p unsafe.Pointer }', make: '&E${j, unsafe.Pointer(&Y${})}', untyped: {Y$: 1}},
+  weak: {from: 24, bytes: 64, type: 'type Y$ struct{ v [3]int }\nvar strong$ []*Y$\ntype E$ struct{ id int; w weak.Pointer[Y$] }', make: 'func() *E$ { if len(strong$) == 0 { strong$ = append(strong$, &Y${}) }; return &E${j, weak.Make(strong$[0])} }()', once: {Y$: 1}},
+  unique: {from: 23, bytes: 96, type: 'type E$ struct{ id int; h unique.Handle[string] }', make: '&E${j, unique.Make("u" + strconv.Itoa(j%50))}'},
   mask: {bytes: 2080, type: 'type M$ struct{ v [3]int }\ntype E$ struct{ id int; s [4]struct{ a [30]int; p [30]*M$; b [4]string } }',
     make: 'func() *E$ { e := &E${id: j}; e.s[1].p[7], e.s[3].p[29] = &M${}, &M${}; return e }()', extra: {M$: 2}},
 };
@@ -55,27 +77,62 @@ export const containers = {
   map_struct: {type: 'type K$ struct{ a int32; b uint64 }\ntype C$ struct{ byKey map[K$]*E$ }', add: 'if c.byKey == nil { c.byKey = map[K$]*E${} }\nc.byKey[K${int32(j), 5}] = NEW'},
   map_any: {type: 'type C$ struct{ byKey map[any]*E$ }', add: 'if c.byKey == nil { c.byKey = map[any]*E${} }\nif j%2 == 0 { c.byKey[j] = NEW } else { c.byKey[strconv.Itoa(j)] = NEW }'},
   map_pointer: {type: 'type C$ struct{ set map[*E$]struct{} }', add: 'if c.set == nil { c.set = map[*E$]struct{}{} }\nc.set[NEW] = struct{}{}'},
-  map_slices: {type: 'type C$ struct{ groups map[int][]*E$ }', add: 'if c.groups == nil { c.groups = map[int][]*E${} }\nc.groups[j/4] = append(c.groups[j/4], NEW)'},
-  map_maps: {type: 'type C$ struct{ nested map[string]map[int]*E$ }', add: 'if c.nested == nil { c.nested = map[string]map[int]*E${} }\nk := strconv.Itoa(j / 8)\nif c.nested[k] == nil { c.nested[k] = map[int]*E${} }\nc.nested[k][j] = NEW'},
+  map_slices: {split: true, type: 'type C$ struct{ groups map[int][]*E$ }', add: 'if c.groups == nil { c.groups = map[int][]*E${} }\nc.groups[j/4] = append(c.groups[j/4], NEW)'},
+  map_maps: {split: true, type: 'type C$ struct{ nested map[string]map[int]*E$ }', add: 'if c.nested == nil { c.nested = map[string]map[int]*E${} }\nk := strconv.Itoa(j / 8)\nif c.nested[k] == nil { c.nested[k] = map[int]*E${} }\nc.nested[k][j] = NEW'},
   sync_map: {type: 'type C$ struct{ m sync.Map }', add: 'c.m.Store("k"+strconv.Itoa(j), NEW)'},
-  channel: {type: 'type C$ struct{ ch chan *E$ }', add: 'if c.ch == nil { c.ch = make(chan *E$, 120000) }\nc.ch <- NEW'},
+  channel: {type: 'type C$ struct{ ch chan *E$ }', add: 'if c.ch == nil { c.ch = make(chan *E$, 20000) }\nc.ch <- NEW', base: 160000, most: 5000},
   list: {type: 'type C$ struct{ l *list.List }', add: 'if c.l == nil { c.l = list.New() }\nc.l.PushBack(NEW)'},
   ring: {type: 'type C$ struct{ r *ring.Ring }', add: 'n := ring.New(1)\nn.Value = NEW\nif c.r == nil { c.r = n } else { c.r.Link(n) }'},
   linked: {type: 'type N$ struct{ next *N$; v *E$ }\ntype C$ struct{ head *N$ }', add: 'c.head = &N${c.head, NEW}', extra: {N$: 1}},
   tree: {type: 'type N$ struct{ key int; left, right *N$; v *E$ }\ntype C$ struct{ root *N$ }',
     add: 'at, key := &c.root, j*7919%100003\nfor *at != nil { if key < (*at).key { at = &(*at).left } else { at = &(*at).right } }\n*at = &N${key: key, v: NEW}', extra: {N$: 1}},
-  trie: {type: 'type N$ struct{ children map[byte]*N$; v []*E$ }\ntype C$ struct{ root N$ }',
+  trie: {split: true, type: 'type N$ struct{ children map[byte]*N$; v []*E$ }\ntype C$ struct{ root N$ }',
     add: 'n := &c.root\nfor _, b := range []byte(strconv.Itoa(j % 1000)) { if n.children == nil { n.children = map[byte]*N${} }; if n.children[b] == nil { n.children[b] = &N${} }; n = n.children[b] }\nn.v = append(n.v, NEW)'},
-  lru: {type: 'type C$ struct{ items map[string]*list.Element; order *list.List }', add: 'if c.items == nil { c.items, c.order = map[string]*list.Element{}, list.New() }\nc.items["i"+strconv.Itoa(j)] = c.order.PushFront(NEW)'},
-  two_indexes: {type: 'type C$ struct{ byID map[int]*E$; byName map[string]*E$ }', add: 'if c.byID == nil { c.byID, c.byName = map[int]*E${}, map[string]*E${} }\ne := NEW\nc.byID[j], c.byName["n"+strconv.Itoa(j)] = e, e'},
-  sharded: {type: 'type S$ struct{ mu sync.Mutex; m map[int]*E$ }\ntype C$ struct{ shards [16]S$ }', add: 's := &c.shards[j%16]\ns.mu.Lock()\nif s.m == nil { s.m = map[int]*E${} }\ns.m[j] = NEW\ns.mu.Unlock()'},
+  lru: {split: true, type: 'type C$ struct{ items map[string]*list.Element; order *list.List }', add: 'if c.items == nil { c.items, c.order = map[string]*list.Element{}, list.New() }\nc.items["i"+strconv.Itoa(j)] = c.order.PushFront(NEW)'},
+  two_indexes: {split: true, type: 'type C$ struct{ byID map[int]*E$; byName map[string]*E$ }', add: 'if c.byID == nil { c.byID, c.byName = map[int]*E${}, map[string]*E${} }\ne := NEW\nc.byID[j], c.byName["n"+strconv.Itoa(j)] = e, e'},
+  sharded: {split: true, type: 'type S$ struct{ mu sync.Mutex; m map[int]*E$ }\ntype C$ struct{ shards [16]S$ }', add: 's := &c.shards[j%16]\ns.mu.Lock()\nif s.m == nil { s.m = map[int]*E${} }\ns.m[j] = NEW\ns.mu.Unlock()'},
   queue: {type: 'type C$ struct{ elems []*E$ }', add: 'c.elems = append(c.elems, NEW)\nif j%4 == 3 { c.elems = c.elems[1:] }', count: 'loose'},
   atomic: {type: 'type N$ struct{ next atomic.Pointer[N$]; v *E$ }\ntype C$ struct{ top atomic.Pointer[N$] }', add: 'n := &N${v: NEW}\nn.next.Store(c.top.Load())\nc.top.Store(n)', extra: {N$: 1}},
-  generic: {type: 'type G$[K comparable, V any] struct{ mu sync.RWMutex; m map[K]V; keys []K }\ntype C$ struct{ g G$[string, *E$] }',
+  generic: {split: true, type: 'type G$[K comparable, V any] struct{ mu sync.RWMutex; m map[K]V; keys []K }\ntype C$ struct{ g G$[string, *E$] }',
     add: 'if c.g.m == nil { c.g.m = map[string]*E${} }\nk := "g" + strconv.Itoa(j)\nc.g.m[k] = NEW\nc.g.keys = append(c.g.keys, k)'},
   functions: {type: 'type C$ struct{ callbacks []func() int }', add: 'e := NEW\nc.callbacks = append(c.callbacks, func() int { return int(e.id) })'},
   interfaces: {type: 'type I$ interface{ ID() int }\nfunc (e *E$) ID() int { return int(e.id) }\ntype C$ struct{ all []I$ }', add: 'c.all = append(c.all, NEW)'},
   context: {type: 'type X$ int\ntype C$ struct{ ctx context.Context }', add: 'if c.ctx == nil { c.ctx = context.Background() }\nc.ctx = context.WithValue(c.ctx, X$(j), NEW)'},
+  array: {type: 'type C$ struct{ n int; all [20000]*E$ }', add: 'c.all[c.n] = NEW\nc.n++', base: 160016, most: 5000},
+  array_slice: {type: 'type C$ struct{ rows [][8]*E$; n int }', add: 'if c.n%8 == 0 { c.rows = append(c.rows, [8]*E${}) }\nc.rows[c.n/8][c.n%8] = NEW\nc.n++'},
+  slice_values: {type: 'type C$ struct{ list []E$ }', add: 'c.list = append(c.list, *NEW)', values: true},
+  slices: {split: true, type: 'type C$ struct{ pages [][]*E$ }', add: 'if n := len(c.pages); n == 0 || len(c.pages[n-1]) == 32 { c.pages = append(c.pages, make([]*E$, 0, 32)) }\nlast := &c.pages[len(c.pages)-1]\n*last = append(*last, NEW)'},
+  slice_any: {type: 'type C$ struct{ list []any }', add: 'c.list = append(c.list, NEW)'},
+  slice_pairs: {type: 'type W$ struct{ name string; v *E$; n int }\ntype C$ struct{ list []W$ }', add: 'c.list = append(c.list, W${"x", NEW, j})'},
+  map_values: {type: 'type C$ struct{ byID map[uint32]E$ }', add: 'if c.byID == nil { c.byID = map[uint32]E${} }\nc.byID[uint32(j)] = *NEW', values: true},
+  map_array: {type: 'type C$ struct{ byKey map[[2]int16]*E$ }', add: 'if c.byKey == nil { c.byKey = map[[2]int16]*E${} }\nc.byKey[[2]int16{int16(j), int16(j >> 16)}] = NEW'},
+  map_interface: {type: 'type I$ interface{ ID() int }\nfunc (e *E$) ID() int { return int(e.id) }\ntype C$ struct{ byName map[string]I$ }', add: 'if c.byName == nil { c.byName = map[string]I${} }\nc.byName["i"+strconv.Itoa(j)] = NEW'},
+  map_functions: {type: 'type C$ struct{ handlers map[string]func() *E$ }', add: 'if c.handlers == nil { c.handlers = map[string]func() *E${} }\ne := NEW\nc.handlers["h"+strconv.Itoa(j)] = func() *E$ { return e }'},
+  map_sets: {split: true, type: 'type C$ struct{ topics map[string]map[*E$]bool }', add: 'if c.topics == nil { c.topics = map[string]map[*E$]bool{} }\nk := "t" + strconv.Itoa(j/6)\nif c.topics[k] == nil { c.topics[k] = map[*E$]bool{} }\nc.topics[k][NEW] = true'},
+  map_channels: {split: true, type: 'type C$ struct{ subs map[int]chan *E$ }', add: 'if c.subs == nil { c.subs = map[int]chan *E${} }\nch := make(chan *E$, 1)\nch <- NEW\nc.subs[j] = ch'},
+  map_structs: {type: 'type S$ struct{ hits int; last *E$; name string }\ntype C$ struct{ stats map[string]S$ }', add: 'if c.stats == nil { c.stats = map[string]S${} }\nc.stats["s"+strconv.Itoa(j)] = S${1, NEW, "n"}'},
+  map_shrunk: {type: 'type C$ struct{ byID map[int]*E$; n int }', add: 'if c.byID == nil { c.byID = map[int]*E${} }\nc.byID[j] = NEW\nfor i := 0; i < 3; i++ { c.n++; c.byID[-c.n] = nil; delete(c.byID, -c.n) }'},
+  channels: {split: true, type: 'type C$ struct{ chs []chan *E$; n int }', add: 'if c.n%8 == 0 { c.chs = append(c.chs, make(chan *E$, 8)) }\nc.chs[len(c.chs)-1] <- NEW\nc.n++'},
+  doubly: {type: 'type N$ struct{ prev, next *N$; v *E$ }\ntype C$ struct{ first, last *N$; n int }', add: 'n := &N${prev: c.last, v: NEW}\nif c.last == nil { c.first = n } else { c.last.next = n }\nc.last = n\nc.n++', extra: {N$: 1}},
+  btree: {split: true, type: 'type N$ struct{ kids [16]*N$; items [4]*E$; n int }\ntype C$ struct{ root N$ }', add: 'n := &c.root\nfor k := j; n.n == 4; k >>= 4 { if n.kids[k&15] == nil { n.kids[k&15] = &N${} }; n = n.kids[k&15] }\nn.items[n.n] = NEW\nn.n++', slow: true},
+  lru_own: {split: true, type: 'type N$ struct{ prev, next *N$; key string; v *E$ }\ntype C$ struct{ items map[string]*N$; root N$ }', add: 'if c.items == nil { c.items = map[string]*N${}; c.root.next, c.root.prev = &c.root, &c.root }\nk := "k" + strconv.Itoa(j)\nn := &N${key: k, v: NEW, prev: &c.root, next: c.root.next}\nn.next.prev, c.root.next = n, n\nc.items[k] = n', extra: {N$: 1}},
+  heap_index: {split: true, type: 'type W$ struct{ v *E$; at int }\ntype T$ []*W$\nfunc (t T$) Len() int { return len(t) }\nfunc (t T$) Less(a, b int) bool { return t[a].at > t[b].at }\nfunc (t T$) Swap(a, b int) { t[a], t[b] = t[b], t[a] }\nfunc (t *T$) Push(v any) { *t = append(*t, v.(*W$)) }\nfunc (t *T$) Pop() any { return nil }\ntype C$ struct{ t T$; byID map[int]*W$ }',
+    add: 'if c.byID == nil { c.byID = map[int]*W${} }\nw := &W${NEW, j}\nheap.Push(&c.t, w)\nc.byID[j] = w', extra: {W$: 1}},
+  sync_map_int: {type: 'type K$ struct{ a, b int }\ntype C$ struct{ m *sync.Map }', add: 'if c.m == nil { c.m = &sync.Map{} }\nc.m.Store(K${j, 1}, NEW)'},
+  sharded_pointers: {split: true, type: 'type S$ struct{ sync.RWMutex; m map[string]*E$ }\ntype C$ struct{ shards []*S$ }', add: 'if c.shards == nil { for i := 0; i < 32; i++ { c.shards = append(c.shards, &S${m: map[string]*E${}}) } }\ns := c.shards[j%32]\ns.Lock()\ns.m["k"+strconv.Itoa(j)] = NEW\ns.Unlock()', once: {S$: 32}},
+  atomic_slice: {type: 'type L$ struct{ all []*E$ }\ntype C$ struct{ p atomic.Pointer[L$] }', add: 'l := c.p.Load()\nif l == nil { l = &L${} }\nc.p.Store(&L${append(l.all, NEW)})', once: {L$: 1}},
+  atomic_value: {type: 'type C$ struct{ v atomic.Value }', add: 'm, _ := c.v.Load().(map[int]*E$)\nif m == nil { m = map[int]*E${}; c.v.Store(m) }\nm[j] = NEW'},
+  ring_buffer: {type: 'type C$ struct{ buf []*E$; n int }', add: 'if c.n == len(c.buf) { b := make([]*E$, 2*len(c.buf)+8); copy(b, c.buf); c.buf = b }\nc.buf[c.n] = NEW\nc.n++'},
+  generic_list: {type: 'type N$[T any] struct{ next *N$[T]; v T }\ntype C$ struct{ head *N$[*E$] }', add: 'c.head = &N$[*E$]{c.head, NEW}'},
+  generic_set: {type: 'type G$[T comparable] struct{ m map[T]struct{} }\nfunc (g *G$[T]) put(t T) { if g.m == nil { g.m = map[T]struct{}{} }; g.m[t] = struct{}{} }\ntype C$ struct{ g *G$[*E$] }', add: 'if c.g == nil { c.g = &G$[*E$]{} }\nc.g.put(NEW)'},
+  generic_lru: {split: true, type: 'type N$[K comparable, V any] struct{ k K; v V; prev, next *N$[K, V] }\ntype G$[K comparable, V any] struct{ items map[K]*N$[K, V]; head *N$[K, V] }\ntype C$ struct{ G$[int, *E$] }',
+    add: 'if c.items == nil { c.items = map[int]*N$[int, *E$]{} }\nn := &N$[int, *E$]{k: j, v: NEW, next: c.head}\nif c.head != nil { c.head.prev = n }\nc.items[j], c.head = n, n'},
+  chain: {type: 'type C$ struct{ last func() int }', add: 'e, f := NEW, c.last\nc.last = func() int { if f == nil { return int(e.id) }; return int(e.id) + 1 }'},
+  methods: {type: 'func (e *E$) call() int { return int(e.id) }\ntype C$ struct{ fs []func() int }', add: 'c.fs = append(c.fs, NEW.call)'},
+  cancels: {type: 'type C$ struct{ cancels []context.CancelFunc }', add: 'ctx, cancel := context.WithCancel(context.WithValue(context.Background(), "k", NEW))\n_ = ctx\nc.cancels = append(c.cancels, cancel)', as: /context\.cancelCtx/},
+  timers: {split: true, type: 'type C$ struct{ timers []*time.Timer }', add: 'e := NEW\nc.timers = append(c.timers, time.AfterFunc(time.Hour, func() { e.id++ }))', most: 2000, as: /runtime\.(timeTimer|timer)|time\.Timer/},
+  errors: {type: 'type R$ struct{ v *E$; err error }\nfunc (r *R$) Error() string { return "r" }\ntype C$ struct{ last error }', add: 'c.last = &R${NEW, c.last}', extra: {R$: 1}},
+  buffers: {split: true, type: 'type C$ struct{ bufs []*bytes.Buffer; all []*E$ }', add: 'b := &bytes.Buffer{}\nb.WriteString("entry " + strconv.Itoa(j))\nc.bufs, c.all = append(c.bufs, b), append(c.all, NEW)'},
   heap: {type: 'type T$ []*E$\nfunc (t T$) Len() int { return len(t) }\nfunc (t T$) Less(a, b int) bool { return t[a].id < t[b].id }\nfunc (t T$) Swap(a, b int) { t[a], t[b] = t[b], t[a] }\nfunc (t *T$) Push(v any) { *t = append(*t, v.(*E$)) }\nfunc (t *T$) Pop() any { return nil }\ntype C$ struct{ t T$ }',
     add: 'heap.Push(&c.t, NEW)'},
 };
@@ -91,7 +148,36 @@ export const holders = {
   global_struct: {declare: 'var app$ struct{ n int; name string; v *C$ }', hold: 'app$.v = &C${}', get: 'app$.v', says: /\bmain\.app\$/},
   global_map: {declare: 'var m$ = map[string]*C${}', hold: 'm$["tenant"] = &C${}', get: 'm$["tenant"]', says: /\bmain\.m\$/},
   global_array: {declare: 'var a$ [5]*C$', hold: 'a$[3] = &C${}', get: 'a$[3]', says: /\bmain\.a\$/},
-  package: {declare: '', hold: 'store.Held[$] = &C${}', get: 'store.Held[$].(*C$)', says: /\bstore(\.v2)?\.Held/, imports: ['zoo/store.v2']},
+  global_static: {declare: 'var v$ = &H${name: "x", c: &C${}}\ntype H$ struct{ name string; c *C$ }', get: 'v$.c', says: /\bmain\.v\$/},
+  global_slice: {declare: 'var s$ []*C$', hold: 's$ = append(s$, nil, nil, &C${})', get: 's$[len(s$)-1]', says: /\bmain\.s\$/},
+  global_values: {declare: 'var g$ struct{ on bool; c C$ }', get: '&g$.c', says: /\bmain\.g\$/},
+  global_generic: {declare: 'type H$[T any] struct{ mu sync.Mutex; v T }\nvar h$ = &H$[*C$]{}', hold: 'h$.v = &C${}', get: 'h$.v', says: /\bmain\.h\$/},
+  global_atomic: {declare: 'var p$ atomic.Value', hold: 'p$.Store(&C${})', get: 'p$.Load().(*C$)', says: /\bmain\.p\$/},
+  global_atomic_pointer: {declare: 'var p$ atomic.Pointer[C$]', hold: 'p$.Store(&C${})', get: 'p$.Load()', says: /\bmain\.p\$/},
+  global_deep: {declare: 'type D$ struct{ pad [40]int; next *D$; c *C$ }\nvar d$ *D$', hold: 'd$ = &D${next: &D${next: &D${c: &C${}}}}', get: 'd$.next.next.c', says: /\bmain\.d\$/},
+  global_sync_map: {declare: 'var m$ sync.Map', hold: 'm$.Store("x", &C${})', get: 'func() *C$ { v, _ := m$.Load("x"); return v.(*C$) }()', says: /\bmain\.m\$/},
+  package_hidden: {shared: true, declare: '', hold: 'store.Put(#, &C${})', get: 'store.Get(#).(*C$)', says: /\bstore(\.v2)?\.hidden/},
+  context_value: {declare: 'var ctx$ context.Context', hold: 'ctx$ = context.WithValue(context.Background(), "c", &C${})', get: 'ctx$.Value("c").(*C$)', says: /\bmain\.ctx\$/},
+  once_value: {from: 21, declare: 'var o$ func() *C$', hold: 'o$ = sync.OnceValue(func() *C$ { return &C${} })\no$()', get: 'o$()', says: /\bmain\.o\$/},
+  handler: {heavy: true, declare: 'var srv$ *http.Server\ntype H$ struct{ c *C$ }\nfunc (h *H$) ServeHTTP(http.ResponseWriter, *http.Request) {}', hold: 'm := http.NewServeMux()\nm.Handle("/x", &H${&C${}})\nsrv$ = &http.Server{Handler: m}',
+    get: 'func() *C$ { r, _ := http.NewRequest("GET", "http://h/x", nil); h, _ := srv$.Handler.(*http.ServeMux).Handler(r); return h.(*H$).c }()', says: /\bmain\.srv\$/},
+  default_mux: {shared: true, heavy: true, declare: 'type H$ struct{ c *C$ }\nfunc (h *H$) ServeHTTP(http.ResponseWriter, *http.Request) {}', hold: 'http.Handle("/p$", &H${&C${}})',
+    get: 'func() *C$ { r, _ := http.NewRequest("GET", "http://h/p$", nil); h, _ := http.DefaultServeMux.Handler(r); return h.(*H$).c }()', says: /http\.(defaultServeMux|DefaultServeMux)/},
+  expvar: {shared: true, heavy: true, declare: 'type X$ struct{ c *C$ }\nfunc (x *X$) String() string { return "0" }', hold: 'expvar.Publish("x$", &X${&C${}})', get: 'expvar.Get("x$").(*X$).c', says: /\bexpvar\.(vars|\w+)/},
+  template: {heavy: true, declare: 'var t$ *template.Template\nvar q$ func() *C$', hold: 'c := &C${}\nt$ = template.Must(template.New("t").Funcs(template.FuncMap{"c": func() *C$ { return c }}).Parse("{{c}}"))\nq$ = func() *C$ { return c }', get: 'q$()', says: /\bmain\.[tq]\$|template/},
+  ticker: {declare: 'var q$ = make(chan chan *C$)\nfunc serve$(t *time.Ticker) { c := &C${}; for { select { case <-t.C: c.add(-1); case r := <-q$: r <- c } } }', hold: 'go serve$(time.NewTicker(time.Hour))',
+    get: 'func() *C$ { r := make(chan *C$); q$ <- r; return <-r }()', says: /main\.serve\$/},
+  goroutine_closure: {declare: 'var q$ = make(chan chan *C$)', hold: 'c := &C${}\ngo func() { for r := range q$ { r <- c } }()', get: 'func() *C$ { r := make(chan *C$); q$ <- r; return <-r }()', says: /main\.hold\$/},
+  goroutine_method: {declare: 'var q$ = make(chan chan *C$)\nfunc (c *C$) serve$() { for r := range q$ { r <- c } }', hold: 'go (&C${}).serve$()', get: 'func() *C$ { r := make(chan *C$); q$ <- r; return <-r }()', says: /\(\*C\$\)\.serve\$/},
+  goroutine_deep: {declare: 'var q$ = make(chan chan *C$)\n//go:noinline\nfunc outer$() { c := &C${}; inner$(func() { c.add(-1) }, func(r chan *C$) { r <- c }); runtime.KeepAlive(c) }\n//go:noinline\nfunc inner$(f func(), g func(chan *C$)) { for r := range q$ { g(r) }; f() }', hold: 'go outer$()',
+    get: 'func() *C$ { r := make(chan *C$); q$ <- r; return <-r }()', says: /main\.(outer|inner)\$/},
+  finalizer: {declare: 'type F$ struct{ pad [6]int; self *F$ }\nvar kept$ *F$\nvar q$ func() *C$', hold: 'c := &C${}\nkept$ = &F${}\nruntime.SetFinalizer(kept$, func(*F$) { c.add(-1) })\nq$ = func() *C$ { return c }', get: 'q$()', says: /\bmain\.q\$|finalizer|main\.hold\$/},
+  cleanup: {from: 24, declare: 'type F$ struct{ pad [6]int; self *F$ }\nvar kept$ *F$\nvar q$ func() *C$', hold: 'c := &C${}\nkept$ = &F${}\nruntime.AddCleanup(kept$, func(c *C$) { c.add(-1) }, c)\nq$ = func() *C$ { return c }', get: 'q$()', says: /\bmain\.q\$|cleanup|main\.hold\$/},
+  waiting_sender: {declare: 'var out$ = make(chan *C$)', hold: 'c := &C${}\ngo func() { for { out$ <- c } }()', get: '<-out$', says: /main\.(hold|out)\$/},
+  channel_buffer: {declare: 'var q$ = make(chan *C$, 3)', hold: 'q$ <- &C${}', get: '<-q$', put: 'q$ <- c', says: /\bmain\.q\$/},
+  pool_of_structs: {declare: 'type D$ struct{ pool sync.Pool; c *C$ }\nvar d$ = &D${}', hold: 'd$.pool.New = func() any { return new(int) }\nd$.pool.Put(new(int))\nd$.pool.Put(d$.pool.Get())\nd$.c = &C${}', get: 'd$.c', says: /\bmain\.d\$/},
+  pool_by_value: {declare: 'type D$ struct{ name string; pool sync.Pool; c C$ }\nvar ds$ map[string]*D$', hold: 'd := &D${name: "x"}\nd.pool.Put(new([9]int))\nds$ = map[string]*D${"x": d}', get: '&ds$["x"].c', says: /\bmain\.ds\$/},
+  package: {shared: true, declare: '', hold: 'store.Held[#] = &C${}', get: 'store.Held[#].(*C$)', says: /\bstore(\.v2)?\.Held/, imports: ['zoo/store.v2']},
   closure: {declare: 'var f$ func() *C$', hold: 'c := &C${}\nf$ = func() *C$ { return c }', get: 'f$()', says: /\bmain\.f\$/},
   method_value: {declare: 'func (c *C$) self() *C$ { return c }\nvar f$ func() *C$', hold: 'f$ = (&C${}).self', get: 'f$()', says: /\bmain\.f\$/},
   goroutine_argument: {declare: 'var q$ = make(chan chan *C$)\nfunc serve$(c *C$) { for r := range q$ { r <- c } }', hold: 'go serve$(&C${})',
@@ -113,15 +199,59 @@ export const waits = {
   leak_group: {start: 'l := &L${}\nl.wg.Add(1)\ngo w$(l)', declare: 'type L$ struct{ n int; wg sync.WaitGroup; pad [30]*int }\nfunc w$(l *L$) { began(); l.wg.Wait(); woke("w$") }'},
   leak_nil: {start: 'go w$(nil)', declare: 'func w$(c chan int) { began(); <-c; woke("w$") }'},
   leak_pair: {start: 'a, b := make(chan int), make(chan int)\ngo w$(a, b)\ngo w$(b, a)', each: 2, declare: 'func w$(a, b chan int) { began(); <-a; b <- 1; woke("w$") }'},
+  leak_cond: {start: 'go w$(sync.NewCond(&sync.Mutex{}))', declare: 'func w$(c *sync.Cond) { c.L.Lock(); began(); c.Wait(); woke("w$") }'},
+  leak_rwmutex: {start: 'l := &L${}\nl.mu.Lock()\ngo w$(l)', declare: 'type L$ struct{ pad [4]int; mu sync.RWMutex }\nfunc w$(l *L$) { began(); l.mu.RLock(); woke("w$") }'},
+  leak_tiny: {start: 'l := new(sync.Mutex)\nl.Lock()\ngo w$(l)', declare: 'func w$(l *sync.Mutex) { began(); l.Lock(); woke("w$") }'},
+  leak_select_all: {start: 'go w$()', declare: 'func w$() { began(); select {}; woke("w$") }'},
+  leak_pipe: {start: 'r, w := io.Pipe()\n_ = w\ngo w$(r)', declare: 'func w$(r *io.PipeReader) { b := make([]byte, 9); began(); r.Read(b); woke("w$") }'},
+  leak_ring: {start: 'a, b, c := make(chan int), make(chan int), make(chan int)\ngo w$(a, b)\ngo w$(b, c)\ngo w$(c, a)', each: 3, declare: 'func w$(a, b chan int) { began(); <-a; b <- 1; woke("w$") }'},
+  leak_context: {start: 'ctx, cancel := context.WithCancel(context.Background())\n_ = cancel\ngo w$(ctx)', declare: 'func w$(ctx context.Context) { began(); <-ctx.Done(); woke("w$") }'},
+  leak_cancelled_child: {start: 'ctx, cancel := context.WithCancel(context.Background())\nctx, _ = context.WithCancel(context.WithValue(ctx, "k", cancel))\ngo w$(ctx)', declare: 'func w$(ctx context.Context) { began(); <-ctx.Done(); woke("w$") }'},
+  leak_dropped: {start: 'l := &L${ch: make(chan int)}\ngo l.w$()', declare: 'type L$ struct{ m map[string]*L$; ch chan int; s []*L$ }\nfunc (l *L$) w$() { l.m = map[string]*L${"a": l}; l.s = append(l.s, l); began(); <-l.ch; woke("w$") }', method: true},
+  leak_ticker: {start: 't := time.NewTicker(time.Hour)\nt.Stop()\ngo w$(t)', declare: 'func w$(t *time.Ticker) { began(); for range t.C { }; woke("w$") }', soft: true},
+  leak_holds: {start: 'b := &B${done: make(chan bool), body: make([]byte, 3000)}\ngo w$(b)', declare: 'type B$ struct{ done chan bool; body []byte }\nfunc w$(b *B$) { defer func() { b.body[0] = 1 }(); began(); <-b.done; woke("w$") }'},
+  leak_generic: {start: 'go w$[string](make(chan string))', declare: 'func w$[T any](c chan T) { began(); <-c; woke("w$") }'},
+  leak_large: {start: 'b := new(B$)\nb.ch = make(chan [64]*int, 2)\ngo w$(b)', declare: 'type B$ struct{ pad [3000]*int; ch chan [64]*int }\nfunc w$(b *B$) { b.pad[9] = new(int); began(); <-b.ch; woke("w$") }'},
+  leak_results: {start: 'results := make(chan error)\nfor i := 0; i < 3; i++ { go w$(results) }', each: 3, declare: 'func w$(c chan error) { began(); c <- io.EOF; woke("w$") }'},
+  leak_after: {start: 'a, b := make(chan int), make(chan int)\ngo w$(a, b)', declare: 'func w$(a, b chan int) { t := time.NewTimer(time.Hour); t.Stop(); began(); select { case <-a: case <-b: }; woke("w$") }'},
+  wakes_sleep: {start: 'go w$()', timed: true, declare: 'func w$() { began(); time.Sleep(until()); woke("w$") }', wake: ''},
+  wakes_once: {start: 'go w$(o$)', before: 'hold := make(chan int)\nin := make(chan int)\ngo func() { o$.Do(func() { close(in); <-h$; close(hold) }) }()\n<-in', declare: 'var o$ = &sync.Once{}\nvar h$ = make(chan int)\nfunc w$(o *sync.Once) { began(); o.Do(func() {}); woke("w$") }', wake: 'close(h$)', once: true},
+  wakes_rwmutex: {start: 'go w$(l$)', before: 'l$.mu.RLock()', declare: 'type L$ struct{ pad [3]string; mu sync.RWMutex }\nvar l$ = &L${}\nfunc w$(l *L$) { began(); l.mu.Lock(); woke("w$"); l.mu.Unlock() }', wake: 'l$.mu.RUnlock()', once: true},
+  wakes_group: {start: 'go w$(g$)', before: 'g$.Add(1)', declare: 'var g$ = &sync.WaitGroup{}\nfunc w$(g *sync.WaitGroup) { began(); g.Wait(); woke("w$") }', wake: 'g$.Done()', once: true},
+  wakes_pipe: {start: 'r, w := io.Pipe()\nps$ = append(ps$, w)\ngo w$(r)', declare: 'var ps$ []*io.PipeWriter\nfunc w$(r *io.PipeReader) { b := make([]byte, 9); began(); r.Read(b); woke("w$") }', wake: 'for _, p := range ps$ { p.Close() }', once: true},
+  wakes_os_pipe: {start: 'r, w, _ := os.Pipe()\npw$ = append(pw$, w)\nc := make(chan int)\ngo x$(r, c)\ngo w$(c)', declare: 'var pw$ []*os.File\nfunc x$(r *os.File, c chan int) { b := make([]byte, 9); r.Read(b); c <- 1 }\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, p := range pw$ { p.Close() }', once: true},
+  wakes_net: {heavy: true, start: 'a := l$.Addr().String()\nc := make(chan int)\ngo x$(a, c)\ngo w$(c)', before: 'l$, _ = net.Listen("tcp", "127.0.0.1:0")\ngo func() { for { c, err := l$.Accept(); if err != nil { return }; mu$.Lock(); cs$ = append(cs$, c); mu$.Unlock() } }()',
+    declare: 'var l$ net.Listener\nvar mu$ sync.Mutex\nvar cs$ []net.Conn\nfunc x$(a string, ch chan int) { c, err := net.Dial("tcp", a); if err != nil { panic(err) }; var b [9]byte; c.Read(b[:]); close(ch) }\nfunc w$(c chan int) { began(); <-c; woke("w$") }',
+    wake: 'for n := -1; n != len(cs$); time.Sleep(20 * time.Millisecond) { mu$.Lock(); n = len(cs$); for _, c := range cs$ { c.Close() }; mu$.Unlock() }', once: true},
+  wakes_map: {start: 'c := make(chan int)\nm$[strconv.Itoa(len(m$))] = c\ngo w$(c)', declare: 'var m$ = map[string]chan int{}\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range m$ { close(c) }', once: true},
+  wakes_map_key: {start: 'c := make(chan int)\nm$[c] = true\ngo w$(c)', declare: 'var m$ = map[chan int]bool{}\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for c := range m$ { close(c) }', once: true},
+  wakes_sync_map: {start: 'c := make(chan int)\nm$.Store(c, 1)\ngo w$(c)', declare: 'var m$ sync.Map\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'm$.Range(func(k, _ any) bool { close(k.(chan int)); return true })', once: true},
+  wakes_pool: {start: 'c := make(chan int)\np$.Put(&c)\np2$ = append(p2$, c)\ngo w$(c)', declare: 'var p$ sync.Pool\nvar p2$ []chan int\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range p2$ { close(c) }', once: true},
+  wakes_channel: {start: 'c := make(chan int)\nq$ <- c\ngo w$(c)', declare: 'var q$ = make(chan chan int, 100)\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'close(q$); for c := range q$ { close(c) }', once: true},
+  wakes_interior: {start: 'b := &B${}\nb.in.ch = make(chan int)\nis$ = append(is$, &b.in)\ngo w$(b.in.ch)', declare: 'type I$ struct{ n int; ch chan int }\ntype B$ struct{ pad [700]int; in I$; more [9]string }\nvar is$ []*I$\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, i := range is$ { close(i.ch) }', once: true},
+  wakes_unsafe: {start: 'c := make(chan int)\nus$ = append(us$, unsafe.Pointer(&c))\ngo w$(c)', declare: 'var us$ []unsafe.Pointer\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, p := range us$ { close(*(*chan int)(p)) }', once: true},
+  wakes_interface: {start: 'as$ = append(as$, make(chan int))\ngo w$(as$[len(as$)-1].(chan int))', declare: 'var as$ []any\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range as$ { close(c.(chan int)) }', once: true},
+  wakes_argument: {start: 'c := make(chan int)\ngo x$(0, [6]int{}, c, "s")\ngo w$(c)', timed: true, declare: 'func x$(n int, a [6]int, c chan int, s string) { time.Sleep(until()); c <- n + a[1] + len(s) }\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: ''},
+  wakes_deferred: {start: 'c := make(chan int)\ngo x$(c)\ngo w$(c)', timed: true, declare: 'func x$(c chan int) { for i := 0; i < 2; i++ { defer func(n int) { c <- n }(i) }; time.Sleep(until()) }\nfunc w$(c chan int) { began(); <-c; <-c; woke("w$") }', wake: ''},
+  wakes_cleanup: {from: 24, start: 'c := make(chan int)\nf := &F${}\nruntime.AddCleanup(f, func(c chan int) { close(c) }, c)\nkept$ = append(kept$, f)\ngo w$(c)', declare: 'type F$ struct{ self *F$; pad [9]*int }\nvar kept$ []*F$\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'kept$ = nil; runtime.GC(); runtime.GC()', once: true},
+  wakes_parent: {start: 'ctx, _ := context.WithCancel(context.WithValue(root$, "a", 1))\ngo w$(ctx)', before: 'root$, stop$ = context.WithCancel(context.Background())', declare: 'var root$ context.Context\nvar stop$ context.CancelFunc\nfunc w$(ctx context.Context) { began(); <-ctx.Done(); woke("w$") }', wake: 'stop$()', once: true},
+  wakes_after_func: {from: 21, start: 'c := make(chan int)\ncontext.AfterFunc(root$, func() { close(c) })\ngo w$(c)', before: 'root$, stop$ = context.WithCancel(context.Background())', declare: 'var root$ context.Context\nvar stop$ context.CancelFunc\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'stop$()', once: true},
+  wakes_signal: {start: 'c := make(chan os.Signal, 1)\nsignal.Notify(c, syscall.SIGUSR1)\ngo w$(c)', declare: 'func w$(c chan os.Signal) { began(); <-c; woke("w$") }', wake: 'syscall.Kill(syscall.Getpid(), syscall.SIGUSR1)', once: true},
+  wakes_select_send: {start: 'c, d := make(chan int), make(chan string)\nds$ = append(ds$, d)\ngo w$(c, d)', declare: 'var ds$ []chan string\nfunc w$(c chan int, d chan string) { began(); select { case c <- 1: case d <- "x": }; woke("w$") }', wake: 'for _, d := range ds$ { <-d }', once: true},
+  wakes_stack: {start: 'c := make(chan int)\ngo x$(c)\ngo w$(c)', timed: true, declare: 'func x$(c chan int) { var b [600]chan int; b[417] = c; time.Sleep(until()); for _, c := range b { if c != nil { close(c) } } }\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: ''},
+  wakes_pair: {start: 'a, b := make(chan int), make(chan int)\nbs$ = append(bs$, b)\ngo w$(a, b)\ngo w$(b, a)', each: 2, declare: 'var bs$ []chan int\nfunc w$(a, b chan int) { defer func() { recover() }(); began(); <-a; woke("w$"); close(b) }', wake: 'for _, b := range bs$ { close(b) }', once: true},
+  wakes_method: {start: 's := &S${stop: make(chan int)}\nms$ = append(ms$, s.halt)\ngo w$(s.stop)', declare: 'type S$ struct{ n [5]int; stop chan int }\nfunc (s *S$) halt() { close(s.stop) }\nvar ms$ []func()\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, f := range ms$ { f() }', once: true},
+  wakes_huge: {start: 'c := make(chan int)\nh$.at[len(ns$)*9999+77].ch = c\nns$ = append(ns$, 1)\ngo w$(c)', before: 'h$ = new(H$)', declare: 'type H$ struct{ at [130000]struct{ n int; ch chan int } }\nvar h$ *H$\nvar ns$ []int\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, x := range h$.at { if x.ch != nil { close(x.ch) } }', once: true, bytes: 2080000},
+  wakes_table: {start: 'c := make(chan int)\ntab$.p[len(ns$)*11+5] = &c\nns$ = append(ns$, 1)\ngo w$(c)', before: 'tab$ = new(T$)', declare: 'type T$ struct{ n int; p [200]*chan int; s [4]string }\nvar tab$ *T$\nvar ns$ []int\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range tab$.p { if c != nil { close(*c) } }', once: true},
   wakes_global: {start: 'go w$(g$)', declare: 'var g$ = make(chan int)\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'g$ <- 1'},
-  wakes_large: {start: 'c := make(chan int)\nb$[len(made$)*7+3] = &c\nmade$ = append(made$, 1)\ngo w$(c)',
-    declare: 'var b$ = new([5000]*chan int)\nvar made$ []int\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range b$ { if c != nil { close(*c) } }', once: true},
+  wakes_large: {before: 'b$ = new([5000]*chan int)', start: 'c := make(chan int)\nb$[len(made$)*7+3] = &c\nmade$ = append(made$, 1)\ngo w$(c)',
+    declare: 'var b$ *[5000]*chan int\nvar made$ []int\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, c := range b$ { if c != nil { close(*c) } }', once: true},
   wakes_mutex: {start: 'go w$(l$)', before: 'l$.mu.Lock()', declare: 'type L$ struct{ pad [3]string; mu sync.Mutex }\nvar l$ = &L${}\nfunc w$(l *L$) { began(); l.mu.Lock(); woke("w$"); l.mu.Unlock() }', wake: 'l$.mu.Unlock()', once: true},
   wakes_cond: {start: 'go w$(c$)', declare: 'var c$ = sync.NewCond(&sync.Mutex{})\nfunc w$(c *sync.Cond) { c.L.Lock(); began(); c.Wait(); c.L.Unlock(); woke("w$") }', wake: 'c$.L.Lock(); c$.L.Unlock(); c$.Broadcast()', once: true},
-  wakes_timer: {start: 'c := make(chan int)\ntime.AfterFunc(until(), func() { close(c) })\ngo w$(c)', declare: 'func w$(c chan int) { began(); <-c; woke("w$") }', wake: ''},
-  wakes_ticker: {start: 'go w$(time.NewTicker(until()))', declare: 'func w$(t *time.Ticker) { began(); <-t.C; woke("w$") }', wake: ''},
-  wakes_after: {start: 'go w$(make(chan int))', declare: 'func w$(c chan int) { began(); select { case <-c: case <-time.After(until()): }; woke("w$") }', wake: ''},
-  wakes_context: {start: 'ctx, cancel := context.WithTimeout(context.Background(), until())\n_ = cancel\ngo w$(ctx)', declare: 'func w$(ctx context.Context) { began(); <-ctx.Done(); woke("w$") }', wake: ''},
+  wakes_timer: {timed: true, start: 'c := make(chan int)\ntime.AfterFunc(until(), func() { close(c) })\ngo w$(c)', declare: 'func w$(c chan int) { began(); <-c; woke("w$") }', wake: ''},
+  wakes_ticker: {timed: true, start: 'go w$(time.NewTicker(until()))', declare: 'func w$(t *time.Ticker) { began(); <-t.C; woke("w$") }', wake: ''},
+  wakes_after: {timed: true, start: 'go w$(make(chan int))', declare: 'func w$(c chan int) { began(); select { case <-c: case <-time.After(until()): }; woke("w$") }', wake: ''},
+  wakes_context: {timed: true, start: 'ctx, cancel := context.WithTimeout(context.Background(), until())\n_ = cancel\ngo w$(ctx)', declare: 'func w$(ctx context.Context) { began(); <-ctx.Done(); woke("w$") }', wake: ''},
   wakes_chain: {start: 'a := make(chan int)\ngo w$(a)\ngo x$(a)', declare: 'func w$(a chan int) { began(); <-a; woke("w$") }\nfunc x$(a chan int) { <-g$; a <- 1 }\nvar g$ = make(chan int)', wake: 'g$ <- 1'},
   wakes_finalizer: {start: 'c := make(chan int)\nf := &F${ch: c}\nruntime.SetFinalizer(f, func(f *F$) { close(f.ch) })\nkept$ = append(kept$, f)\ngo w$(c)', declare: 'type F$ struct{ ch chan int; pad [9]*int }\nvar kept$ []*F$\nfunc w$(c chan int) { began(); <-c; woke("w$") }',
     wake: 'kept$ = nil; runtime.GC(); runtime.GC()', once: true},
@@ -130,23 +260,41 @@ export const waits = {
   wakes_closure: {start: 'c := make(chan int)\nfs$ = append(fs$, func() { close(c) })\ngo w$(c)', declare: 'var fs$ []func()\nfunc w$(c chan int) { began(); <-c; woke("w$") }', wake: 'for _, f := range fs$ { f() }', once: true},
 };
 
-const KIND = {containers: Object.keys(containers), elements: Object.keys(elements), holders: Object.keys(holders), waits: Object.keys(waits)};
+const KIND = {containers, elements, holders, waits};
 
-/** Returns the plan of a seed: plants, the first of which leaks and has most of the heap, goroutines that wait, and noise. */
+/** Ways to build packs of programs: words for zoo.mjs. share: how often, of 16. */
+export const builds = [['plain'], ['stripped'], ['plain'], ['stripped'], ['plain'], ['stripped'], ['plain'], ['stripped'], ['stripped', 'pie'], ['pie'], ['noopt'], ['trimpath', 'stripped'], ['trimpath'], ['cgo'],
+  ['stripped', 'pie', 'trimpath'], ['cgo', 'stripped']];
+
+/**
+ * Returns the plan of a seed: plants, the first of which leaks, goroutines that wait, and noise; when and how it is read. size: the
+ * largest leak, as a power of two.
+ */
 export function planOf(seed, minor) {
-  const below = random(seed), pick = list => list[below(list.length)];
-  const fits = kinds => KIND[kinds].filter(name => !((kinds === 'waits' ? waits : {})[name]?.from > minor));
+  const below = random(seed), pick = list => list[below(list.length)], chance = n => below(n) === 0;
+  const isHeavy = Math.floor(seed / 40) % 5 === 4; // few packs have net/http, whose types take long to read
+  const fits = kind => Object.keys(KIND[kind]).filter(name => !(KIND[kind][name].from > minor) && (isHeavy || !KIND[kind][name].heavy));
   const plant = (number, bytes) => {
-    const element = pick(fits('elements')), container = pick(fits('containers'));
-    const count = Math.max(4, Math.min(50000, Math.round(bytes / (elements[element].bytes + 32))));
-    return {number, container, element, holder: pick(fits('holders')), count, grows: 0};
+    const container = pick(fits('containers')), element = pick(fits('elements').filter(name => !(containers[container].values && elements[name].bytes > 2500)));
+    const most = containers[container].most ?? (containers[container].values ? 20000 : 40000);
+    const count = Math.max(4, Math.min(most, Math.round(bytes / (elements[element].bytes + 32))));
+    return {number, tag: `${seed}_${number}`, container, element, holder: pick(fits('holders')), count, grows: 0};
   };
-  const large = (2 + below(6)) << 20, leak = plant(1, large);
-  leak.grows = leak.count;
+  const large = Math.round((240 + below(800)) * 1024 * (chance(25) ? 8 : 1)), leak = plant(1, large);
+  leak.grows = Math.max(2, Math.round(leak.count * pick([0.5, 1, 1, 1.5])));
+  if (containers[leak.container].most || containers[leak.container].base) leak.grows = Math.min(leak.grows, leak.count);
   const plants = [leak];
-  if (below(2) === 0) // a twin of the same types, in another holder
-    plants.push({...leak, number: 2, twin: 1, grows: 0, count: Math.max(2, Math.round(leak.count * pick([0.05, 0.25, 0.5]))), holder: pick(fits('holders'))});
-  for (let i = 1 + below(3); i > 0; i--) plants.push(plant(plants.length + 1, large / (8 + below(40))));
-  const waiting = Array.from({length: 2 + below(4)}, (_, i) => ({number: 50 + i, kind: pick(fits('waits')), count: 1 + below(12)}));
-  return {seed, plants, waits: waiting, garbage: below(3) * 1000, moment: pick(['before', 'after', 'after', 'marking'])};
+  if (chance(2)) { // a sibling of the same types, in another holder, which does not grow: smaller, as large, or larger
+    const share = pick([0.05, 0.25, 0.5, 0.5, 1, 1.5]);
+    plants.push({...leak, number: 2, tag: `${seed}_2`, types: leak.tag, twin: 1, grows: 0, count: Math.max(2, Math.min(40000, Math.round(leak.count * share))), holder: pick(fits('holders'))});
+  }
+  for (let i = 1 + below(3); i > 0; i--) {
+    const other = plant(plants.length + 1, large / (8 + below(40)));
+    // Between the dumps another container takes the place of this one, with as many elements.
+    if (chance(3) && other.container !== 'timers' && holders[other.holder].hold && !holders[other.holder].get.includes('q$') && !/expvar|default_mux|timer|finalizer|cleanup|sender|buffer|global_slice/.test(other.holder)) other.moves = true;
+    plants.push(other);
+  }
+  const waiting = Array.from({length: 1 + below(4)}, (_, i) => ({number: 11 + i, tag: `${seed}_${11 + i}`, kind: pick(fits('waits')), count: 1 + below(9)}));
+  return {seed, plants, waits: waiting, garbage: below(3) * 1000, moment: pick(['before', 'after', 'after', 'after', 'marking', 'load']), read: pick(['pid', 'pid', 'pid', 'pid', 'fork', 'dump', 'dump', 'core']),
+    compares: chance(3), series: chance(8), also: pick(['sqlite', 'snapshot', 'show', 'threads'])};
 }

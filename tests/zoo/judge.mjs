@@ -5,36 +5,41 @@
 //   types       objects have another class than they have; untyped: in a stripped program
 //   proof       a goroutine is called leaked that runs again later: never allowed
 //   missed      a goroutine that can never run again is not called leaked
+//   line        a goroutine that waits is not listed at its line
 //   threads     an output depends on the number of threads
 //   formats     formats disagree about a figure
-//   screen      the first suspect is not what leaks: its holder, its class, its bytes
+//   screen      the first suspect is not what has most: its holder, its class, its bytes
+//   show        what the report calls the holder does not lead back to the object
 //   grew        with a base: what grew is not named, or something else is
+//   trend       of three dumps: the same
 //   early       the machine was too busy to judge goroutines
 //   failed      a conversion failed, or complained
 
 import {execFile, execFileSync, spawn} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
+import {mkdirSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 
 import {containers, elements, holders, waits} from './grammar.mjs';
 
-/** The bytes that the report gives may differ from those of the allocator by this share. */
-const SHARE = 0.05;
-const LEAST_OBJECT = 16, LITTER = 48; // bytes: of any object that is counted; of a main.Z
+/** The bytes that the report gives may differ from those of the allocator by this share, and by what the runtime's own tables take. */
+const SHARE = 0.05, SLACK = 12288;
 const NEAR = 3; // objects of garbage that a word of a stack may still lead to
 
 /** A running program. */
 class Running {
-  constructor(app) {
-    this.process = spawn(app, [], {stdio: ['pipe', 'pipe', 'inherit']});
+  constructor(app, seed, directory, aborts) {
+    const options = {stdio: ['pipe', 'pipe', aborts ? 'ignore' : 'inherit'], cwd: directory, env: {...process.env, ZOO_DELAY: `${process.env.DELAY ?? 8}s`, ...(aborts ? {GOTRACEBACK: 'crash'} : {})}};
+    this.process = spawn('/bin/sh', ['-c', `${aborts ? 'ulimit -c unlimited; ' : ''}exec "$0" "$1"`, app, String(seed)], options);
     this.output = '';
     this.isOver = false;
     this.waiters = [];
     this.hung = setTimeout(() => this.tell(this.isHung = true), 300_000);
     this.process.stdout.on('data', data => this.tell(this.output += data));
-    this.process.on('exit', () => this.tell(this.isOver = true));
+    this.process.on('close', () => this.tell(this.isOver = true)); // exit may come before the last output
+    this.process.stdin.on('error', () => {}); // the program has ended, which until() says
   }
   tell() {
     for (const resolve of this.waiters.splice(0)) resolve();
@@ -54,120 +59,222 @@ class Running {
   facts() {
     return [...this.output.matchAll(/^FACT (.*)$/gm)].map(([, json]) => JSON.parse(json));
   }
-  async end() {
+  async end(signal = 'SIGKILL') {
     clearTimeout(this.hung);
-    this.process.kill('SIGKILL');
-    if (!this.isOver) await once(this.process, 'exit');
+    this.process.kill(signal);
+    if (!this.isOver) await once(this.process, 'close');
   }
 }
 
 const hash = data => createHash('sha256').update(data).digest('hex').slice(0, 16);
 
-/** Returns by class how many objects the program holds: those of plants whose counts are certain. */
+/** Returns by class how many objects the program holds: those of plants whose counts are certain. soft: classes that no type tells. */
 function heldClasses(plan, counts) {
-  const classes = new Map();
-  for (const {number, container, element} of plan.plants) {
+  const classes = new Map(), soft = new Set(), add = (name, tag, n) => classes.set(`main.${name.replace('$', tag)}`, (classes.get(`main.${name.replace('$', tag)}`) ?? 0) + n);
+  for (const {number, tag, types = tag, container, element} of plan.plants) {
     const c = containers[container], e = elements[element], count = counts.get(number);
-    if (c.count === 'loose') continue;
-    classes.set(`main.E${number}`, count * (e.self ?? 1));
-    for (const [name, each] of Object.entries(e.extra ?? {})) classes.set(`main.${name.replace('$', number)}`, count * each);
-    for (const [name, each] of Object.entries(c.extra ?? {})) classes.set(`main.${name.replace('$', number)}`, count * each);
+    if (c.count === 'loose') soft.add(`main.E${types}`).add('loose');
+    if (!c.values) add('E$', types, count * (e.self ?? 1));
+    for (const [name, each] of [...Object.entries(e.extra ?? {}), ...Object.entries(c.extra ?? {})]) add(name, types, count * each);
+    for (const [name, each] of Object.entries(c.once ?? {})) add(name, types, each);
+    if (types === tag) for (const [name, each] of Object.entries(e.once ?? {})) add(name, types, each);
+    if (c.count === 'loose' || c.slow || e.values || c.values && e.self) for (const name of ['E$', ...Object.keys(e.extra ?? {}), ...Object.keys(c.extra ?? {})]) soft.add(`main.${name.replace('$', types)}`);
+    if (c.slow) for (const name of ['E$', ...Object.keys(e.extra ?? {})]) soft.delete(`main.${name.replace('$', types)}`);
   }
+  for (const name of soft) classes.delete(name);
   return classes;
 }
 
 /** Checks the counts of classes among the reachable objects. */
-function judgeClasses(report, isStripped, held, garbage, add) {
-  const rows = new Map();
+function judgeClasses(report, plan, isStripped, held, facts, add) {
+  const rows = new Map(), {garbage} = plan, sum = list => list.reduce((a, b) => a + b, 0);
+  const bytes = sum([...facts.values()].map(({added}) => added)), objects = sum([...held.values()]);
+  const lacks = report.heap.bytes < bytes || report.heap.objects < objects;
   for (const {class: name, objects} of report.classes) rows.set(name, objects);
+  const what = plan.plants.map(({container, element, holder}) => `${container} of ${element} in ${holder}`).join('; ');
   for (const [name, count] of held) {
-    const found = rows.get(name) ?? 0, isGarbage = found < count && report.heap.garbage - garbage * LITTER >= (count - found) * LEAST_OBJECT;
-    const kind = isGarbage || found > count ? 'garbage' : isStripped ? 'untyped' : 'types';
-    if (found !== count) add(kind, `${name}: ${found} reachable, ${count} held`);
+    const found = rows.get(name) ?? 0;
+    // A value that a frame or register still has, or that is dropped while it is replaced, may be one more.
+    if (found === count || found > count && found <= count + NEAR) continue;
+    const kind = lacks || found > count ? 'garbage' : isStripped ? 'untyped' : 'types';
+    add(kind, `${name}: ${found} reachable, ${count} held (${what})`);
   }
+  if (lacks) add('garbage', `${report.heap.bytes} bytes in ${report.heap.objects} objects are reachable, ${bytes} in ${objects} are held`);
   if (garbage && (rows.get('main.Z') ?? 0) > NEAR) add('garbage', `main.Z: ${rows.get('main.Z')} reachable of ${garbage} dropped`);
 }
 
-/** Checks what is said of goroutines, by their numbers. */
-function judgeGoroutines(plan, report, begun, woken, add) {
-  const leaked = new Set(report.leaked.goroutines?.map(({goid}) => goid) ?? []);
-  if (report.leaked.proof !== 'proved') add('missed', `no proof: ${report.leaked.proof}`);
+/** Checks what is said of goroutines, by their numbers. hasProof: the way of reading is one that may prove. */
+function judgeGoroutines(plan, report, begun, woken, hasProof, add) {
+  const leaked = new Set(report.leaked?.goroutines?.map(({goid}) => goid) ?? []);
+  if (!report.leaked && !plan.waits.some(({kind}) => kind.startsWith('leak_'))) return undefined;
+  if (!report.leaked) return add('missed', 'nothing is said of goroutines that are leaked');
+  if (hasProof && report.leaked.proof !== 'proved') add('missed', `no proof: ${report.leaked.proof}`);
   for (const {goid, waits: name} of begun) {
-    const kind = plan.waits.find(({number}) => name === `main.w${number}`)?.kind;
+    const kind = plan.waits.find(({tag}) => new RegExp(`\\.w${tag}\\b`).test(name))?.kind;
     if (leaked.has(goid) && woken.has(goid)) add('proof', `${kind}: goroutine ${goid} (${name}) is called leaked, and ran again`);
-    if (!leaked.has(goid) && kind?.startsWith('leak_') && report.leaked.proof === 'proved') add('missed', `${kind}: goroutine ${goid} (${name}) is leaked`);
+    if (hasProof && !leaked.has(goid) && kind?.startsWith('leak_') && !waits[kind].soft && report.leaked.proof === 'proved') add('missed', `${kind}: goroutine ${goid} (${name}) is leaked`);
     if (kind?.startsWith('wakes_') && !woken.has(goid)) add('failed', `${kind}: goroutine ${goid} did not wake: the program is wrong`);
+  }
+  return undefined;
+}
+
+/** Checks that the goroutines of each place are counted there. */
+function judgeLines(plan, report, begun, add) {
+  const places = new Map();
+  for (const {waits: name, line} of begun) {
+    const short = name.replace(/\[\.\.\.\]$/, ''), key = `${short} ${line}`;
+    places.set(key, {short, line, count: (places.get(key)?.count ?? 0) + 1});
+  }
+  for (const {short, line, count} of places.values()) {
+    const rows = report.goroutines.filter(({waits_at: at = '', place}) => [at, place].some(text => text.includes(short) && new RegExp(`\\.go:${line}\\b`).test(text)));
+    const found = rows.reduce((sum, row) => sum + row.count, 0);
+    const kind = plan.waits.find(({tag}) => new RegExp(`\\.w${tag}\\b`).test(short))?.kind;
+    if (found !== count) add('line', `${kind}: ${found} of ${count} at ${short} line ${line}: ${JSON.stringify(report.goroutines.filter(row => JSON.stringify(row).includes(short)).map(row => row.waits_at ?? row.place)).slice(0, 300)}`);
   }
 }
 
 /** Returns whether a suspect is of a plant's classes. */
-const isOf = (suspect, number) => new RegExp(`main\\.(\\w\\.)?[A-Z]${number}\\b`).test(JSON.stringify(suspect));
+const isOf = (suspect, {tag, types = tag}) => new RegExp(`main\\.(\\w\\.)?[A-Z]${types}\\b`).test(JSON.stringify(suspect));
+
+/** Returns whether a suspect is of a plant's classes, or of those of its container. */
+const fits = (suspect, plant) => isOf(suspect, plant) || containers[plant.container].as?.test(JSON.stringify(suspect));
+
+/** Returns whether a suspect is of one of the goroutines that wait. */
+const isOfWaits = (suspect, {waits: waiting}) => waiting.some(({tag}) => new RegExp(`[A-Za-z]${tag}\\b`).test(JSON.stringify(suspect)));
 
 /** Returns what names a plant's holder: its expression; in a stripped program also the functions that use it. */
-function holderPattern({holder, number}, isStripped) {
-  const names = holders[holder].says.source.replaceAll('\\$', number);
-  return new RegExp(isStripped ? `${names}|(global (set|used|initialized) by|local of|argument of) main\\.((hold|fill|new|serve)${number}\\b|\\(\\*C${number}\\)|init)` : names);
+function holderPattern({holder, tag, types = tag}, isStripped) {
+  const names = holders[holder].says.source.replaceAll('C\\$', `C${types}`).replaceAll('\\$', tag);
+  return new RegExp(isStripped ? `${names}|(global (set|used|initialized) by|used by|local of|argument of|result of) (main|store)\\.?[^"]{0,40}((hold|fill|serve|outer|inner|add)${holders[holder].shared ? '\\w+' : tag}\\b|new${types}\\b|\\(\\*C${types}\\)|(Put|Get|init)\\b)` : names);
 }
 
-/** Checks that a suspect is what leaks. bytes: what the program holds there; 0: not known. */
-function judgeSuspect(kind, plan, way, suspects, bytes, of, add) {
-  const [leak] = plan.plants, [first] = suspects;
-  const where = `${leak.container} of ${leak.element} in ${leak.holder}`;
+const tellPlant = ({container, element, holder, count}) => `${count} in ${container} of ${element} in ${holder}`;
+
+/**
+ * Checks that a suspect is a plant. bytes: what the program holds there; 0: not known. isLoose: what load has dropped since the base may
+ * be of the same classes, whose growth bounds what is said.
+ */
+function judgeSuspect(kind, plant, isStripped, first, bytes, of, add, isLoose = false) {
+  const where = tellPlant(plant);
   if (!first) return add(kind, `${where}: no suspect`);
-  const said = JSON.stringify(first).slice(0, 300);
-  if (!isOf(first, leak.number)) return add(kind, `${where}: another class: ${said}`);
-  if (!holderPattern(leak, way.stripped).test(JSON.stringify(first))) return add(kind, `${where}: another holder: ${said}`);
-  if (bytes > 0 && Math.abs(first[of] - bytes) > SHARE * bytes) add(kind, `${where}: ${first[of]} bytes, ${bytes} held: ${said}`);
+  const said = JSON.stringify(first).slice(0, 400);
+  if (!fits(first, plant)) return add(kind, `${where}: another class: ${said}`);
+  if (!holderPattern(plant, isStripped).test(JSON.stringify(first))) return add(kind, `${where}: another holder: ${said}`);
+  // Of a container of several parts one part may be said, if it is most.
+  const least = (containers[plant.container].split || isLoose ? 0.5 : 1 - SHARE) * bytes - SLACK;
+  if (bytes > 0 && (first[of] < least || first[of] > (1 + SHARE) * bytes + SLACK)) return add(kind, `${where}: ${first[of]} bytes, ${bytes} held: ${said}`);
+  return undefined;
+}
+
+/** Checks the first suspect of a report without a base: it must be the plant that has most, or one that has nearly as much. */
+function judgeScreen(plan, isStripped, report, facts, add) {
+  const bytesOf = ({number, count, element, container}) => facts.get(number).added || count * (elements[element].bytes + 16) + (containers[container].base ?? 0);
+  const isExact = plan.moment !== 'before', most = Math.max(...plan.plants.map(bytesOf));
+  const first = report.suspects.find(suspect => !isOfWaits(suspect, plan));
+  const tries = plan.plants.filter(plant => bytesOf(plant) >= most * (isExact ? 0.9 : 0.5)).map(plant => {
+    const texts = [];
+    judgeSuspect('screen', plant, isStripped, first, isExact && !containers[plant.container].base ? facts.get(plant.number).added : 0, 'retained', (_, text) => texts.push(text));
+    return texts;
+  });
+  if (!tries.some(texts => texts.length === 0)) add('screen', tries[0][0]);
+  return first;
+}
+
+/** Judges what three dumps say. */
+function judgeTrend(plan, isStripped, trend, add) {
+  const [leak] = plan.plants, rising = [...trend.steady, ...trend.slowing], said = JSON.stringify(rising).slice(0, 300);
+  const names = JSON.stringify(rising);
+  if (!isOf(rising, leak) && !holderPattern(leak, isStripped).test(names)) add('trend', `${tellPlant(leak)}: ${said}`);
+  for (const plant of plan.plants.slice(1))
+    for (const each of rising) if (holderPattern(plant, isStripped).test(JSON.stringify(each)) && !holderPattern(leak, isStripped).test(JSON.stringify(each))) add('trend', `${tellPlant(plant)} does not grow: ${JSON.stringify(each).slice(0, 200)}`);
 }
 
 /**
- * Judges a program that has been built as app in directory. Calls add(kind, text) for each fault.
- * way.dump: read by WriteHeapDump instead of from outside; way.stripped: without symbols and DWARF.
+ * Judges the program of a plan, which has been built as app. Calls add(kind, text) for each fault.
+ * ways: words of zoo.mjs; directory: for its files, removed unless there are faults.
  */
-export async function judge(program, plan, directory, app, way, add) {
-  const running = new Running(app), run = (...options) => promisify(execFile)(program, options, {maxBuffer: 1 << 30, encoding: 'buffer'});
-  const file = name => join(directory, name);
-  const take = async name => way.dump ? running.ask(`dump ${file(name)}`, /^READY$/gm)
-    : run('--pid', String(running.process.pid), '--format', 'dump', '-o', file(name));
+export async function judge(program, plan, directory, app, ways, add) {
+  mkdirSync(directory, {recursive: true});
+  const isStripped = ways.includes('stripped'), how = plan.read;
+  const running = new Running(app, plan.seed, directory, how === 'core');
+  const run = (...options) => promisify(execFile)(program, options, {maxBuffer: 1 << 30, encoding: 'buffer', cwd: directory});
+  const take = name => how === 'dump' ? running.ask(`dump ${name}`, /^READY$/gm)
+    : run('--pid', String(running.process.pid), ...(how === 'fork' ? ['--fork'] : []), '--format', 'dump', '-o', name);
   const report = async (...options) => {
     const {stdout} = await run('--exe', app, '--format', 'report', '--json', ...options);
     return {text: stdout, json: JSON.parse(stdout)};
   };
+  const plants = () => new Map(running.facts().filter(({plant}) => plant).map(fact => [fact.plant, fact]));
   try {
     await running.until(/^READY$/gm, 1);
-    await take('1.dump');
+    let first = '1.dump', woken, grown, series = false;
+    const facts = plants(), begun = running.facts().filter(({goid}) => goid !== undefined);
+    if (how === 'core') {
+      await running.end('SIGABRT');
+      first = readdirSync(directory).find(name => name.startsWith('core'));
+      if (!first) return add('early', 'no core was written'); // not allowed here
+      woken = new Set(begun.filter(({waits: name}) => plan.waits.some(({tag, kind}) => kind.startsWith('wakes_') && name.includes(`w${tag}`))).map(({goid}) => goid));
+    } else {
+      await take(first);
+      grown = new Map();
+    }
     const early = /^WOKE/m.test(running.output); // a busy machine
     if (early) add('early', 'goroutines ran again before the heap was read: nothing is judged of them');
-    const begun = running.facts().filter(({goid}) => goid !== undefined);
-    const first = new Map(running.facts().filter(({plant}) => plant).map(fact => [fact.plant, fact]));
-    await running.ask('grow', /^READY$/gm);
-    await take('2.dump');
-    const grown = new Map(running.facts().filter(({plant}) => plant).map(fact => [fact.plant, fact]));
-    await running.ask('wake', /^DONE$/gm);
-    const woken = new Set([...running.output.matchAll(/^WOKE (\d+)/gm)].map(([, id]) => Number(id)));
+    const compares = how !== 'core' && (plan.compares || plan.series);
+    if (how !== 'core') {
+      await running.ask('grow', /^READY$/gm); // also ends the noise
+      if (compares) await take('2.dump');
+      grown = plants();
+      if (plan.series) {
+        await running.ask('grow', /^READY$/gm);
+        await take('3.dump');
+        series = true;
+      }
+      await running.ask('wake', /^DONE$/gm);
+      woken = new Set([...running.output.matchAll(/^WOKE (\d+)/gm)].map(([, id]) => Number(id)));
+    }
+    await running.end();
 
-    const one = await report('-j', '2', '--reachable', file('1.dump'));
-    const counts = facts => new Map([...facts].map(([number, {count}]) => [number, count]));
-    judgeClasses(one.json, way.stripped, heldClasses(plan, counts(first)), plan.garbage, add);
-    if (!early && !way.dump) judgeGoroutines(plan, one.json, begun, woken, add);
-    if (!early && way.dump) judgeGoroutines(plan, {leaked: {...one.json.leaked, proof: 'of a dump'}}, begun, woken, (kind, text) => kind === 'proof' && add(kind, text));
-    judgeSuspect('screen', plan, way, one.json.suspects, first.get(1).added, 'retained', add);
+    const one = await report('-j', '2', '--reachable', first);
+    const counts = new Map([...facts].map(([number, {count}]) => [number, count]));
+    if (plan.moment !== 'load') judgeClasses(one.json, plan, isStripped, heldClasses(plan, counts), facts, add);
+    if (!early) judgeGoroutines(plan, one.json, begun, woken, how !== 'dump' && plan.moment !== 'marking', add);
+    if (!early) judgeLines(plan, one.json, begun, add);
+    const suspect = judgeScreen(plan, isStripped, one.json, facts, add);
 
-    const options = ['--base', file('1.dump'), file('2.dump')];
-    const [two, other] = [await report('-j', '1', ...options), await report('-j', '3', ...options)];
-    if (hash(two.text) !== hash(other.text)) add('threads', 'the report with a base differs between -j 1 and -j 3');
-    judgeSuspect('grew', plan, way, two.json.suspects, grown.get(1).added, 'retained_grown', add);
-    for (const suspect of two.json.suspects)
-      for (const {number, grows} of plan.plants) if (grows === 0 && isOf(suspect, number) && !isOf(suspect, 1)) add('grew', `plant ${number} did not grow: ${JSON.stringify(suspect).slice(0, 200)}`);
+    if (plan.also === 'threads') {
+      const other = await report('-j', '1', '--reachable', first);
+      if (hash(one.text) !== hash(other.text)) add('threads', 'the report differs between -j 1 and -j 2');
+    } else if (plan.also === 'sqlite') {
+      await run('--exe', app, '--format', 'sqlite', '--reachable', '-o', '1.db', first);
+      const reachable = Number(execFileSync('sqlite3', [join(directory, '1.db'), 'select sum(self_size) from node_ where address is not null'], {encoding: 'utf8'}));
+      if (reachable !== one.json.heap.bytes) add('formats', `SQLite has ${reachable} bytes of objects, the report ${one.json.heap.bytes}`);
+    } else if (plan.also === 'snapshot') {
+      await run('--exe', app, '--reachable', '-o', '1.heapsnapshot', first);
+      const {snapshot: {meta}, nodes} = JSON.parse(readFileSync(join(directory, '1.heapsnapshot'), 'utf8'));
+      const width = meta.node_fields.length, at = meta.node_fields.indexOf('self_size');
+      let bytes = 0;
+      for (let i = at; i < nodes.length; i += width) bytes += nodes[i];
+      if (bytes !== one.json.heap.reachable) add('formats', `the snapshot has ${bytes} bytes, the report ${one.json.heap.reachable}`);
+    } else if (suspect?.held_by && suspect.address) {
+      const shown = await report('--show', suspect.held_by, first);
+      if (!shown.text.includes(suspect.address)) add('show', `${suspect.held_by} does not lead to ${suspect.address}: ${shown.text.toString().slice(0, 200)}`);
+    }
+    if (!compares) return undefined;
 
-    await run('--exe', app, '--format', 'sqlite', '--reachable', '-o', file('1.db'), file('1.dump'));
-    const [[reachable]] = execFileSync('sqlite3', ['-separator', ' ', file('1.db'), 'select sum(self_size) from node_ where address is not null'], {encoding: 'utf8'})
-      .trim().split('\n').map(row => row.split(' ').map(Number));
-    const objects = one.json.heap.bytes;
-    if (reachable !== objects) add('formats', `SQLite has ${reachable} bytes of objects, the report ${objects}`);
+    const [leak] = plan.plants, two = await report('--base', '1.dump', '2.dump');
+    judgeSuspect('grew', leak, isStripped, two.json.suspects.find(each => !isOfWaits(each, plan)), grown.get(1).added, 'retained_grown', add, plan.moment === 'load');
+    for (const each of two.json.suspects)
+      for (const plant of plan.plants) if (plant.grows === 0 && !plant.twin && isOf(each, plant)) add('grew', `${tellPlant(plant)} ${plant.moves ? 'moved, and ' : ''}did not grow: ${JSON.stringify(each).slice(0, 300)}`);
+    if (series) judgeTrend(plan, isStripped, JSON.parse((await run('--exe', app, '--format', 'report', '--json', '1.dump', '2.dump', '3.dump').catch(error => {
+      if (error.code === 4) return error;
+      throw error;
+    })).stdout), add);
   } catch (error) {
-    add('failed', error.stderr ? `${error.message.split('\n')[0]}: ${error.stderr.toString().slice(0, 300)}` : String(error.stack));
+    add('failed', error.stderr?.length ? `${error.message.split('\n')[0]}: ${error.stderr.toString().slice(0, 300)}` : String(error.stack));
   } finally {
     await running.end();
+    if (!process.env.KEEP) rmSync(directory, {recursive: true});
   }
+  return undefined;
 }

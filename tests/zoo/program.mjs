@@ -1,10 +1,11 @@
-// Writes the Go program of a plan (grammar.mjs): a module with main.go and the package store, whose path does not end in its name.
+// Writes the Go program of some plans (grammar.mjs), a pack: a module with main.go and the package store, whose path does not end in its
+// name. One build serves all plans of a pack; the program's argument is the seed of the one that it plays.
 //
 // The program obeys its standard input, a line each, and answers with lines: "FACT {json}" of what it holds, then "READY".
 //
 //   (start)     builds the plants, starts the goroutines that wait, makes garbage
 //   dump FILE   writes a dump by WriteHeapDump
-//   grow        adds to the plants that grow, makes noise, collects
+//   grow        adds to the plants that grow, moves those that move, makes noise, collects
 //   wake        wakes all goroutines that something can wake, waits for them, and ends
 //
 // Bytes are what the allocator says: the change of HeapAlloc between two collections. Before the first collection there are none.
@@ -16,15 +17,17 @@ import {containers, elements, holders, waits} from './grammar.mjs';
 
 /** The packages that code may use, by the name it uses. */
 const packages = {
-  atomic: 'sync/atomic', bufio: 'bufio', context: 'context', debug: 'runtime/debug', fmt: 'fmt', heap: 'container/heap', json: 'encoding/json', list: 'container/list',
-  os: 'os', ring: 'container/ring', runtime: 'runtime', store: 'zoo/store.v2', strconv: 'strconv', strings: 'strings', sync: 'sync', time: 'time', weak: 'weak',
+  atomic: 'sync/atomic', bufio: 'bufio', bytes: 'bytes', context: 'context', debug: 'runtime/debug', expvar: 'expvar', fmt: 'fmt', heap: 'container/heap', http: 'net/http', io: 'io',
+  json: 'encoding/json', list: 'container/list', net: 'net', os: 'os', ring: 'container/ring', runtime: 'runtime', signal: 'os/signal', store: 'zoo/store.v2', strconv: 'strconv',
+  strings: 'strings', sync: 'sync', syscall: 'syscall', template: 'text/template', time: 'time', unique: 'unique', unsafe: 'unsafe', weak: 'weak',
 };
 
-const numbered = (code, number) => code.replaceAll('$', String(number));
+const tagged = (code, tag, number) => code.replaceAll('$', tag).replaceAll('#', String(number));
 
-function plantCode({number, container, element, holder, count}) {
+/** Returns the code of a plant. Its types are its own or those of its twin. */
+function plantCode({tag, number, container, element, holder, types = tag}) {
   const c = containers[container], e = elements[element], h = holders[holder];
-  const text = `
+  const own = types === tag ? tagged(`
 ${e.type}
 
 func new$(j int) *E$ { return ${e.make} }
@@ -32,29 +35,30 @@ func new$(j int) *E$ { return ${e.make} }
 ${c.type}
 
 func (c *C$) add(j int) {
-	${c.add.replaceAll('NEW', 'new$(j)')}
+	${c.add.replaceAll('*NEW', '*new$(j)').replaceAll('NEW', 'new$(j)')}
 }
-
-${h.declare}
+`, tag, number) : '';
+  const held = code => tagged(code.replaceAll(/\bC\$/g, `C${types}`).replaceAll(/\b([A-Z])\$/g, '$1h$$'), tag, number);
+  return `${own}
+${held(h.declare)}
 
 //go:noinline
-func hold$() {
-	${h.hold ?? ''}
+func hold${tag}() {
+	${held(h.hold ?? '')}
 }
 
 //go:noinline
-func fill$(from, n int) {
-	c := ${h.get}
+func fill${tag}(from, n int) {
+	c := ${held(h.get)}
 	for j := from; j < from+n; j++ {
 		c.add(j)
 	}
-	${h.put ?? ''}
+	${held(h.put ?? '')}
 }
 `;
-  return numbered(text, number);
 }
 
-function waitCode({number, kind, count}) {
+function waitCode({number, tag, kind, count}) {
   const wait = waits[kind];
   const text = `
 ${wait.declare}
@@ -71,19 +75,53 @@ func wake$() {
 	${wait.wake === undefined ? '' : wait.once || wait.wake === '' ? wait.wake : `for i := 0; i < ${count}; i++ { ${wait.wake} }`}
 }
 `;
-  return numbered(text, number);
+  return tagged(text, tag, number);
+}
+
+/** Returns how many goroutines of a plan begin to wait, and how many of these run again. */
+function goroutinesOf({waits: waiting}) {
+  const count = list => list.reduce((sum, {kind, count}) => sum + count * (waits[kind].each ?? 1), 0);
+  return [count(waiting), count(waiting.filter(({kind}) => kind.startsWith('wakes_')))];
+}
+
+const isTimed = ({waits: waiting}) => waiting.some(({kind}) => waits[kind].timed);
+
+/** Returns the functions that play a plan. */
+function playCode(plan) {
+  const {seed, plants, waits: waiting, garbage, moment} = plan, [begin, wake] = goroutinesOf(plan);
+  const noise = {marking: 'go func() { for !stopped() { runtime.GC(); time.Sleep(500 * time.Microsecond) } }()\n\ttime.Sleep(time.Millisecond)', load: 'go churn()\n\tgo churn()\n\ttime.Sleep(time.Millisecond)'};
+  return `${plants.map(plantCode).join('')}${waiting.map(waitCode).join('')}
+func build${seed}() {
+${plants.map(({number, tag, count}) => `	hold${tag}()\n	grow(${number}, 0, ${count}, ${moment !== 'before'}, fill${tag})\n`).join('')}${waiting.map(({tag}) => `	start${tag}()\n`).join('')}	settle(${begin})
+	litter(${garbage})
+	clear()
+	${noise[moment] ?? ''}
+}
+
+func grow${seed}() {
+${plants.map(({number, tag, count, grows, moves}) => grows ? `	grow(${number}, grown(${number}, ${count}), ${grows}, true, fill${tag})\n` : moves ? `	hold${tag}()\n	fill${tag}(0, ${count})\n` : '').join('')}}
+
+func wake${seed}() {
+	${waiting.map(({tag}) => `wake${tag}()`).join('\n\t')}
+	await(${wake}, ${isTimed(plan)})
+}
+`;
 }
 
 /** Returns the text of main.go. */
-export function programOf(plan) {
-  const {plants, waits: waiting, garbage, moment} = plan;
+export function programOf(plans, hasC = false) {
   const body = `
-var delay = 6 * time.Second
+var delay, _ = time.ParseDuration(os.Getenv("ZOO_DELAY"))
+var start = time.Now()
 
-func until() time.Duration { return delay }
+func until() time.Duration { return delay - time.Since(start) }
 
 var mutex sync.Mutex
-var begun = map[uint64]string{}
+var begun = map[uint64][2]any{}
+var ran int
+var isOver int32
+
+func stopped() bool { return atomic.LoadInt32(&isOver) != 0 }
 
 func goid() uint64 {
 	var b [64]byte
@@ -91,18 +129,54 @@ func goid() uint64 {
 	return n
 }
 
-// began notes the goroutine that calls it: its function is the name.
+// began notes the goroutine that calls it, its function, and the line where it waits next.
 func began() {
-	pc, _, _, _ := runtime.Caller(1)
+	pc, _, line, _ := runtime.Caller(1)
 	mutex.Lock()
-	begun[goid()] = runtime.FuncForPC(pc).Name()
+	begun[goid()] = [2]any{runtime.FuncForPC(pc - 1).Name(), line}
 	mutex.Unlock()
 }
 
 func woke(name string) {
 	mutex.Lock()
+	ran++
 	fmt.Println("WOKE", goid(), name)
 	mutex.Unlock()
+}
+
+// settle waits until as many goroutines have begun, and none of them runs.
+func settle(count int) {
+	for i := 0; i < 2000; i++ {
+		time.Sleep(2 * time.Millisecond)
+		mutex.Lock()
+		n := len(begun)
+		mutex.Unlock()
+		if n < count {
+			continue
+		}
+		b := make([]byte, 1<<18)
+		text := string(b[:runtime.Stack(b, true)])
+		if !strings.Contains(text, "[runnable") && strings.Count(text, "[running") == 1 {
+			break
+		}
+	}
+}
+
+// await waits until as many goroutines have run again, and a moment more for others.
+func await(count int, isTimed bool) {
+	deadline := 20 * time.Second
+	if isTimed {
+		deadline += until()
+	}
+	for end := time.Now().Add(deadline); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		mutex.Lock()
+		n := ran
+		mutex.Unlock()
+		if n >= count {
+			break
+		}
+	}
+	time.Sleep(30 * time.Millisecond)
 }
 
 func fact(v any) {
@@ -147,24 +221,51 @@ func clear() (n int) {
 	return n
 }
 
+// churn is load: it allocates, writes to a map, and sends and receives.
+func churn() {
+	type y struct {
+		s string
+		p *int
+	}
+	m, ch := map[int]*y{}, make(chan *y, 8)
+	for i := 0; !stopped(); i++ {
+		v := &y{strconv.Itoa(i), new(int)}
+		m[i%300] = v
+		ch <- v
+		<-ch
+		if i%200 == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+var counts = map[int]int{}
+
+// grown returns how many elements a plant has.
+func grown(number, count int) int {
+	if n, ok := counts[number]; ok {
+		return n
+	}
+	return count
+}
+
 func grow(number, from, n int, collects bool, fill func(from, n int)) {
 	before := measure(collects)
 	fill(from, n)
 	after := measure(collects)
+	counts[number] = from + n
 	fact(map[string]any{"plant": number, "count": from + n, "added": int64(after - before)})
 }
-${plants.map(plantCode).join('')}${waiting.map(waitCode).join('')}
+${plans.map(playCode).join('')}
 func main() {
-	debug.SetGCPercent(-1)
-	collects := ${moment !== 'before'}
-${plants.map(({number, count}) => `	hold${number}()\n	grow(${number}, 0, ${count}, collects, fill${number})\n`).join('')}${waiting.map(({number}) => `	start${number}()\n`).join('')}
-	time.Sleep(100 * time.Millisecond)
-	litter(${garbage})
-	clear()
-	${moment === 'marking' ? 'go func() { for { runtime.GC() } }()\n\ttime.Sleep(20 * time.Millisecond)' : ''}
+	debug.SetGCPercent(-1)${hasC ? '\n\tallocate(1 << 18)' : ''}
+	var build, grow, wake func()
+	switch os.Args[1] {
+${plans.map(({seed}) => `	case "${seed}":\n		build, grow, wake = build${seed}, grow${seed}, wake${seed}\n`).join('')}	}
+	build()
 	mutex.Lock()
-	for id, name := range begun {
-		fact(map[string]any{"goid": id, "waits": name})
+	for id, each := range begun {
+		fact(map[string]any{"goid": id, "waits": each[0], "line": each[1]})
 	}
 	mutex.Unlock()
 	fmt.Println("READY")
@@ -177,10 +278,13 @@ ${plants.map(({number, count}) => `	hold${number}()\n	grow(${number}, 0, ${count
 			debug.WriteHeapDump(f.Fd())
 			f.Close()
 		case "grow":
-${plants.filter(({grows}) => grows > 0).map(({number, count, grows}) => `			grow(${number}, ${count}, ${grows}, true, fill${number})\n`).join('')}			litter(500)
+			atomic.StoreInt32(&isOver, 1)
+			time.Sleep(2 * time.Millisecond)
+			grow()
+			litter(500)
 			runtime.GC()
 		case "wake":
-${waiting.map(({number}) => `			wake${number}()\n`).join('')}			time.Sleep(delay + time.Second)
+			wake()
 			fmt.Println("DONE")
 			return
 		}
@@ -197,10 +301,35 @@ ${used.map(([, path]) => `\t"${path}"`).join('\n')}
 ${body}`;
 }
 
-/** Writes the program of a plan to a directory, as a module. */
-export function writeProgram(plan, directory) {
+/** Writes the program of some plans to a directory, as a module. hasC: with memory of C, by cgo. */
+export function writeProgram(plans, directory, hasC) {
   mkdirSync(join(directory, 'store.v2'), {recursive: true});
   writeFileSync(join(directory, 'go.mod'), 'module zoo\n\ngo 1.18\n');
-  writeFileSync(join(directory, 'store.v2', 'store.go'), 'package store\n\n// Held keeps what the programs of the zoo put there.\nvar Held [100]any\n');
-  writeFileSync(join(directory, 'main.go'), programOf(plan));
+  writeFileSync(join(directory, 'store.v2', 'store.go'), `package store
+
+// Held keeps what the programs of the zoo put there.
+var Held [100]any
+
+var hidden = map[int]any{}
+
+func Put(n int, v any) { hidden[n] = v }
+
+func Get(n int) any { return hidden[n] }
+`);
+  writeFileSync(join(directory, 'main.go'), programOf(plans, hasC));
+  if (hasC)
+    writeFileSync(join(directory, 'c.go'), `package main
+
+// #include <stdlib.h>
+// #include <string.h>
+import "C"
+import "unsafe"
+
+var ofC unsafe.Pointer
+
+func allocate(n int) {
+	ofC = C.malloc(C.size_t(n))
+	C.memset(ofC, 1, C.size_t(n))
+}
+`);
 }

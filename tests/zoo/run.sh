@@ -3,11 +3,12 @@
 #
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: 1.22 and the current one)
-#   SEED, PROGRAMS       the first seed and how many of each release (default: 1 and 8, with $CHECK_ALL day and 40; day: the
-#                        number of today)
+#   SEED, PROGRAMS       the first seed and how many of each release (default: 5 stripped and 5 plain ones, with $CHECK_ALL 80 of the
+#                        day; day: the number of today)
 #   MINUTES              judges programs for so long instead, one release after the other, from a seed of the moment on
 #
-# Programs with faults stay in build/zoo/RELEASE/SEED. `node tests/zoo/zoo.mjs --shrink` makes them small.
+# Without any of these, the programs of cases.mjs are judged, and some of the day: their faults are printed, and fail nothing, so that the
+# same tree passes tomorrow as well. Programs with faults stay in build/zoo/RELEASE/SEED. `node tests/zoo/zoo.mjs --shrink` makes them small.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/zoo}
@@ -15,10 +16,9 @@ usual=leaks
 . "$top/tests/process/lib.sh"
 g2h=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 may_trace 'zoo' || exit 0
-seed=${SEED:-${CHECK_ALL:+day}} programs=${PROGRAMS:-${CHECK_ALL:+40}}
-seed=${seed:-1} programs=${programs:-8}
-[ "$seed" != day ] || seed=$(date +%Y%m%d)
-[ -z "${MINUTES-}" ] || seed=$(date +%s)
+seed=${SEED:-${CHECK_ALL:+day}} programs=${PROGRAMS:-${CHECK_ALL:+80}}
+[ "$seed" != day ] || seed=$(date +%Y%m%d)0
+[ -z "${MINUTES-}" ] || seed=$(date +%s) programs=${programs:-40}
 end=$(($(date +%s) + 60 * ${MINUTES:-0}))
 
 while :; do
@@ -35,8 +35,18 @@ while :; do
 			esac
 		fi
 		mkdir -p "$build/$release"
-		node "$here/zoo.mjs" "$g2h" "$build/$release" "$seed" "$programs"
+		if [ -n "$seed" ]; then
+			node "$here/zoo.mjs" "$g2h" "$build/$release" "$seed" "${programs:-1}"
+			continue
+		fi
+		for first in 80 160; do node "$here/zoo.mjs" "$g2h" "$build/$release" "$first" "${programs:-5}"; done
+		if [ "$GOROOT" = "$newest" ]; then
+			WAYS=plain node "$here/zoo.mjs" --cases "$g2h" "$build/$release"
+			today=$(date +%Y%m%d)0
+			echo "# seed of the day: $today"
+			STRICT=none node "$here/zoo.mjs" "$g2h" "$build/$release" "$today" 4
+		fi
 	done
 	[ "$(date +%s)" -lt "$end" ] || break
-	seed=$((seed + programs))
+	[ -z "$seed" ] || seed=$((seed + ${programs:-1}))
 done
