@@ -296,5 +296,5 @@ export function planOf(seed, minor) {
   }
   const waiting = Array.from({length: 1 + below(4)}, (_, i) => ({number: 11 + i, tag: `${seed}_${11 + i}`, kind: pick(fits('waits')), count: 1 + below(9)}));
   return {seed, plants, waits: waiting, garbage: below(3) * 1000, moment: pick(['before', 'after', 'after', 'after', 'marking', 'load']), read: pick(['pid', 'pid', 'pid', 'pid', 'fork', 'dump', 'dump', 'core']),
-    compares: chance(3), series: chance(8), also: pick(['sqlite', 'snapshot', 'show', 'threads'])};
+    compares: chance(3), series: chance(8), slows: chance(2), also: pick(['sqlite', 'snapshot', 'show', 'threads'])};
 }

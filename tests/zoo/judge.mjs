@@ -11,7 +11,7 @@
 //   screen      the first suspect is not what has most: its holder, its class, its bytes
 //   show        what the report calls the holder does not lead back to the object
 //   grew        with a base: what grew is not named, or something else is
-//   trend       of three dumps: the same
+//   trend       of four dumps: the same
 //   early       the machine was too busy to judge goroutines
 //   failed      a conversion failed, or complained
 
@@ -163,6 +163,8 @@ function judgeSuspect(kind, plant, isStripped, first, bytes, of, add, isLoose = 
   // Of a container of several parts one part may be said, if it is most.
   const least = (containers[plant.container].split || isLoose ? 0.5 : 1 - SHARE) * bytes - SLACK;
   if (bytes > 0 && (first[of] < least || first[of] > (1 + SHARE) * bytes + SLACK)) return add(kind, `${where}: ${first[of]} bytes, ${bytes} held: ${said}`);
+  const isCounted = first.item === `main.E${plant.types ?? plant.tag}` && !elements[plant.element].self && !containers[plant.container].split && containers[plant.container].count !== 'loose';
+  if (kind === 'screen' && isCounted && first.count !== plant.count) return add(kind, `${where}: ${first.count} are said: ${said}`);
   return undefined;
 }
 
@@ -180,9 +182,9 @@ function judgeScreen(plan, isStripped, report, facts, add) {
   return first;
 }
 
-/** Judges what three dumps say. */
+/** Judges what four dumps say. A leak that slows is rising as well. */
 function judgeTrend(plan, isStripped, trend, add) {
-  const [leak] = plan.plants, rising = [...trend.steady, ...trend.slowing], said = JSON.stringify(rising).slice(0, 300);
+  const [leak] = plan.plants, rising = [...trend.steady, ...trend.slowing ?? []], said = JSON.stringify(rising).slice(0, 300);
   const names = JSON.stringify(rising);
   if (!isOf(rising, leak) && !holderPattern(leak, isStripped).test(names)) add('trend', `${tellPlant(leak)}: ${said}`);
   for (const plant of plan.plants.slice(1))
@@ -226,8 +228,10 @@ export async function judge(program, plan, directory, app, ways, add) {
       if (compares) await take('2.dump');
       grown = plants();
       if (plan.series) {
-        await running.ask('grow', /^READY$/gm);
-        await take('3.dump');
+        for (const name of ['3.dump', '4.dump']) {
+          await running.ask('grow', /^READY$/gm);
+          await take(name);
+        }
         series = true;
       }
       await running.ask('wake', /^DONE$/gm);
@@ -266,7 +270,7 @@ export async function judge(program, plan, directory, app, ways, add) {
     judgeSuspect('grew', leak, isStripped, two.json.suspects.find(each => !isOfWaits(each, plan)), grown.get(1).added, 'retained_grown', add, plan.moment === 'load');
     for (const each of two.json.suspects)
       for (const plant of plan.plants) if (plant.grows === 0 && !plant.twin && isOf(each, plant)) add('grew', `${tellPlant(plant)} ${plant.moves ? 'moved, and ' : ''}did not grow: ${JSON.stringify(each).slice(0, 300)}`);
-    if (series) judgeTrend(plan, isStripped, JSON.parse((await run('--exe', app, '--format', 'report', '--json', '1.dump', '2.dump', '3.dump').catch(error => {
+    if (series) judgeTrend(plan, isStripped, JSON.parse((await run('--exe', app, '--format', 'report', '--json', '1.dump', '2.dump', '3.dump', '4.dump').catch(error => {
       if (error.code === 4) return error;
       throw error;
     })).stdout), add);

@@ -99,7 +99,7 @@ ${plants.map(({number, tag, count}) => `	hold${tag}()\n	grow(${number}, 0, ${cou
 }
 
 func grow${seed}() {
-${plants.map(({number, tag, count, grows, moves}) => grows ? `	grow(${number}, grown(${number}, ${count}), ${grows}, true, fill${tag})\n` : moves ? `	hold${tag}()\n	fill${tag}(0, ${count})\n` : '').join('')}}
+${plants.map(({number, tag, count, grows, moves}) => grows ? `	grow(${number}, grown(${number}, ${count}), ${plan.slows ? `${grows}/rounds+1` : grows}, true, fill${tag})\n` : moves ? `	hold${tag}()\n	fill${tag}(0, ${count})\n` : '').join('')}}
 
 func wake${seed}() {
 	${waiting.map(({tag}) => `wake${tag}()`).join('\n\t')}
@@ -240,6 +240,7 @@ func churn() {
 }
 
 var counts = map[int]int{}
+var rounds int
 
 // grown returns how many elements a plant has.
 func grown(number, count int) int {
@@ -280,6 +281,7 @@ ${plans.map(({seed}) => `	case "${seed}":\n		build, grow, wake = build${seed}, g
 		case "grow":
 			atomic.StoreInt32(&isOver, 1)
 			time.Sleep(2 * time.Millisecond)
+			rounds++
 			grow()
 			litter(500)
 			runtime.GC()
