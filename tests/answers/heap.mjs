@@ -285,7 +285,7 @@ export class Heap {
 }
 
 /** Returns what a report calls a variable without a symbol, which is known by the function that uses it; undefined for others. */
-function unnamedVariable(name) {
+export function unnamedVariable(name) {
   const [, how, user, address] = /^global (set|initialized|used) by (.*?)(?: \S+:\d+)? (\(0x[0-9a-f]+\).*)$/s.exec(name) ?? [];
   return how && `the global ${how} by ${user} ${address}`;
 }

@@ -12,7 +12,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
 import {end, test} from '../tap.mjs';
-import {Heap, isBelow} from './heap.mjs';
+import {Heap, isBelow, unnamedVariable} from './heap.mjs';
 
 const [CLASSES, OBJECTS] = process.env.CHECK_ALL ? [3, 3] : [2, 1]; // of which --path-to is asked
 const [LARGEST, READ] = process.env.CHECK_ALL ? [60, Infinity] : [2, 5]; // objects on the page; expressions that are read back
@@ -38,6 +38,9 @@ export function walk(program, database, options, check) {
   const pages = pagesOf(process.env.GOROOT);
   if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
+  check('suspects share nothing', () => walker.apart(report.suspects));
+  for (const {held_by: variable, address, is_goroutines: isPlace} of report.suspects)
+    if (variable && !address && !isPlace && !/ … /.test(variable)) check(`--path-to ${variable}`, () => walker.variable(variable, reportOf('--path-to', variable)));
   const answers = walker.questions(report).map(asked => ({asked, answer: reportOf('--path-to', asked)}));
   for (const {asked, answer} of answers) check(`--path-to ${asked}`, () => walker.path(answer));
   const isTyped = options.includes('--exe');
@@ -261,7 +264,7 @@ class Walker {
 
   /** Checks a container: its bytes and parts, how many entries it has, and that the example is one of these. */
   container(suspect) {
-    const {heap} = this, {count, each, retained} = suspect;
+    const {heap} = this, {each, retained} = suspect, count = suspect.is_entries ? suspect.entries : suspect.count;
     let top = suspect.address ? this.lineOf[this.nodeAt(suspect.address)] : this.lines.find(line => line.name === suspect.in.variable && line.kind === 'root');
     assert.ok(top, `there is no ${suspect.held_by}`);
     while (/\.indirect\[/.test(top.name)) top = top.parent; // the trie of a sync.Map
@@ -272,7 +275,7 @@ class Walker {
     assert.ok(suspect.is_whole || grown ? retained <= most : retained < most, `${retained} of ${most}`);
     if (suspect.is_whole && !grown) assert.equal(retained, most);
     const items = inside.filter(line => line.name === suspect.item && line.kind === 'class').flatMap(({nodes}) => nodes);
-    assert.ok(items.length >= count, `${items.length} ${suspect.item}`);
+    assert.ok(items.length >= suspect.count, `${items.length} ${suspect.item}`);
     if (each) {
       assert.equal(each.retained, quotient(retained, count));
       const parts = sum(each.parts ?? [], ({bytes}) => bytes) + (each.slots ?? 0) + (each.rest ?? 0);
@@ -282,8 +285,35 @@ class Walker {
         else assert.ok(bytes <= bytesOf(name), `${name} ${bytes} of ${bytesOf(name)}`);
       }
     }
-    if (!/ … /.test(suspect.example))
-      assert.ok([...heap.walk(suspect.example)].some(node => isBelow(this.lineOf[node], top)), `${suspect.example} is not in ${suspect.held_by}`);
+    if (/ … /.test(suspect.example)) return;
+    const named = suspect.address && this.nodeAt(suspect.address), ends = [...heap.walk(suspect.example)];
+    assert.ok(ends.some(node => isBelow(this.lineOf[node], top)), `${suspect.example} is not in ${suspect.held_by}`);
+    if (named && top.nodes.length > 1 && top.nodes.includes(named)) // of several containers the one that has the example is named
+      assert.ok(ends.some(node => heap.dominates(named, node)), `${suspect.example} is in another one than ${suspect.held_by}`);
+  }
+
+  /** Checks that no two suspects have an object in common: what is a whole container, or a class, is below no other. */
+  apart(suspects) {
+    const taken = new Map();
+    for (const [i, suspect] of suspects.entries()) {
+      if (!suspect.address || suspect.is_goroutines || suspect.is_deferred || !(suspect.is_whole ?? !suspect.each)) continue;
+      for (const line of this.lines.filter(line => isBelow(line, this.lineOf[this.nodeAt(suspect.address)]))) {
+        assert.ok(!taken.has(line), `${chain(line)} is in suspects ${taken.get(line) + 1} and ${i + 1}`);
+        taken.set(line, i);
+      }
+    }
+  }
+
+  /** Checks what is said of a variable whose words point to several objects. */
+  variable(name, {variable}) {
+    const {heap} = this, node = heap.name.findIndex((each, i) => heap.kind[i] === 'root' && (unnamedVariable(each) ?? each) === name);
+    assert.ok(node >= 0, `there is no ${name}`);
+    assert.deepEqual([variable.name, variable.retained], [name, heap.retained[node]]);
+    const edges = [...heap.edgesOf(node)].filter(edge => !heap.isWeak[edge]);
+    for (const {word, address, retained} of variable.holds) {
+      const edge = edges.find(each => heap.address[heap.to[each]] === addressOf(address) && heap.label[each].replace(/^\./, '') === word);
+      assert.equal(heap.retained[heap.to[edge]], retained, word);
+    }
   }
 
   suspectOf(suspect, line) {

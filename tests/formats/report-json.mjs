@@ -40,8 +40,10 @@ test(`${name}: suspects`, () => {
   report.suspects.forEach((suspect, index) => {
     const grown = suspect.retained_grown !== undefined;
     has(`${index + 1} ${grown ? change(suspect.retained_grown, bytes) : bytes(suspect.retained)}`);
-    assert.ok(lines.some(line => line.includes(grown ? `${change(suspect.count_grown)} ${suspect.item}, now ${count(suspect.count)}` : `${count(suspect.count)} ${suspect.item}`)));
+    const [number, more, what] = suspect.is_entries ? [suspect.entries, suspect.entries_grown, 'entries'] : [suspect.count, suspect.count_grown, suspect.item];
+    assert.ok(lines.some(line => line.includes(grown ? `${change(more)} ${what}, now ${count(number)}` : `${count(number)} ${what}`)));
     if (suspect.held_by) has(`held by ${suspect.held_by}`);
+    if (suspect.container) has(`, a ${suspect.container.kind} of ${count(suspect.container.entries)} entr`);
     if (suspect.each) has(`each ${bytes(suspect.each.retained)}`);
     if (suspect.each?.parts)
       assert.equal(suspect.each.parts.reduce((sum, part) => sum + part.bytes, 0) + (suspect.each.slots ?? 0) + (suspect.each.rest ?? 0), suspect.each.retained);

@@ -3,6 +3,7 @@
 //
 //	within 5
 //	case buckets SHAPE=buckets
+//	is r.suspects[0].container.entries === 30000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 30,000 \[\]int64, in map\[string\]\[\]int64$
 //	says[plain] held by     main\.buckets(, a .*)?$
 //	case lru SHAPE=lru
@@ -21,12 +22,15 @@
 //	ways plain
 //	says[plain] ^  1 .* 20,000 main\.topic, in main\.bus$
 //	case queue SHAPE=queue
+//	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
 //	says[plain] held by     main\.queue(, a .*)?$
 //	case nested SHAPE=nested
+//	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 20,000 map\[string\]main\.point, in map\[int\]map\[string\]main\.point$
 //	says[plain] held by     main\.nested(, a .*)?$
 //	case generic SHAPE=generic
+//	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	is r.suspects[0].count === 20000 && r.suspects[0].item.startsWith('main.box[')
 //	says[plain] held by     main\.generic\.
 //	case sharded SHAPE=sharded
