@@ -12,10 +12,9 @@
 
 /* ==== calls ==== */
 
-struct g2h_error *calls_init(struct calls *calls, const struct g2h_exe *exe)
+void calls_init(struct calls *calls, const struct g2h_exe *exe)
 {
-    *calls = (struct calls){.inlining = NULL};
-    return exe ? g2h_inlining_create(exe, &calls->inlining) : NULL;
+    *calls = (struct calls){.exe = exe};
 }
 
 void calls_deinit(struct calls *calls)
@@ -53,6 +52,8 @@ struct g2h_error *calls_read(struct calls *calls, struct g2h_memprof site)
         TRY_MEMORY(vector_push(&calls->list, call));
     }
     /* The dump records inlined calls as calls of the function they are inlined in. */
+    if (calls->exe && !calls->inlining) /* not for a heap without samples: it takes long */
+        TRY(g2h_inlining_create(calls->exe, &calls->inlining));
     if (calls->inlining) {
         TRY_MEMORY(vector_grow(&calls->list, (size_t)G2H_MOST_INLINED));
         TRY(g2h_inlining_repair(calls->inlining, calls->list.data, &calls->list.count));
@@ -236,7 +237,7 @@ struct g2h_error *allocated_find(const struct merged *merged, struct allocated *
     struct g2h_sampling sampling;
     g2h_sampling(g2h_view_heap(merged->view), &sampling);
     finder.rate = sampling.rate;
-    TRY(calls_init(&finder.calls, finder.exe));
+    calls_init(&finder.calls, finder.exe);
     return find_all(&finder);
 }
 

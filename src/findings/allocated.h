@@ -22,15 +22,16 @@
 
 /* The calls of one stack. */
 struct calls {
-    struct g2h_inlining *inlining; /* NULL: no executable */
+    const struct g2h_exe *exe;     /* NULL: none */
+    struct g2h_inlining *inlining; /* NULL: no executable, or no stack has been read yet */
     VECTOR(struct g2h_call) list;  /* innermost first */
     size_t first; /* the first call that is shown: the runtime's allocation functions are left out,
                    * unless it allocates for itself */
 };
 
 /* Prepares for reading the stacks of a heap. exe is the executable that wrote it; NULL: none is
- * known. The caller calls calls_deinit() in any case. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *calls_init(struct calls *calls, const struct g2h_exe *exe);
+ * known. The caller calls calls_deinit() in any case. */
+void calls_init(struct calls *calls, const struct g2h_exe *exe);
 
 void calls_deinit(struct calls *calls);
 

@@ -360,8 +360,10 @@ static void link_branches(const struct containers *containers, struct container_
     uint32_t samples[MOST_BRANCHES] = {0}, left = links->count;
     for (uint32_t i = 1; i < merged->of_count && left > 0; i++) {
         const uint8_t branch = merged->of[i] != MERGED_NONE ? links->which[merged->of[i]] : 0;
+        if (branch == 0 || samples[branch - 1] == SAMPLES)
+            continue;
         const uint32_t node = g2h_dominators_node(containers->findings->dominators, i);
-        if (branch == 0 || samples[branch - 1] == SAMPLES || node == UINT32_MAX)
+        if (node == UINT32_MAX)
             continue;
         samples[branch - 1] += note_pointers(containers, links, node, branch - 1u, hits);
         left -= samples[branch - 1] == SAMPLES;

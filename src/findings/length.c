@@ -12,23 +12,30 @@ enum { LEAST_SLICE = 200 /* divisor: the share of the heap of a slice whose leng
 
 CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
 
-bool entries_length(const struct g2h_view *view, struct g2h_values *values,
-                    const struct g2h_location *map, uint64_t *ret)
+/* Finds the value of a map's header that is the number of entries, and reads it. */
+static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
+                         const struct g2h_location *map, struct g2h_value *value, uint64_t *ret)
 {
     const uint64_t sign = (uint64_t)1 << 63;
-    struct g2h_value value;
     g2h_values_begin_at(values, map);
-    while (g2h_values_next(values, &value)) {
-        const bool is_used = value.path_size == 4 && memcmp(value.path, "used", 4) == 0,
-                   is_count = value.path_size == 5 && memcmp(value.path, "count", 5) == 0;
+    while (g2h_values_next(values, value)) {
+        const bool is_used = value->path_size == 4 && memcmp(value->path, "used", 4) == 0,
+                   is_count = value->path_size == 5 && memcmp(value->path, "count", 5) == 0;
         if (!is_used && !is_count)
             continue;
-        if (!g2h_value_order(view, &value, ret))
+        if (!g2h_value_order(view, value, ret))
             return false;
-        *ret ^= value.kind == G2H_VALUE_INT ? sign : 0; /* count is an int, used a uint64 */
+        *ret ^= value->kind == G2H_VALUE_INT ? sign : 0; /* count is an int, used a uint64 */
         return *ret < sign;
     }
     return false;
+}
+
+bool entries_length(const struct g2h_view *view, struct g2h_values *values,
+                    const struct g2h_location *map, uint64_t *ret)
+{
+    struct g2h_value value;
+    return read_entries(view, values, map, &value, ret);
 }
 
 /* Reads a field of an object that is a count, by its path. */
@@ -171,6 +178,9 @@ static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t l
     struct g2h_location location;
     struct g2h_node array;
     size_t size;
+    if (merged_is_runtime(merged,
+                          nodes[above].kind == MERGED_VARIABLE ? nodes[above].parent : above))
+        return NULL; /* its structures are large, and no program's */
     g2h_view_brief(merged->view, nodes[line].example, &array);
     if (nodes[above].kind == MERGED_CLASS && nodes[above].count == 1) {
         g2h_values_begin(values, nodes[above].example);
@@ -193,10 +203,39 @@ static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t l
     return NULL;
 }
 
+/* Where the headers of maps have the number of entries: all maps of a program have the same header,
+ * so it is found in one of them. */
+struct map_count {
+    struct g2h_value value;
+    uint64_t offset; /* in the contents of the map's header */
+    bool is_known;
+};
+
+/* Reads the entries of a map, as entries_length() does, but by the place that is known already. */
+static bool read_map(const struct g2h_view *view, struct g2h_values *values,
+                     const struct g2h_location *map, struct map_count *count, uint64_t *ret)
+{
+    const uint64_t sign = (uint64_t)1 << 63;
+    if (!count->is_known) {
+        count->is_known = read_entries(view, values, map, &count->value, ret);
+        if (count->is_known)
+            count->offset = (uint64_t)(count->value.data - map->bytes.data);
+        return count->is_known;
+    }
+    if (map->bytes.size < count->value.size || count->offset > map->bytes.size - count->value.size)
+        return false;
+    count->value.data = map->bytes.data + count->offset;
+    if (!g2h_value_order(view, &count->value, ret))
+        return false;
+    *ret ^= count->value.kind == G2H_VALUE_INT ? sign : 0;
+    return *ret < sign;
+}
+
 /* The example of a node that is one object is this object: memory of a map is no example. */
 struct g2h_error *length_note_all(struct merged *merged)
 {
     _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
+    struct map_count count = {.is_known = false};
     struct g2h_location location;
     struct g2h_node read;
     const uint64_t least = merged_held(merged, 0) / LEAST_SLICE;
@@ -215,9 +254,12 @@ struct g2h_error *length_note_all(struct merged *merged)
         if (!may_have_length(merged, i))
             continue;
         g2h_view_brief(merged->view, node->example, &read);
-        if (read.object != UINT32_MAX &&
-            g2h_location_of_object(merged->view, read.object, &location) &&
-            read_object(merged, i, values, &location, &length))
+        if (read.object == UINT32_MAX ||
+            !g2h_location_of_object(merged->view, read.object, &location))
+            continue;
+        if (merged_form(merged, i) == G2H_FORM_MAP
+                ? read_map(merged->view, values, &location, &count, &length)
+                : read_object(merged, i, values, &location, &length) != NULL)
             node->entries = length;
     }
     return NULL;

@@ -1476,44 +1476,104 @@ static uint32_t variable_below(const struct findings *findings, uint32_t package
                : MERGED_NONE;
 }
 
-/* Appends the variables whose objects lead to those of an item, or to the objects that hold these,
- * which are right below their package because the variables hold them together: "main.queue,
- * main.failures". Goes over all edges. */
-static struct g2h_error *append_variables(const struct findings *findings, uint32_t item,
-                                          struct text *text)
+/* Removes the variable that a path begins with from a list of variables, "main.a, main.b": held by
+ * has said it. */
+static void drop_holder(struct text *variables, const struct text *path)
 {
-    enum { MOST = 4, EDGES = 256 };
-    uint32_t package = findings_node(findings, item)->parent;
-    struct g2h_edges *edges = paths_edges(findings->paths);
-    struct g2h_edge read[EDGES];
-    uint32_t found[MOST + 1], count = 0, end;
-    size_t got;
+    static const char comma[] = ", ";
+    size_t end, kept = 0;
+    for (size_t at = 0; at < variables->size; at = end + sizeof(comma) - 1) {
+        char *name = variables->data + at;
+        const char *next = memmem(name, variables->size - at, comma, sizeof(comma) - 1);
+        const size_t size = next ? (size_t)(next - name) : variables->size - at;
+        end = at + size;
+        if (path->size >= size && memcmp(path->data, name, size) == 0 &&
+            (path->size == size || strchr(".[ ", path->data[size])))
+            continue;
+        if (kept > 0)
+            memcpy(variables->data + kept, comma, sizeof(comma) - 1);
+        kept += kept > 0 ? sizeof(comma) - 1 : 0;
+        memmove(variables->data + kept, name, size);
+        kept += size;
+    }
+    variables->size = kept;
+}
+
+enum { SHARERS_MOST = 4 };
+
+/* The variables whose objects lead to those of an item, or to the objects that hold these, which
+ * are right below their package because the variables hold them together. */
+struct sharing {
+    struct who *who;
+    uint32_t item, package;
+    uint32_t found[SHARERS_MOST + 1], count;
+};
+
+/* Finds the item whose sharers are to be found. Returns false if it is not below a package. */
+static bool sharing_begin(const struct findings *findings, struct who *who, struct sharing *ret)
+{
+    uint32_t item = who->suspect.item, package = findings_node(findings, item)->parent;
     while (findings_node(findings, package)->kind == MERGED_CLASS) {
         item = package;
         package = findings_node(findings, item)->parent;
     }
-    if (!findings_is_kind(findings, package, G2H_NODE_PACKAGE) &&
-        !merged_is_island(&findings->merged, package))
-        return NULL;
+    *ret = (struct sharing){.who = who, .item = item, .package = package};
+    return findings_is_kind(findings, package, G2H_NODE_PACKAGE) ||
+           merged_is_island(&findings->merged, package);
+}
+
+/* Notes the variable that an edge comes from, if it leads to an object of the item. */
+static void sharing_add(const struct findings *findings, struct sharing *sharing,
+                        const struct g2h_edge *edge, uint32_t merged)
+{
+    uint32_t known = 0;
+    const bool is_item = merged == sharing->item ||
+                         (findings_node(findings, sharing->item)->kind == MERGED_VARIABLE &&
+                          findings_node(findings, merged)->parent == sharing->item);
+    if (!is_item || sharing->count > SHARERS_MOST || (edge->flags & G2H_EDGE_WEAK) != 0)
+        return;
+    sharing->found[sharing->count] = variable_below(findings, sharing->package, edge->source);
+    while (sharing->found[known] != sharing->found[sharing->count])
+        known++;
+    sharing->count += known == sharing->count && sharing->found[known] != MERGED_NONE;
+}
+
+/* Finds the variables of several items: goes over all edges once. */
+static void sharing_find(const struct findings *findings, struct sharing *list, size_t count)
+{
+    enum { EDGES = 256 };
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge read[EDGES];
+    size_t got, open = count;
     g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
-    while (count <= MOST && (got = g2h_edges_read(edges, read, EDGES)) > 0)
-        for (size_t i = 0; i < got && count <= MOST; i++) {
-            if (!is_object_of(findings, read[i].target, item) ||
-                (read[i].flags & G2H_EDGE_WEAK) != 0)
-                continue;
-            found[count] = variable_below(findings, package, read[i].source);
-            uint32_t known = 0;
-            while (found[known] != found[count])
-                known++;
-            count += known == count && found[count] != MERGED_NONE;
+    while (open > 0 && (got = g2h_edges_read(edges, read, EDGES)) > 0) {
+        for (size_t i = 0; i < got; i++) {
+            const uint32_t merged =
+                findings->merged.of[g2h_dominators_number(findings->dominators, read[i].target)];
+            for (size_t j = 0; j < count; j++)
+                sharing_add(findings, &list[j], &read[i], merged);
         }
-    for (uint32_t i = 0; i < count && i < MOST && count > 1; i++) {
+        open = 0;
+        for (size_t j = 0; j < count; j++)
+            open += list[j].count <= SHARERS_MOST;
+    }
+}
+
+/* Appends the variables that were found: "main.queue, main.failures". */
+static struct g2h_error *sharing_append(const struct findings *findings,
+                                        const struct sharing *sharing)
+{
+    struct text *text = &sharing->who->sharers;
+    uint32_t end;
+    for (uint32_t i = 0; i < sharing->count && i < SHARERS_MOST && sharing->count > 1; i++) {
         _cleanup_(text_deinit) struct text path = {0};
-        TRY(append_variable(findings, found[i], &path, &end));
+        TRY(append_variable(findings, sharing->found[i], &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
         text_append(text, path.data, path.size);
     }
-    text_append_string(text, count > MOST ? " and others" : "");
+    text_append_string(text, sharing->count > SHARERS_MOST ? " and others" : "");
+    TRY_MEMORY(!text->failed);
+    drop_holder(text, &sharing->who->path);
     return NULL;
 }
 
@@ -1696,29 +1756,6 @@ static bool is_shared(const struct findings *findings, uint32_t item)
            findings_is_kind(findings, above, G2H_NODE_BSS);
 }
 
-/* Removes the variable that a path begins with from a list of variables, "main.a, main.b": held by
- * has said it. */
-static void drop_holder(struct text *variables, const struct text *path)
-{
-    static const char comma[] = ", ";
-    size_t end, kept = 0;
-    for (size_t at = 0; at < variables->size; at = end + sizeof(comma) - 1) {
-        char *name = variables->data + at;
-        const char *next = memmem(name, variables->size - at, comma, sizeof(comma) - 1);
-        const size_t size = next ? (size_t)(next - name) : variables->size - at;
-        end = at + size;
-        if (path->size >= size && memcmp(path->data, name, size) == 0 &&
-            (path->size == size || strchr(".[ ", path->data[size])))
-            continue;
-        if (kept > 0)
-            memcpy(variables->data + kept, comma, sizeof(comma) - 1);
-        kept += kept > 0 ? sizeof(comma) - 1 : 0;
-        memmove(variables->data + kept, name, size);
-        kept += size;
-    }
-    variables->size = kept;
-}
-
 /* Of strings of very different sizes, which have no average, only the large ones are a suspect's
  * objects: those of half the average and more, if these are fewer and have nearly all bytes. */
 static void find_large(const struct findings *findings, struct who *who)
@@ -1759,8 +1796,10 @@ struct g2h_error *who_find_path(const struct findings *findings, struct who *who
     return length_find(findings, who->path_end, &who->path, &who->length);
 }
 
-/* Finds what a report shows below a suspect; stacks and deferred calls have no such details. */
-static struct g2h_error *find_details(const struct findings *findings, struct who *who)
+/* Finds what a report shows below a suspect, but for those who share it: those to be found are
+ * added to sharing. Stacks and deferred calls have no such details. */
+static struct g2h_error *find_details(const struct findings *findings, struct who *who,
+                                      struct sharing *sharing, size_t *ret_count)
 {
     const struct suspect *suspect = &who->suspect;
     uint32_t end;
@@ -1779,14 +1818,13 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (suspect->pinned.arrays == 0)
         TRY(views_find(findings, suspect->item, &who->views));
     TRY(keys_find(findings, suspect->item, &who->keys));
-    TRY(append_variables(findings, suspect->item, &who->sharers));
+    *ret_count += sharing_begin(findings, who, &sharing[*ret_count]);
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
         who->path_end != who->example.node && who->path_of == 0)
         TRY(path_append(findings->paths, who->example.node, &who->entry, &end));
     if (who->entry.size > 0 && memmem(who->entry.data, who->entry.size, "…", strlen("…")))
         who->entry.size = 0; /* far along a list: it leads nowhere, and is one of many */
-    TRY_MEMORY(!who->path.failed && !who->sharers.failed && !who->entry.failed);
-    drop_holder(&who->sharers, &who->path);
+    TRY_MEMORY(!who->path.failed && !who->entry.failed);
     return NULL;
 }
 
@@ -1887,6 +1925,8 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
     _cleanup_vector_ suspect_vector suspects = {0};
+    struct sharing sharing[WHO_SUSPECTS];
+    size_t count = 0;
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
     for (size_t i = 0; i < suspects.count; i++)
@@ -1898,8 +1938,12 @@ struct g2h_error *who_find(const struct findings *findings, struct who_suspects 
     while (ret->count < WHO_SUSPECTS && ret->count < suspects.count) {
         struct who *who = &ret->list[ret->count];
         who->suspect = suspects.data[ret->count++];
-        TRY(find_details(findings, who));
+        TRY(find_details(findings, who, sharing, &count));
     }
+    if (count > 0)
+        sharing_find(findings, sharing, count);
+    for (size_t i = 0; i < count; i++)
+        TRY(sharing_append(findings, &sharing[i]));
     return NULL;
 }
 

@@ -320,7 +320,7 @@ static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigne
                                                             .rate = source->rate};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&all.profile, buffer));
-    TRY(calls_init(&all.calls, g2h_view_exe(source->view)));
+    calls_init(&all.calls, g2h_view_exe(source->view));
     return pprof_alloc_put_profile(&all, source->options->program);
 }
 
