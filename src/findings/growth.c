@@ -419,6 +419,7 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
                            .bytes = (int64_t)(now->bytes - before.bytes),
                            .count = (int64_t)(now->count - before.count),
                            .entries = is_known ? (int64_t)(now->entries - before.entries) : 0,
+                           .has_entries = is_known,
                            .before = number};
 }
 

@@ -22,7 +22,8 @@ struct growth {
     int64_t most;      /* within of the nearest node, from here upwards, that has not shrunk */
     int64_t more, own; /* count and bytes, if they have grown: of objects without what has moved
                         * here; they are not more than the class has in the whole heap */
-    int64_t entries;   /* of one container (struct merged_node), if its length was known before */
+    int64_t entries;   /* of one container (struct merged_node); */
+    bool has_entries;  /* if its length is known, and was */
     uint64_t weight;   /* the most that within is, here or in a node below */
     uint32_t before;   /* its number in the base; MERGED_NONE: the base does not have it */
 };

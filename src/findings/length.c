@@ -8,7 +8,7 @@
 
 #include "base/scope.h"
 
-enum { LEAST_SLICE = 200 /* divisor: the share of the heap of a slice whose length is noted */ };
+enum { LEAST_SLICE = 1000 /* divisor: the share of the heap of a slice whose length is noted */ };
 
 CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
 

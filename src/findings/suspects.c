@@ -202,7 +202,8 @@ static void set_entries(const struct suspects_finder *finder, struct suspect *su
         return;
     suspect->entries = merged->nodes.data[node].entries;
     suspect->entries_grown = finder->growth ? finder->growth->data[node].entries : 0;
-    suspect->is_entries = suspect_node_of_entries(merged, suspect) != MERGED_NONE;
+    suspect->is_entries = suspect_node_of_entries(merged, suspect) != MERGED_NONE &&
+                          (!finder->growth || finder->growth->data[node].has_entries);
 }
 
 uint64_t suspect_entries(const struct suspect *suspect)

@@ -455,11 +455,23 @@ static void forget_held(struct g2h_trend *trend)
     trend->held.count = trend->contained.count = trend->parts.count = 0;
 }
 
+/* Returns whether the entries of a place are known in all heaps that have it, by its own count. */
+static bool knows_entries(const struct g2h_trend *trend, uint32_t place)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < trend->heaps.count; i++) {
+        const struct trend_value value = trend_value_of(trend, i, place);
+        if (value.count > 0 && value.entries == 0)
+            return false;
+        is_any = value.entries > 0;
+    }
+    return is_any;
+}
+
 /* Returns whether a place is one map that holds nothing, or the like: it grows by its entries. */
 static bool grows_by_entries(const struct g2h_trend *trend, uint32_t place)
 {
-    return trend->heaps.count > 0 && trend->places.data[place].child == MERGED_NONE &&
-           trend_value_of(trend, trend->heaps.count - 1, place).entries > 0;
+    return trend->places.data[place].child == MERGED_NONE && knows_entries(trend, place);
 }
 
 /* ---- containers of the last heap ---- */
@@ -604,7 +616,8 @@ static struct g2h_error *add_parts(const struct container_search *search, uint32
         if (container_has(&search->containers, container, i))
             TRY(add_part(trend, found, places[i], TREND_RETAINED));
     const uint32_t counted = suspect_node_of_entries(&search->findings->merged, suspect);
-    if (counted != MERGED_NONE)
+    if (counted != MERGED_NONE && places[counted] != MERGED_NONE &&
+        knows_entries(trend, places[counted]))
         return add_part(trend, found, places[counted], TREND_ENTRIES);
     for (uint32_t i = item; i < search->findings->merged.nodes.count; i++)
         if (search->is_in[i] && nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[item].name)

@@ -110,6 +110,7 @@ type place struct {
 	Count    int64    `json:"count_grown"`
 	Retained int64    `json:"retained_grown"`
 	HeldBy   string   `json:"held_by"`
+	Example  string   `json:"example"` // one of a container's entries, if HeldBy leads to the container
 }
 
 // goroutines are those at one location: goroutines[] in docs/report.md.
@@ -172,6 +173,11 @@ func (s *series) find(c *config, named bool) (lines []string, may bool, err erro
 	var trend trend
 	if err := s.report(&trend, named, s.names...); err != nil {
 		return nil, false, err
+	}
+	for i := range trend.Steady {
+		if p := &trend.Steady[i]; p.Example != "" {
+			p.HeldBy = p.Example
+		}
 	}
 	var stuck []goroutines
 	if c.goroutines || named && haveGoroutines(trend.Steady) {
