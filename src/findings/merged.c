@@ -285,25 +285,6 @@ static struct g2h_error *name_in_variable(struct merging *merging, const struct 
     return own_name(merging->merged, text->data, text->size, ret);
 }
 
-/* Returns whether an edge is one of both words of a container/list.List that lead to its elements:
- * these two elements are like all others of the list. */
-static bool is_end_of_list(const struct merging *merging, const struct g2h_edge *edge)
-{
-    static const char *const ends[] = {"root.next", "root.prev"};
-    struct g2h_node read;
-    size_t size;
-    const char *name = g2h_view_name(merging->view, edge->name, &size);
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-        const size_t length = strlen(ends[i]);
-        if (size < length || memcmp(name + size - length, ends[i], length) != 0)
-            continue;
-        g2h_view_brief(merging->view, edge->target, &read);
-        return read.name != G2H_NAME_NONE &&
-               g2h_view_runtime_class(merging->view, read.name) == G2H_RUNTIME_ENTRY;
-    }
-    return false;
-}
-
 /* Records, for each node that only the given node holds, the name of the edge that leads there. Of
  * several edges the last one counts: in frames the last ones are those of variables that have
  * names. A variable names what only its package holds, too. */
@@ -321,8 +302,7 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
         uint32_t name, known;
         const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
         if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
-            edge.target < synthetic || (above != node && above != package) ||
-            (read.kind == G2H_NODE_VARIABLE && is_end_of_list(merging, &edge)))
+            edge.target < synthetic || (above != node && above != package))
             continue;
         if (above == node)
             TRY(numberless_name(merging, edge.name, &name));
@@ -355,6 +335,52 @@ static struct g2h_error *name_all_held(struct merging *merging)
         if (names_what_it_holds(node.kind))
             TRY(name_held(merging, edges, i));
     }
+    return NULL;
+}
+
+enum { FORGOTTEN = MAP_NONE - 1 }; /* a name in merged->variables that is no longer used */
+
+/* Returns the name of the pointer of a variable to a node of the view, or MAP_NONE. */
+static uint32_t pointer_of_variable(const struct merging *merging, uint32_t node)
+{
+    const uint32_t name = map_get(&merging->merged->variables, node);
+    return name == FORGOTTEN ? MAP_NONE : name;
+}
+
+/* Returns whether a node of the view with a number is an object that a variable's node holds. */
+static bool is_held_by_variable(const struct merging *merging, uint32_t number)
+{
+    return g2h_dominators_node(merging->dominators, number) != UINT32_MAX &&
+           merged_is_object(merging->by_number[number].merged) &&
+           merging->by_number[g2h_dominators_above(merging->dominators, number)].merged ==
+               G2H_NODE_VARIABLE;
+}
+
+/* The elements of a list that the words of a variable point to, its first and its last, are like
+ * all others: if a variable holds many objects of a class that no word alone holds, those of its
+ * words are not called after these. */
+static struct g2h_error *forget_ends(struct merging *merging)
+{
+    enum { MANY = 4 };
+    const struct g2h_dominators *dominators = merging->dominators;
+    struct map *variables = &merging->merged->variables;
+    _cleanup_(map_deinit) struct map counts = {0};
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 1; i < merging->count; i++) {
+            if (!is_held_by_variable(merging, i))
+                continue;
+            const uint32_t node = g2h_dominators_node(dominators, i);
+            const uint64_t key =
+                map_hash_pair(g2h_dominators_above(dominators, i), merging->by_number[i].name);
+            const bool has_word = map_get(variables, node) != MAP_NONE;
+            uint32_t count = 0;
+            if (round == 0 && !has_word) {
+                TRY_MEMORY(map_put(&counts, key, 0, &count));
+                map_set(&counts, key, count < MANY ? count + 1 : count);
+            } else if (round == 1 && has_word && map_get(&counts, key) == MANY) {
+                map_set(variables, node, FORGOTTEN);
+            }
+        }
     return NULL;
 }
 
@@ -460,7 +486,7 @@ static bool is_top(const struct merging *merging, uint32_t node)
 static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
 {
     struct merged *merged = merging->merged;
-    const uint32_t name = map_get(&merged->variables, node);
+    const uint32_t name = pointer_of_variable(merging, node);
     bool is_below = false;
     if (name != MAP_NONE) {
         is_below = true;
@@ -540,7 +566,7 @@ static bool is_package_number(const struct merging *merging, uint32_t number)
 static bool is_of_variable(const struct merging *merging, uint32_t number)
 {
     return merging->by_number[number].merged == G2H_NODE_VARIABLE ||
-           map_get(&merging->merged->variables, g2h_dominators_node(merging->dominators, number)) !=
+           pointer_of_variable(merging, g2h_dominators_node(merging->dominators, number)) !=
                MAP_NONE;
 }
 
@@ -697,7 +723,7 @@ static struct g2h_error *name_islands(struct islands *islands)
             map_get(&islands->split, island_of(islands, i)) == MAP_NONE)
             continue;
         const uint32_t node = g2h_dominators_node(merging->dominators, i);
-        name = map_get(&merging->merged->variables, node);
+        name = pointer_of_variable(merging, node);
         TRY_MEMORY(vector_push(&list, ((struct island_variable){
                                           island_of(islands, i), node,
                                           name != MAP_NONE ? name : merging->by_number[i].name})));
@@ -1067,6 +1093,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     TRY(workers_run(threads > 0 ? threads : workers_available(),
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));
+    TRY(forget_ends(&merging));
     if (has_islands)
         TRY(find_islands(&merging));
     TRY(merge_all(&merging));

@@ -183,6 +183,8 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     struct g2h_bytes name;
     if (!user && value)
         user = typing_user(typing, value->address, true);
+    if (!user && typing && !is_exact)
+        user = typing_user_before(typing, address);
     if (!user)
         return false;
     /* What uses flag.CommandLine may be inlined in functions of the program. */
@@ -191,9 +193,10 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     const uint32_t function = is_listing ? user->initializer : user->function;
     const uint32_t at = is_listing ? user->initialized_at : user->at;
     const uint64_t entry = exe_function(builder->exe, function, &name);
-    const uint64_t word = builder->heap->params.pointer_size,
-                   start = value ? value->address : user->address + exe_slide(builder->exe),
-                   offset = address - start;
+    uint32_t distance = 0;
+    const uint64_t array = value ? 0 : typing_array_at(typing, address, &distance),
+                   own = value ? value->address : user->address + exe_slide(builder->exe),
+                   start = array != 0 ? array : own, offset = address - start;
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
     builder_append(builder, &name);
@@ -202,9 +205,11 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     name_ends(builder, start);
     if (value)
         builder_append_path(builder, value->type, offset);
-    else if (user->distance == word && offset % word == 0)
-        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / word));
-    else if (offset > 0)
+    else if (array != 0) {
+        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / distance));
+        if (offset % distance > 0)
+            text_printf(&builder->text, ".f%llu", (unsigned long long)(offset % distance));
+    } else if (offset > 0)
         text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
     return true;
 }
@@ -412,6 +417,17 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
 
 /* ---- variables of several words ---- */
 
+/* Returns where the variable begins that a word is in, in an executable without symbols: an array
+ * of which code uses elements, or a struct of which code takes the address, if no code uses the
+ * word itself. Returns 0 if there is none. */
+static uint64_t unnamed_variable_at(const struct builder *builder, uint64_t address)
+{
+    uint32_t distance;
+    const uint64_t array = typing_array_at(builder->typing, address, &distance);
+    const struct static_user *user = typing_user_before(builder->typing, address);
+    return array == 0 && user ? user->address + exe_slide(builder->exe) : array;
+}
+
 /* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. */
 static uint64_t variable_with_word(const struct builder *builder, uint64_t address)
 {
@@ -425,7 +441,9 @@ static uint64_t variable_with_word(const struct builder *builder, uint64_t addre
         if (!globals_is_made(&variable))
             return address - offset;
     }
-    return builder->static_pointers.count > 0 ? unnamed_value_at(builder, address) : 0;
+    const uint64_t value =
+        builder->static_pointers.count > 0 ? unnamed_value_at(builder, address) : 0;
+    return value != 0 || !typing ? value : unnamed_variable_at(builder, address);
 }
 
 /* Returns the same, or where the variable begins that leads to the value that the word is in: a

@@ -575,6 +575,50 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 
+const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
+{
+    enum { MOST = 256 };
+    const struct static_words *words = &typing->static_words;
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    struct g2h_bytes name;
+    size_t behind;
+    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
+    const struct static_user *user = behind > 0 ? &words->users.data[behind - 1] : NULL;
+    if (!user || !user->is_address || user->address == in_file || in_file - user->address >= MOST)
+        return NULL;
+    exe_function(typing->exe, user->function, &name);
+    return bytes_begin(name, "runtime.") ? NULL : user;
+}
+
+uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
+{
+    enum { MOST_FIELDS = 16 };
+    const struct static_words *words = &typing->static_words;
+    const uint64_t slide = exe_slide(typing->exe), in_file = address - slide;
+    size_t behind;
+    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
+    const size_t last = behind;
+    for (; behind > 0 && last - behind < MOST_FIELDS; behind--) {
+        const struct static_user *user = &words->users.data[behind - 1];
+        const uint64_t offset = in_file - user->address;
+        /* All users from this one to the nearest one are of fields of the first element. */
+        if (user->distance == 0 ||
+            words->users.data[last - 1].address - user->address >= user->distance ||
+            offset % user->distance != 0)
+            continue;
+        *ret_distance = user->distance;
+        while (behind > 1 && words->users.data[behind - 2].is_address == false &&
+               user->address - words->users.data[behind - 2].address < *ret_distance &&
+               words->users.data[behind - 2].distance == *ret_distance)
+            behind--;
+        if (behind > 1 && words->users.data[behind - 2].is_address &&
+            user->address - words->users.data[behind - 2].address < *ret_distance)
+            behind--;
+        return words->users.data[behind - 1].address + slide;
+    }
+    return 0;
+}
+
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)
 {
     size_t behind;

@@ -256,6 +256,15 @@ const struct dwarf_local *typing_local_at(const struct typing *typing,
 bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret);
 
+/* Returns who takes the address of a variable that a word of data or bss is in which no code uses
+ * itself: a struct whose methods are called; NULL if none is near, or if it is the runtime's. */
+const struct static_user *typing_user_before(const struct typing *typing, uint64_t address);
+
+/* Returns the address of the array that a word of data or bss is in, if code uses it as one of an
+ * element's, or 0. *ret_distance becomes the bytes from element to element. The array's length is
+ * not known: what comes behind it has users of its own. */
+uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance);
+
 /* Returns the value that contains a word at an offset of a frame, if the function's code passes its
  * address on and shows its type; else NULL. DWARF does not describe it if only its address is in a
  * variable: spilled.c. */

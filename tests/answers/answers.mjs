@@ -11,6 +11,7 @@
 //   from RELEASE                    only with this release of Go (1.24) or newer
 //   ways WAY...                     how to build: plain, stripped, pie, cgo (default: plain stripped)
 //   options OPTION...               more options of the report, and of the snapshot for points
+//   unwalked REASON                 the report of this case is not walked back to its heap, because walk.mjs does not know what it says
 //   base                            a dump of the process is the base: the program then gets a line on its standard input, on
 //                                   which it goes on, prints READY once more and waits again
 //   says REGEX                      is in the first screen (40 lines) of the report, behind what the last "says" has found
@@ -70,6 +71,8 @@ function casesOf(source) {
       current[word] = words;
     } else if (word === 'base') {
       current.base = true;
+    } else if (word === 'unwalked') {
+      current.isUnwalked = true;
     } else if (['says', 'tells', 'never', 'is', 'within', 'samples', 'points'].includes(word)) {
       current.checks.push({word, way, argument});
     } else {
@@ -231,6 +234,7 @@ function waysOf({ways}, isFirst) {
  * way to build programs ($ONE_WAY), that of a program's first case, built in its first way, if its dump is not large.
  */
 function mayBeWalked(each, way, first) {
+  if (each.isUnwalked) return false;
   return Boolean(process.env.CHECK_ALL) || !process.env.ONE_WAY && each === first && way === waysOf(each, true)[0];
 }
 function isWalked(dump) {

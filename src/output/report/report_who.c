@@ -256,7 +256,9 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
     }
     if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0)
         PUT(page, "|%f{is_container}", true);
-    if (who->suspect.container.node != MERGED_NONE && who->entry.size > 0)
+    if (who->suspect.container.node != MERGED_NONE && who->entry.size > 0 &&
+        who->suspect.container.beside_count == 0 &&
+        !merged_is_island(&report->findings->merged, who->suspect.container.node))
         PUT(page, "|%f{is_whole}", who->suspect.container.is_all);
     if (who->entry.size > 0)
         PUT(page, "      example     %.*s{example}\n", 2 * page->columns, &who->entry);
