@@ -194,9 +194,11 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     const uint32_t at = is_listing ? user->initialized_at : user->at;
     const uint64_t entry = exe_function(builder->exe, function, &name);
     uint32_t distance = 0;
-    const uint64_t array = value ? 0 : typing_array_at(typing, address, &distance),
-                   own = value ? value->address : user->address + exe_slide(builder->exe),
-                   start = array != 0 ? array : own, offset = address - start;
+    const uint64_t array = value ? 0 : typing_array_at(typing, address, &distance);
+    uint64_t start = value ? value->address : user->address + exe_slide(builder->exe);
+    if (array != 0)
+        start = array;
+    const uint64_t offset = address - start;
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
     builder_append(builder, &name);
