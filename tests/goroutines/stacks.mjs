@@ -27,7 +27,7 @@ function test(what, found, expected) {
 const shown = text => text.replace(/\[.*\]/s, '[...]').replace(/^runtime\.gopanic$/, 'panic');
 
 /** Whether tracebacks have a function: showfuncinfo(). */
-const isShown = text => !text.startsWith('runtime.') || /^runtime\.[A-Z]/.test(text) || /^runtime\.(gopanic|run(Finalizers|Cleanups|finq))$/.test(text);
+const isShown = text => !text.startsWith('runtime.') || /^runtime\.[A-Z]/.test(text) || /^runtime\.(gopanic|run(Finalizers|Cleanups))$/.test(text);
 
 /** Reads the profile: by goid the frames, the go statement, the parent, and the starters. */
 function readStacks(text) {

@@ -80,6 +80,8 @@ static struct g2h_bytes without_statement(struct g2h_bytes name)
 
 /* ---- locations in a narrow column ---- */
 
+enum { ARROW = 3 /* characters of " ← " */ };
+
 static size_t place_characters(const uint8_t *begin, const uint8_t *end)
 {
     return page_characters((const char *)begin, (size_t)(end - begin));
@@ -152,7 +154,7 @@ static struct place_parts place_parts_of(const char *data, size_t size)
  * waits in, then the end of its state. */
 static void place_fit(struct text *text, const char *data, size_t size, size_t most)
 {
-    enum { OF_STATE = 6, LEAST = 3, ARROW = 3, OF_RUNS = 6 };
+    enum { OF_STATE = 6, LEAST = 3, OF_RUNS = 6 };
     const struct place_parts parts = place_parts_of(data, size);
     const size_t line = place_characters(parts.line.data, parts.line.data + parts.line.size),
                  function = place_characters(parts.function.data,
@@ -179,6 +181,31 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
         place_append_end(text, room < OF_RUNS ? report_bytes("", 0) : parts.runs, room);
         text_append_string(text, room < OF_RUNS ? "…" : "");
     }
+}
+
+/* Appends a go statement that is too long: the name of the function that called its function goes
+ * first, then the begin of the file's name. */
+static void site_fit(struct text *text, const char *data, size_t size, size_t most)
+{
+    struct g2h_bytes site = report_bytes(data, size);
+    const uint8_t *caller = bytes_find(site, " ← ");
+    if (caller)
+        site.size = (uint64_t)(caller - site.data);
+    if (bytes_contain(site, ":"))
+        place_append_end(text, site, most);
+    else
+        page_append_clipped(text, data, size, most);
+    const size_t count = page_characters(data, (size_t)site.size);
+    if (!caller || count + ARROW >= most)
+        return;
+    const struct g2h_bytes line =
+        place_parts_of((const char *)caller + strlen(" ← "),
+                       (size_t)(data + size - (const char *)caller) - strlen(" ← "))
+            .line; /* with a blank in front */
+    text_append_string(text, line.size > 0 ? " ← " : " ← …");
+    if (line.size > 0)
+        place_append_end(text, (struct g2h_bytes){line.data + 1, line.size - 1},
+                         most - count - ARROW);
 }
 
 /* Returns whether a page has room for labels beside the rest of a row. */
@@ -212,6 +239,7 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
     const struct goroutine_labels *labels = &goroutines->labels;
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     const struct leaks_place *leaked = leaks_at(leaks, report->findings, place->node);
+    enum { OF_LABELS = 40 /* characters of labels in a column */ };
     const bool has_leaks = leaks->places.count > 0, is_wide = is_wide_page(report->page);
     const bool has_labels = labels->list.count > 0 && !report->page->hides_texts;
     _cleanup_(text_deinit) struct text site = {0}, of_place = {0};
@@ -221,15 +249,13 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
     if (has_labels)
         TRY(goroutine_labels_append(report->findings, labels, place->node, &of_place));
     TRY_MEMORY(!site.failed && !of_place.failed);
-    enum { SHORT = 24, LONG = 40, MIDDLE = 100 }; /* characters of go statements, and of pages */
     const struct g2h_bytes name = text_without(report_name(report, place->node), words);
     TABLE_OPEN(goroutines->table,
-               "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%.*s{started_at}%?.*s{labels}|%s{place}"
+               "%s%?c{grown}%n{count}%?n{leaked}%b{retained}%s{started_at}%?.*s{labels}|%s{place}"
                "%?b{leaked_retained}",
                without_statement(name), report->findings->base != NULL, place->grown, place->count,
                has_leaks, leaked ? leaked->count : 0, place->retained,
-               report->page->columns < MIDDLE ? SHORT : LONG,
-               site_of(report_bytes(site.data, site.size)), has_labels, is_wide ? LONG : 0,
+               site_of(report_bytes(site.data, site.size)), has_labels, is_wide ? OF_LABELS : 0,
                &of_place, name, has_leaks, leaked ? leaked->retained : 0);
     TRY(put_details(report, place->node));
     page_close(report->page);
@@ -304,13 +330,18 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
     uint64_t others = 0, bytes = 0;
     const bool has_labels = goroutines->labels.list.count > 0 && !report->page->hides_texts;
     const char *labels = is_wide_page(report->page) ? ",labels" : ",_labels";
+    enum { SHORT = 24, LONG = 40, MIDDLE = 100 }; /* characters of go statements, and of pages */
     char titles[96];
     TRY(g2h_edges_create(report->findings->view, &edges));
     snprintf(titles, sizeof(titles), "GOROUTINES%s,>count%s,>retained,started by%s",
              report->findings->base ? ",>grown" : "",
              goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? labels : "");
     table_init(&table, report->page, "goroutines", titles, shown);
-    table.fit = place_fit;
+    const size_t site =
+        (report->findings->base ? 4u : 3u) + (goroutines->leaks.places.count > 0 ? 1u : 0u);
+    table.columns[0].fit = place_fit;
+    table.columns[site].fit = site_fit;
+    table.columns[site].most = report->page->columns < MIDDLE ? SHORT : LONG;
     table.has_long_names = true;
     goroutines->table = &table;
     for (size_t i = 0; i < places->count; i++) {

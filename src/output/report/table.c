@@ -26,12 +26,16 @@ void table_init(struct table *table, struct page *page, const char *key, const c
     page_open_list(page, key);
 }
 
-static void add_cell(struct table *table, const struct page_field *field)
+static void add_cell(struct table *table, size_t number, const struct page_field *field)
 {
+    const struct table_column *column = &table->columns[number];
     static const char none[] = "·";
     const bool is_change = field->kind == PAGE_CHANGE || field->kind == PAGE_BYTES_CHANGE;
     if (is_change && field->number == 0)
         text_append(&table->cells, none, sizeof(none) - 1);
+    else if (column->most > 0 && field->kind == PAGE_TEXT &&
+             page_characters(field->data, field->size) > column->most)
+        column->fit(&table->cells, field->data, field->size, column->most);
     else
         page_append(&table->cells, field);
     table->cells.failed |= !vector_push(&table->ends, table->cells.size);
@@ -56,7 +60,7 @@ void table_open(struct table *table, const struct page_value *values)
     page_open(table->page, NULL);
     page_put_data(table->page, fields, count);
     for (size_t i = 0; i < table->count && is_shown; i++)
-        add_cell(table, i < count ? &fields[i] : &empty);
+        add_cell(table, i, i < count ? &fields[i] : &empty);
 }
 
 void table_put(struct table *table, const struct page_value *values)
@@ -198,8 +202,8 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
         page_append_cell(page, (const char *)data.data, (size_t)data.size, page->columns - 2);
         page_say(page, "\n  ");
         data.size = 0; /* the other cells are below it */
-    } else if (is_long && table->fit) {
-        table->fit(&fitting, (const char *)data.data, (size_t)data.size, widths[0]);
+    } else if (is_long && table->columns[0].fit) {
+        table->columns[0].fit(&fitting, (const char *)data.data, (size_t)data.size, widths[0]);
         page->out.failed |= fitting.failed;
         data = report_bytes(fitting.data ? fitting.data : "", fitting.size);
     }

@@ -9,7 +9,7 @@
 
 enum { TABLE_COLUMNS = 8 };
 
-/* Appends a cell of the first column so that it has at most most characters. */
+/* Appends a cell so that it has at most most characters. */
 typedef void (*table_fit)(struct text *text, const char *data, size_t size, size_t most);
 
 /* A table gets its fields row by row, from the left. table_end() writes its lines to the page, when
@@ -21,11 +21,12 @@ struct table {
         bool is_number;  /* aligned to the right */
         bool is_address; /* left out if a terminal is too narrow */
         bool is_below;   /* has no width: what is in it is a line of its own below the row */
+        table_fit fit;   /* cuts cells that are too long; NULL: as others are cut */
+        size_t most;     /* characters of a cell, but for the first column; 0: as many as it has */
     } columns[TABLE_COLUMNS];
     size_t count;        /* of columns; the first one gets the width that the others leave */
     bool is_by_content;  /* but if there are addresses, each column is as wide as its content */
     bool has_long_names; /* on a terminal, a first cell that is too wide has a line of its own */
-    table_fit fit;       /* NULL: cells of the first column are cut as others are */
     size_t most;         /* most rows outside of JSON, which has all rows */
     struct text cells;
     VECTOR(size_t) ends; /* end of each cell in cells */
