@@ -101,9 +101,9 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
         cut--;
     for (const uint8_t *at = cut; at < end && at < cut + NEAR && part == end; at++)
         part = at[-1] == '.' || at[-1] == '/' ? at : part;
+    cut = part < end ? part : cut;
     text_append_string(text, "…");
-    text_append(text, (const char *)(part < end ? part : cut),
-                (size_t)(end - (part < end ? part : cut)));
+    text_append(text, (const char *)cut, (size_t)(end - cut));
 }
 
 /* Returns the characters of a function's name that are shown at least: its last part, if that is
