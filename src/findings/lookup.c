@@ -111,8 +111,10 @@ static struct g2h_error *lookup_refuse(const struct findings *findings, const ch
     if (near->count > MOST_NAMED)
         text_printf(&list, " and %zu more", near->count - MOST_NAMED);
     TRY_MEMORY(!list.failed);
-    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s%s%.*s", asked, why, list.size > 0 ? ": " : "",
-                        (int)list.size, list.size > 0 ? list.data : "");
+    if (list.size == 0)
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s", asked, why);
+    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s: %.*s", asked, why, (int)list.size,
+                        list.data);
 }
 
 /* Returns the error for a name that nothing has, with those that are nearly it: of classes and of
@@ -313,8 +315,10 @@ static struct g2h_error *find_classes(const struct lookup_classes *classes, cons
     TRY_MEMORY(!short_name.failed);
     for (enum meaning meaning = first; meaning <= last && ret->count == 0; meaning++) {
         const bool is_short = meaning == SHORT && short_name.size > 0;
-        TRY(find_matching(classes, is_short ? short_name.data : asked,
-                          is_short ? short_name.size : strlen(asked), meaning, ret));
+        if (is_short)
+            TRY(find_matching(classes, short_name.data, short_name.size, meaning, ret));
+        else
+            TRY(find_matching(classes, asked, strlen(asked), meaning, ret));
     }
     return NULL;
 }
@@ -386,7 +390,12 @@ static struct g2h_error *find_object(const struct findings *findings, const char
     if (!is_address) {
         bool is_found;
         TRY(find_by_part(findings, asked, ret, &is_found));
-        return is_found ? NULL : error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
+        if (is_found)
+            return NULL;
+        find_group(findings, asked, ret); /* 0x827c90c and 0x827cc40: variables without names */
+        return ret->kind == LOOKUP_GROUP
+                   ? NULL
+                   : error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
     }
     if (!g2h_heap_find(heap, address, &object))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' is in no object of this heap", asked);

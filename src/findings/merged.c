@@ -642,7 +642,10 @@ static struct g2h_error *unite(struct islands *islands)
             (!is_examined(islands, from) && !is_of_variable(merging, from)))
             continue;
         const uint32_t one = island_of(islands, from), other = island_of(islands, to);
-        islands->united[one > other ? one : other] = one > other ? other : one;
+        if (one > other)
+            islands->united[one] = other;
+        else
+            islands->united[other] = one;
     }
     return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "view/view.h"
 #include "output/output_strings.h"
+#include "typing/fit.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x10000 };
@@ -486,7 +487,7 @@ static void number_texts(bool redact)
     assert_no_error(names_add_types(&graph.names, &typing));
     assert_true(names_add_label(&graph.names, "known", 5, &name));
     assert_no_error(g2h_view_create(&graph, NULL, &view));
-    assert_no_error(strings_init(&strings, view));
+    assert_no_error(strings_init(&strings, view, NULL));
     assert_no_error(strings_number_texts(&strings, 1));
 }
 

@@ -337,8 +337,8 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
              report->findings->base ? ",>grown" : "",
              goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? labels : "");
     table_init(&table, report->page, "goroutines", titles, shown);
-    const size_t site =
-        (report->findings->base ? 4u : 3u) + (goroutines->leaks.places.count > 0 ? 1u : 0u);
+    size_t site = report->findings->base ? 4 : 3;
+    site += goroutines->leaks.places.count > 0;
     table.columns[0].fit = place_fit;
     table.columns[site].fit = site_fit;
     table.columns[site].most = report->page->columns < MIDDLE ? SHORT : LONG;
