@@ -397,7 +397,7 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
     const struct g2h_graph *graph = folding->graph;
     if (group->last == UINT32_MAX) {
         const struct folded fresh = {.name = group->class,
-                                     .kind = kind_of_folded(graph, group->class, node)};
+                                     .kind = (uint8_t)kind_of_folded(graph, group->class, node)};
         group->last = (uint32_t)folded->count;
         if (!vector_push(folded, fresh))
             return false;
