@@ -390,7 +390,8 @@ static bool report_goroutines_is_called(const struct report *report,
  * also without its line. */
 static bool report_goroutines_is_named(struct g2h_bytes asked, const char *data, size_t size)
 {
-    return size >= asked.size && asked.size > 0 && memcmp(data, asked.data, asked.size) == 0 &&
+    return size >= asked.size && asked.size > 0 &&
+           memcmp(data, asked.data, (size_t)asked.size) == 0 &&
            (size == asked.size || data[asked.size] == ' ');
 }
 
