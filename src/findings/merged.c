@@ -1097,7 +1097,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));
     TRY(forget_ends(&merging));
-    if (has_islands)
+    if (has_islands && g2h_view_is_typed(merged->view)) /* else variables have no names */
         TRY(find_islands(&merging));
     TRY(merge_all(&merging));
     TRY(keep_nodes(&merging));

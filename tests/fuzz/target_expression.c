@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "findings/findings.h"
+#include "findings/lookup.h"
 #include "findings/path.h"
 #include "fuzz_target.h"
 #include "pair.h"
@@ -119,8 +120,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size <= LONGEST) {
         struct g2h_error *error = lookup_find(&all.findings, text, &lookup);
         CHECK(!error || error->code == G2H_ERROR_NOT_FOUND);
-        if (!error && !lookup.is_class)
+        if (!error && lookup.kind == LOOKUP_OBJECT)
             read_back(&lookup);
+        lookup_deinit(&lookup);
         g2h_error_destroy(error);
         show(text, size % 2 == 0, size % 3 == 0);
     }

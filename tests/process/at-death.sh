@@ -404,15 +404,8 @@ state() {
 	sed -n 's/^State:[[:blank:]]*\(.\).*/\1/p' "/proc/$1/status"
 }
 
-# stops: the terminal does not stop the box, unless it stops the program with it.
-stops() {
-	starts leak 0
-	arms '' "$out/"
-	kill -TSTP $box
-	await grep -q 'not stopped' "$build/log"
-	[ "$(state $box)" != T ]
-	result $? "$release, SIGTSTP of the box: is not stopped, and says why" "$build/log"
-	kills KILL
+# starts_box_of_command: has the box start a command, in a group of its own, and stops it; $state says how it then runs.
+starts_box_of_command() {
 	rm -rf "$out" "$build/box"
 	: >"$build/app.log"
 	: >"$build/log"
@@ -425,8 +418,30 @@ stops() {
 	await [ -s "$build/box" ] # the shell may write it later than the box starts
 	box=$(cat "$build/box")
 	# Again, since the box ignores it until it is armed.
-	await eval 'kill -TSTP "$box"; [ "$(state $box)" = T ]'
+	tries=200
+	while kill -TSTP "$box" && [ "$(state $box)" != T ] && [ $((tries -= 1)) -gt 0 ]; do sleep 0.05; done
 	state=$(state "$box")
+}
+
+# stops: the terminal does not stop the box, unless it stops the program with it.
+stops() {
+	starts leak 0
+	arms '' "$out/"
+	kill -TSTP $box
+	await grep -q 'not stopped' "$build/log"
+	[ "$(state $box)" != T ]
+	result $? "$release, SIGTSTP of the box: is not stopped, and says why" "$build/log"
+	kills KILL
+	# In one of some hundred runs on a busy machine the box did not stop for two minutes, and worked on: why is not known. What the
+	# kernel decides by (its group, that of its parent, what it ignores) is printed, and another one is tried.
+	for attempt in 1 2 3; do
+		starts_box_of_command
+		[ "$state" != T ] || break
+		for id in "$box" "$shell"; do
+			echo "# attempt $attempt: $(cut -d ' ' -f 1-8 "/proc/$id/stat") $(grep -E '^(Sig|Shd)' "/proc/$id/status" | tr '\n\t' '  ')"
+		done
+		[ $attempt -eq 3 ] || { kill -KILL "$pid" && wait $shell; }
+	done
 	[ "$state" = T ] && untraced
 	result $? "$release, SIGTSTP of the box of a command: is stopped (process $box: $state, T is right), and holds nothing" "$build/log"
 	kill -CONT "$box"
