@@ -190,7 +190,7 @@ static struct g2h_error *choose_names(struct held_finder *finder, struct held_na
     for (size_t i = 0; i < finder->declarations.count && names->count < HELD_CLASSES_MOST; i++) {
         struct text *name = &names->list[names->count];
         make_name(finder, &finder->declarations.data[i], name);
-        TRY_MEMORY(!name->failed && !finder->text.failed);
+        TRY_MEMORY(!name->failed);
         finder->declarations.data[i].class = (uint32_t)names->count++;
     }
     vector_sort(&finder->declarations, compare_numbers);

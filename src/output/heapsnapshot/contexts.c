@@ -361,8 +361,7 @@ static struct g2h_error *name_group(struct grouping *grouping, struct context_fi
         text_append_string(&text, ")");
     }
     const uint64_t key = id_hash_text(name, size) ^ id_hash(group->key) ^ group->parent;
-    return !text.failed && !grouping->function.failed &&
-                   strings_add(making->strings, text.data, text.size, &group->name) &&
+    return !text.failed && strings_add(making->strings, text.data, text.size, &group->name) &&
                    ids_synthetic(making->ids, G2H_NODE_PART, key, &group->id)
                ? NULL
                : &error_no_memory;
