@@ -14,8 +14,8 @@
 
 G2H_BEGIN
 
-/* The numbers of nodes and edges that contexts and event handlers add to those of a view; to a
- * folded one they add at most G2H_MOST_CONTEXTS nodes. */
+/* The numbers of nodes and edges that contexts add to those of a view; they add at most
+ * G2H_MOST_CONTEXTS nodes. */
 enum { G2H_MOST_CONTEXTS = 22 };
 struct g2h_contexts_account {
     uint64_t nodes, edges;

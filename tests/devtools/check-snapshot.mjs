@@ -282,22 +282,7 @@ const promises = [
       const complaints = new Complaints();
       for (const stack of snapshot.nodes()) {
         const goroutine = stack.type === 'native' && stack.edgeCount > 0 ? stack.retainers().find(edge => edge.name === 'stack')?.source : undefined;
-        if (/^goroutine \d/.test(goroutine?.name) && goroutine.retainedSize !== stack.retainedSize) complaints.add(() => `${stack}: ${stack.retainedSize}, ${goroutine}: ${goroutine.retainedSize}`);
-      }
-      complaints.throwIfAny();
-    },
-  },
-  {
-    name: 'has event handlers for finalizers and cleanups',
-    ours: true,
-    check({snapshot}) {
-      const complaints = new Complaints();
-      const all = [...snapshot.nodes()], isFolded = snapshot.header.go2heapsnapshot.folded_nodes > 0;
-      if (isFolded || !all.some(node => node.name.startsWith('system / NativeContext / '))) return;
-      const handled = new Set(all.filter(node => node.name === 'V8EventListener').map(node => node.follow('1').ordinal));
-      for (const node of all) {
-        const isGroup = node.type === 'synthetic' && /^\((queued )?finalizers\)$|^\(cleanups\)$/.test(node.name);
-        if (isGroup && !handled.has(node.ordinal)) complaints.add(() => `${node}: no event handler`);
+        if (goroutine && goroutine.retainedSize !== stack.retainedSize) complaints.add(() => `${stack}: ${stack.retainedSize}, ${goroutine}: ${goroutine.retainedSize}`);
       }
       complaints.throwIfAny();
     },

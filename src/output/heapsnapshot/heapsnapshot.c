@@ -142,11 +142,11 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
-    snapshot->nodes = account->nodes + snapshot->parts.count + contexts->list.count +
-                      contexts_handlers(contexts) + numbers->nodes.count;
+    snapshot->nodes =
+        account->nodes + snapshot->parts.count + contexts->list.count + numbers->nodes.count;
     snapshot->edges = account->edges + snapshot->overlay.link_count + snapshot->parts.count +
                       contexts->edges.count + CONTEXT_EDGES * contexts->list.count +
-                      contexts_handler_edges(contexts) + numbers->edges.count;
+                      numbers->edges.count;
     if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
@@ -366,19 +366,6 @@ static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, ui
                : 0;
 }
 
-/* Returns how many edges a node that is not an object has because of contexts, event handlers and
- * groups of finalizers, modulo 2^32: groups make them fewer. */
-static uint32_t more_edges(const struct heapsnapshot_snapshot *snapshot, uint32_t node)
-{
-    const struct contexts *contexts = &snapshot->contexts;
-    uint32_t more = contexts_of(contexts, node) != UINT32_MAX;
-    if (node == 0 && contexts->listeners.count > 0)
-        more++;
-    if (contexts_is_grouped(contexts, node))
-        more -= contexts_fewer_edges(contexts, node);
-    return more;
-}
-
 /* Writes a node. *texts is at the string of the block's next string node, *differs the next node
  * whose edges are not those in the view. */
 static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
@@ -393,7 +380,7 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, heapsnapshot_first_part(snapshot, number));
     if (number < snapshot->ids.first_object)
-        edges += more_edges(snapshot, number);
+        edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
     else if (snapshot->numbers.list.count > 0)
         edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
     return lines_write_node(at, &snapshot->digits, label.type,
@@ -435,9 +422,7 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
 {
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
-    const size_t listeners = contexts->listeners.count,
-                 count = snapshot->parts.count + contexts->list.count +
-                         contexts_handlers(contexts) + numbers->nodes.count;
+    const size_t count = snapshot->parts.count + contexts->list.count + numbers->nodes.count;
     char *at = worker_buffer_reserve(buffer, count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
@@ -448,16 +433,6 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
     for (size_t i = 0; i < contexts->list.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
                               contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
-    if (listeners > 0)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->handlers,
-                              contexts->handlers_id, 0, (uint32_t)listeners, 0);
-    for (size_t i = 0; i < listeners; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->listener,
-                              contexts->listeners.data[i].id, 0, 1, 0);
-    for (size_t i = 0; i < contexts->groups.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
-                              contexts->groups.data[i].id, 0,
-                              (uint32_t)contexts->groups.data[i].count, 0);
     for (size_t i = 0; i < numbers->nodes.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
                               numbers->nodes.data[i].id, 0, 0, 0);
@@ -491,44 +466,6 @@ static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snap
         for (size_t i = 0; i < count; i++)
             at = write_edge_of(snapshot, at, &edges[i], keys);
         buffer->size = (size_t)(at - buffer->data);
-    }
-    return NULL;
-}
-
-/* Returns the number under which a group of finalizers is written as a node. */
-static uint32_t finalizers_node(const struct heapsnapshot_snapshot *snapshot, size_t group)
-{
-    const struct contexts *contexts = &snapshot->contexts;
-    const size_t before = contexts_handlers(contexts) - contexts->groups.count;
-    return g2h_view_node_count(snapshot->view) +
-           (uint32_t)(snapshot->parts.count + contexts->list.count + before + group);
-}
-
-/* Writes the edges of a node whose finalizers are in groups: to all others, and to the groups. */
-static struct g2h_error *write_grouped(const struct heapsnapshot_snapshot *snapshot,
-                                       struct overlay_edges *reader, uint32_t node,
-                                       struct worker_buffer *buffer)
-{
-    const struct contexts *contexts = &snapshot->contexts;
-    struct keys_left none = {0}; /* the node has no edges with keys */
-    struct g2h_edge edge;
-    overlay_edges_begin(reader, node, node + 1);
-    while (overlay_edges_read(reader, &edge, 1) > 0) {
-        if (contexts_is_in_group(contexts, edge.target))
-            continue;
-        TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-        buffer->size = (size_t)(write_edge_of(snapshot, buffer->data + buffer->size, &edge, &none) -
-                                buffer->data);
-    }
-    for (size_t i = 0; i < contexts->groups.count; i++) {
-        const struct context_finalizers *group = &contexts->groups.data[i];
-        if (group->parent != node)
-            continue;
-        TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-        buffer->size = (size_t)(write_element(buffer->data + buffer->size,
-                                              contexts->finalizers.data[group->first].index,
-                                              finalizers_node(snapshot, i)) -
-                                buffer->data);
     }
     return NULL;
 }
@@ -573,9 +510,7 @@ static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapsho
 static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapshot *snapshot,
                                                 uint32_t node, struct worker_buffer *buffer)
 {
-    const struct contexts *contexts = &snapshot->contexts;
-    const uint32_t behind =
-        context_node(snapshot, contexts->list.count + contexts_handlers(contexts));
+    const uint32_t behind = context_node(snapshot, snapshot->contexts.list.count);
     const struct number_edge *edges;
     const uint32_t count = numbers_of_node(snapshot, node, &edges);
     TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
@@ -594,42 +529,15 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
                                                  struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    const size_t listeners = contexts->listeners.count,
-                 edges = 2 * listeners + contexts->finalizers.count;
-    TRY(worker_buffer_provide(
-        buffer, (CONTEXT_EDGES * contexts->list.count + edges) * EDGE_LINE + LINE_SLACK,
-        LARGE_BUFFER));
+    TRY(worker_buffer_provide(buffer, CONTEXT_EDGES * contexts->list.count * EDGE_LINE + LINE_SLACK,
+                              LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (size_t i = 0; i < contexts->list.count; i++) {
         const uint32_t node = context_node(snapshot, i);
         at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->map, node);
         at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
     }
-    for (size_t i = 0; i < listeners; i++)
-        at = write_element(at, (uint32_t)i + 1,
-                           context_node(snapshot, contexts->list.count + 1 + i));
-    for (size_t i = 0; i < listeners; i++)
-        at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->first,
-                        contexts->listeners.data[i].target);
-    for (size_t i = 0; i < contexts->finalizers.count; i++)
-        at = write_element(at, contexts->finalizers.data[i].index,
-                           contexts->finalizers.data[i].node);
     buffer->size = (size_t)(at - buffer->data);
-    return NULL;
-}
-
-/* Writes the root's edge to "(event handlers)". Its number keeps it last. */
-static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapshot *snapshot,
-                                                struct worker_buffer *buffer)
-{
-    enum { LAST = 99 };
-    const struct contexts *contexts = &snapshot->contexts;
-    if (contexts->listeners.count == 0)
-        return NULL;
-    TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-    buffer->size = (size_t)(write_element(buffer->data + buffer->size, LAST,
-                                          context_node(snapshot, contexts->list.count)) -
-                            buffer->data);
     return NULL;
 }
 
@@ -641,11 +549,8 @@ static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
     const size_t at = contexts_from(contexts, first), numbered = numbers_from(numbers, first);
-    if (snapshot->parts.count > 0 || contexts_is_grouped(contexts, first))
+    if (snapshot->parts.count > 0)
         return first + 1;
-    for (size_t i = 0; i < 2 && contexts->groups.count > 0; i++)
-        if (contexts->parents[i] > first && contexts->parents[i] < end)
-            end = contexts->parents[i];
     if (at < contexts->edges.count && contexts->edges.data[at].node < end)
         end = contexts->edges.data[at].node + 1;
     if (numbered < numbers->list.count && numbers->list.data[numbered].node < end)
@@ -661,9 +566,7 @@ static struct g2h_error *write_edges_from(const struct heapsnapshot_snapshot *sn
 {
     for (uint32_t node = first, stop; node < end; node = stop) {
         stop = next_stop(snapshot, node, end);
-        TRY(contexts_is_grouped(&snapshot->contexts, node)
-                ? write_grouped(snapshot, reader, node, buffer)
-                : write_edges_of(snapshot, reader, node, stop, keys, buffer));
+        TRY(write_edges_of(snapshot, reader, node, stop, keys, buffer));
         if (snapshot->parts.count > 0)
             TRY(write_edges_to_parts(snapshot, stop - 1, buffer));
         TRY(write_edge_to_context(snapshot, stop - 1, buffer));
@@ -686,7 +589,6 @@ static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snap
         return write_edges_from(snapshot, reader, first, end, &keys, buffer);
     const size_t begin = buffer->size; /* the root has few edges: none of them is flushed here */
     TRY(write_edges_from(snapshot, reader, 0, 1, &keys, buffer));
-    TRY(write_edge_to_handlers(snapshot, buffer));
     if (buffer->size > begin) /* no comma before the first edge */
         memmove(buffer->data + begin, buffer->data + begin + 1, --buffer->size - begin);
     return write_edges_from(snapshot, reader, 1, end, &keys, buffer);
