@@ -603,50 +603,6 @@ static uint32_t find_weak_element(const struct g2h_view *view)
         g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
 }
 
-/* Returns whether a name is that of a class by size: ptr64, noptr48. */
-static bool is_shape(const char *name, size_t size)
-{
-    static const char shape[] = "ptr";
-    const size_t prefix = size > 2 && memcmp(name, "no", 2) == 0 ? 2 : 0, at = prefix + 3;
-    if (size <= at || memcmp(name + prefix, shape, sizeof(shape) - 1) != 0)
-        return false;
-    for (size_t i = at; i < size; i++)
-        if (name[i] < '0' || name[i] > '9')
-            return false;
-    return true;
-}
-
-static bool output_strings_has_garbage(const struct g2h_view *view)
-{
-    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
-    struct g2h_node node;
-    for (uint32_t i = 0; i < synthetic; i++) {
-        g2h_view_brief(view, i, &node);
-        if (node.kind == G2H_NODE_UNREACHABLE)
-            return true;
-    }
-    return false;
-}
-
-/* Garbage without a type is one class, if other objects have types: what was freed since the last
- * collection would be the first rows of Comparison, by sizes that say nothing. */
-static bool join_garbage(struct strings *strings)
-{
-    static const char garbage[] = "(garbage)";
-    size_t size;
-    if (!g2h_view_is_typed(strings->view) || strings->is_folded ||
-        !output_strings_has_garbage(strings->view))
-        return true;
-    if (!strings_add(strings, garbage, sizeof(garbage) - 1, &strings->garbage))
-        return false;
-    for (uint32_t i = 0; i < g2h_view_name_count(strings->view); i++) {
-        const char *name = g2h_view_name(strings->view, i, &size);
-        if ((g2h_view_name_uses(strings->view, i) & G2H_NAME_OF_NODE) != 0 && is_shape(name, size))
-            strings->of_node[i] |= STRING_IS_SHAPE;
-    }
-    return true;
-}
-
 static bool output_strings_add_class(void *context, const char *name, size_t size, uint32_t *ret)
 {
     return strings_add(context, name, size, ret);
@@ -669,7 +625,6 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     TRY(held_classes_init(&strings->held, view, series, output_strings_add_class, strings));
     for (size_t i = 0; i < strings->held.types.count && strings->held.class_of.count > 0; i++)
         strings->of_node[strings->held.types.data[i].name] |= STRING_MAY_BE_HELD;
-    TRY_MEMORY(join_garbage(strings));
     return NULL;
 }
 

@@ -38,16 +38,11 @@ static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t 
 /* A bit of strings->of_node: nodes with this name may be of a class by what holds them. */
 #define STRING_MAY_BE_HELD ((uint32_t)1 << 31)
 
-/* Another one: nodes with this name have no type, and are of strings->garbage if they are garbage.
- */
-#define STRING_IS_SHAPE ((uint32_t)1 << 30)
-
 struct strings {
     const struct g2h_view *view;
     bool is_folded;    /* the view is */
     uint32_t *of_node; /* by name: the string of nodes with this name; and STRING_MAY_BE_HELD */
     struct held_classes held;
-    uint32_t garbage;                 /* the class of garbage without a type; 0: there is none */
     struct string_pool renamed;       /* names of nodes, and added ones, that the view lacks */
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* number in the snapshot → string of renamed */
@@ -103,12 +98,8 @@ void strings_prefetch(const struct strings *strings, uint64_t number);
 static inline uint32_t strings_of_class(const struct strings *strings, uint32_t object,
                                         uint32_t type)
 {
-    if ((type & (STRING_MAY_BE_HELD | STRING_IS_SHAPE)) == 0)
+    if ((type & STRING_MAY_BE_HELD) == 0)
         return type;
-    if ((type & STRING_IS_SHAPE) != 0)
-        return object != UINT32_MAX && g2h_view_is_garbage(strings->view, object)
-                   ? strings->garbage
-                   : type & ~STRING_IS_SHAPE;
     const uint32_t class = map_get(&strings->held.class_of, object);
     return class != MAP_NONE ? class : type & ~STRING_MAY_BE_HELD;
 }

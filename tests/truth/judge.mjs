@@ -14,7 +14,7 @@
 // The truth is what mallocgc was told: a type and a size. The type of an array is that of its element. Bytes of strings,
 // channels without pointers and the like have no type.
 
-const pointless = /^(?:(?:no)?ptr\d+|\(garbage\))$/;
+const pointless = /^(?:no)?ptr\d+$/;
 
 /** Returns what a class claims, together with its edges: {kind: untyped | string | tiny | partly | typed, name, guess}. */
 export function claimOf(name, nodeType, guess = false, part = '') {
