@@ -294,19 +294,6 @@ G2H_PUBLIC bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, stru
  * node, or only the first one (the default). */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
-/* An element of a long list, chain or ring, and the first element: nodes. All elements can be
- * reached from the first one by way of others of the same class, some only in more than 64
- * steps. */
-struct g2h_chain_link {
-    uint32_t first, element;
-};
-
-/* Finds the elements of long chains, but for the first ones and those to which these point,
- * ascending by first and then by element: *ret_count in *ret, which the caller frees. A folded view
- * has none. Errors: G2H_ERROR_MEMORY. */
-G2H_PUBLIC struct g2h_error *g2h_view_chains(const struct g2h_view *view,
-                                             struct g2h_chain_link **ret, size_t *ret_count);
-
 /*
  * The retainers of all nodes, as DevTools calls them: the nodes whose edges, strong or weak, lead
  * to a node. They take 8 bytes of memory per node and 4 per edge. The view must outlive them.

@@ -15,7 +15,6 @@
  *                       the goroutines that can never run again; whether the heap proves it; to
  *                       which locks a pointer leads; which garbage may belong to cleanups
  *   shortcuts           weak edges that are not pointers
- *   chains              the elements of long lists, and where these begin
  *   capacities, capacities_visit, windows
  *                       slices, strings and maps, and the parts of arrays that slices use
  */

@@ -366,7 +366,7 @@ static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_ed
                                                   : EDGE_PROPERTY,
                                       .text = key.text,
                                       .size = key.size};
-    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(&csv->strings, edge)
+    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(edge)
                         : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
@@ -396,7 +396,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
                                               [EDGE_SHORTCUT] = SHORT_TEXT(",shortcut,"),
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct csv_edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                                          ? name_by(csv, label_without_key(&csv->strings, edge))
+                                          ? name_by(csv, label_without_key(edge))
                                           : csv_name_by_key(csv, reader->edges.edges, edge);
     TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
@@ -496,7 +496,6 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
     TRY(node_ids_init(&csv->node_ids, csv->view, series));
     TRY(overlay_init(&csv->overlay, csv->view));
     TRY(strings_init(&csv->strings, csv->view, series));
-    TRY_MEMORY(strings_name_links(&csv->strings, &csv->overlay));
     TRY(make_fields(csv));
     csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
     TRY_MEMORY(csv->ids);

@@ -89,8 +89,7 @@ static inline uint32_t next_key(struct keys_left *keys)
 }
 
 /* Returns the label of an edge by its flags; names of map entries' keys do not count. */
-static inline struct edge_label label_without_key(const struct strings *strings,
-                                                  const struct g2h_edge *edge)
+static inline struct edge_label label_without_key(const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {
         [0] = EDGE_PROPERTY,
@@ -105,8 +104,6 @@ static inline struct edge_label label_without_key(const struct strings *strings,
     const enum edge_type type = (edge->flags & G2H_EDGE_SHORTCUT) != 0
                                     ? EDGE_SHORTCUT
                                     : (enum edge_type)types[edge->flags % sizeof(types)];
-    if (type == EDGE_SHORTCUT && (edge->flags & OVERLAY_LINK) != 0)
-        return (struct edge_label){type, strings->link};
     return (struct edge_label){type,
                                type == EDGE_ELEMENT ? edge->index : strings_of_edge(edge->name)};
 }
@@ -117,11 +114,11 @@ static inline struct edge_label label_edge(const struct strings *strings,
                                            const struct g2h_edge *edge, struct keys_left *keys)
 {
     if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
-        return label_without_key(strings, edge);
+        return label_without_key(edge);
     const uint32_t key = next_key(keys);
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     if (key == KEY_NUMBER_NONE)
-        return label_without_key(strings, edge);
+        return label_without_key(edge);
     if ((key & KEY_NUMBER_ELEMENT) != 0 && !is_weak)
         return (struct edge_label){EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT};
     if ((key & KEY_NUMBER_ELEMENT) != 0)

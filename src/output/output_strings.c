@@ -628,12 +628,6 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     return NULL;
 }
 
-bool strings_name_links(struct strings *strings, const struct overlay *overlay)
-{
-    return overlay->link_count == 0 ||
-           strings_add(strings, OVERLAY_LINK_NAME, strlen(OVERLAY_LINK_NAME), &strings->link);
-}
-
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
 {
     struct numbering numbering = {

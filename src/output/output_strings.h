@@ -17,7 +17,6 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "output/held_classes.h"
-#include "output/overlay.h"
 
 /* Nodes per block. The strings of a block's nodes, and the keys of their edges, are numbered
  * together. */
@@ -46,7 +45,6 @@ struct strings {
     struct string_pool renamed;       /* names of nodes, and added ones, that the view lacks */
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* number in the snapshot → string of renamed */
-    uint32_t link;                    /* the name of edges to elements of a list: overlay.h */
     uint32_t weak_element;            /* the name of weak edges by index */
     uint32_t first_text;              /* the strings from here on are the heap's: */
     VECTOR(uint64_t) keys;            /* first those of entries' keys, for g2h_view_key(), */
@@ -67,9 +65,6 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
 /* Finds the string of another name; no heap string may have been numbered yet. Returns false if
  * memory runs out. */
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret);
-
-/* Names the edges to elements of lists, if there are any. Returns false if memory runs out. */
-bool strings_name_links(struct strings *strings, const struct overlay *overlay);
 
 /* Numbers the heap's strings; all names must have been added. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads);

@@ -74,32 +74,16 @@ static struct g2h_error *find_moves(struct overlay *overlay)
     return NULL;
 }
 
-static struct g2h_error *find_fans(struct overlay *overlay)
-{
-    TRY(g2h_view_chains(overlay->view, &overlay->links, &overlay->link_count));
-    for (size_t i = 0; i < overlay->link_count; i++) {
-        const struct overlay_fan fresh = {overlay->links[i].first, i, i};
-        if (i == 0 || overlay->links[i - 1].first != fresh.node)
-            TRY_MEMORY(vector_push(&overlay->fans, fresh));
-        overlay->fans.data[overlay->fans.count - 1].end = i + 1;
-    }
-    return NULL;
-}
-
 struct g2h_error *overlay_init(struct overlay *ret, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
     *ret = (struct overlay){.view = view, .first_object = (uint32_t)account->first_object};
-    if (account->stacks > 0)
-        TRY(find_moves(ret));
-    return find_fans(ret);
+    return account->stacks > 0 ? find_moves(ret) : NULL;
 }
 
 void overlay_deinit(struct overlay *overlay)
 {
     free(overlay->moves.data);
-    free(overlay->links);
-    free(overlay->fans.data);
     *overlay = (struct overlay){0};
 }
 
@@ -130,14 +114,6 @@ static const struct overlay_move *move_of_stack(const struct overlay *overlay, u
     return move && move->stack == node ? move : NULL;
 }
 
-/* Returns the first fan whose node is node or a later one; NULL: none. */
-static const struct overlay_fan *from_fan(const struct overlay *overlay, uint32_t node)
-{
-    size_t at;
-    BISECT(at, overlay->fans.count, overlay->fans.data[at].node < node);
-    return at < overlay->fans.count ? &overlay->fans.data[at] : NULL;
-}
-
 /* ---- nodes ---- */
 
 uint32_t overlay_next(const struct overlay *overlay, uint32_t first)
@@ -147,9 +123,6 @@ uint32_t overlay_next(const struct overlay *overlay, uint32_t first)
     uint32_t next = from ? from->goroutine : UINT32_MAX;
     if (to && to->stack < next)
         next = to->stack;
-    const struct overlay_fan *fan = from_fan(overlay, first);
-    if (fan && fan->node < next)
-        next = fan->node;
     return next;
 }
 
@@ -161,9 +134,6 @@ uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32
         edges -= from->edges;
     if (to)
         edges += to->edges;
-    const struct overlay_fan *fan = from_fan(overlay, node);
-    if (fan && fan->node == node)
-        edges += (uint32_t)(fan->end - fan->first);
     return edges;
 }
 
@@ -201,16 +171,10 @@ static void begin_next(struct overlay_edges *reader)
     const uint32_t first = reader->next, differs = overlay_next(reader->overlay, first);
     uint32_t end = differs < reader->end ? differs : reader->end;
     reader->from = reader->to = NULL;
-    reader->link = reader->link_end = 0;
     if (differs == first) {
         reader->from = move_of_goroutine(reader->overlay, first);
         reader->to = move_of_stack(reader->overlay, first);
         end = first + 1;
-        const struct overlay_fan *fan = from_fan(reader->overlay, first);
-        if (fan && fan->node == first) {
-            reader->link = fan->first;
-            reader->link_end = fan->end;
-        }
     }
     const uint32_t source = reader->to ? reader->to->goroutine : first;
     g2h_edges_begin(reader->edges, source, reader->to ? source + 1 : end);
@@ -241,21 +205,6 @@ static size_t keep_edges(const struct overlay_edges *reader, struct g2h_edge *ed
     return kept;
 }
 
-/* Makes the next edges to elements of a list, at most most. */
-static size_t read_links(struct overlay_edges *reader, struct g2h_edge *ret, size_t most)
-{
-    size_t count = 0;
-    for (; count < most && reader->link < reader->link_end; reader->link++) {
-        const struct g2h_chain_link *link = &reader->overlay->links[reader->link];
-        ret[count++] = (struct g2h_edge){.source = link->first,
-                                         .target = link->element,
-                                         .flags = G2H_EDGE_SHORTCUT | OVERLAY_LINK,
-                                         .name = G2H_NAME_NONE,
-                                         .offset = UINT64_MAX};
-    }
-    return count;
-}
-
 size_t overlay_edges_read(struct overlay_edges *reader, struct g2h_edge *ret, size_t most)
 {
     for (;;) {
@@ -267,9 +216,6 @@ size_t overlay_edges_read(struct overlay_edges *reader, struct g2h_edge *ret, si
             return count;
         if (!is_end)
             continue;
-        count = read_links(reader, ret, most);
-        if (count > 0)
-            return count;
         if (reader->next >= reader->end)
             return 0;
         begin_next(reader);

@@ -7,10 +7,6 @@
  * frames: the class of a stack then retains what its goroutines retain. All these edges of a
  * goroutine are moved, and nothing else leads to its stack, so that no dominator or retained size
  * changes but for these: the stack dominates what its goroutine did, and retains as much.
- *
- * Each element of a long list, chain or ring has an edge of type shortcut from the first element
- * (g2h_view_chains()). Readers do not count those for dominators, but show them: else a path from
- * the 300,000th element to a variable would have 300,000 steps.
  */
 #ifndef OUTPUT_OVERLAY_H
 #define OUTPUT_OVERLAY_H
@@ -26,25 +22,11 @@ struct overlay_move {
     uint32_t goroutine, stack, edges;
 };
 
-/* Edges to elements that begin at the same node: those of links from first on, up to end. */
-struct overlay_fan {
-    uint32_t node;
-    size_t first, end;
-};
-
 struct overlay {
     const struct g2h_view *view;
-    struct g2h_chain_link *links; /* link_count */
-    size_t link_count;
-    VECTOR(struct overlay_fan) fans; /* ascending by node */
     uint32_t first_object;
     VECTOR(struct overlay_move) moves; /* ascending by goroutine, and by stack */
 };
-
-/* A flag of edges beside enum g2h_edge_flag: an edge to an element of a list. The view has no name
- * for it: OVERLAY_LINK_NAME. */
-#define OVERLAY_LINK      ((uint32_t)1 << 31)
-#define OVERLAY_LINK_NAME "element of the list"
 
 /* Finds what differs. ret must be passed to overlay_deinit() also after an error. Error:
  * G2H_ERROR_MEMORY. */
@@ -67,8 +49,7 @@ struct overlay_edges {
     struct g2h_edges *edges;
     const struct overlay_move *from, *to; /* the edges that are read now are of this goroutine, or
                                              go to this stack; NULL: neither */
-    size_t link, link_end; /* the links whose edges come once those of the view have been read */
-    uint32_t next, end;    /* the nodes whose edges have not been begun */
+    uint32_t next, end;                   /* the nodes whose edges have not been begun */
 };
 
 struct g2h_error *overlay_edges_init(struct overlay_edges *ret, const struct overlay *overlay);

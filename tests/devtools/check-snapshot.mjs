@@ -275,36 +275,6 @@ const promises = [
       complaints.throwIfAny();
     },
   },
-  {
-    name: 'has stacks that retain as much as their goroutines',
-    ours: true,
-    check({snapshot}) {
-      const complaints = new Complaints();
-      for (const stack of snapshot.nodes()) {
-        const goroutine = stack.type === 'native' && stack.edgeCount > 0 ? stack.retainers().find(edge => edge.name === 'stack')?.source : undefined;
-        if (goroutine && goroutine.retainedSize !== stack.retainedSize) complaints.add(() => `${stack}: ${stack.retainedSize}, ${goroutine}: ${goroutine.retainedSize}`);
-      }
-      complaints.throwIfAny();
-    },
-  },
-  {
-    // The order of the Retainers pane (HeapSnapshotRetainingObjectNode.comparator): by distance, then the largest retained size.
-    name: 'has frames after all other retainers at the same distance',
-    ours: true,
-    check({snapshot}) {
-      const complaints = new Complaints();
-      const isFrame = ({source}) => source.type === 'synthetic' && source.retainers().some(edge => edge.type === 'element' && edge.source.type === 'native');
-      for (const node of snapshot.nodes()) {
-        if (node.type !== 'object') continue;
-        const retainers = node.retainers().filter(edge => edge.type !== 'weak');
-        if (retainers.length < 2) continue;
-        const least = Math.min(...retainers.map(edge => edge.source.distance ?? Infinity));
-        const first = retainers.filter(edge => edge.source.distance === least).sort((a, b) => b.source.retainedSize - a.source.retainedSize);
-        if (isFrame(first[0]) && !first.every(isFrame)) complaints.add(() => `${node}`);
-      }
-      complaints.throwIfAny();
-    },
-  },
 ];
 
 /**

@@ -266,7 +266,7 @@ for (let node = 0; node < count; node++) {
     const to = edges[edge + 2] / 7
     if (types[nodes[7 * to]] === 'number')
       numbers.push({ name: kinds[edges[edge]] === 'element' ? edges[edge + 1] : texts[edges[edge + 1]], text: texts[nodes[7 * to + 1]] })
-    if (kinds[edges[edge]] !== 'weak' && texts[edges[edge + 1]] !== 'element of the list' && isObject(to)) {
+    if (kinds[edges[edge]] !== 'weak' && isObject(to)) {
       targets.push(idOf(to))
       if (kinds[edges[edge]] === 'element') elements.push([edges[edge + 1], idOf(to)])
     }

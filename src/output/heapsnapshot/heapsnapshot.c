@@ -144,9 +144,8 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
     const struct numbers *numbers = &snapshot->numbers;
     snapshot->nodes =
         account->nodes + snapshot->parts.count + contexts->list.count + numbers->nodes.count;
-    snapshot->edges = account->edges + snapshot->overlay.link_count + snapshot->parts.count +
-                      contexts->edges.count + CONTEXT_EDGES * contexts->list.count +
-                      numbers->edges.count;
+    snapshot->edges = account->edges + snapshot->parts.count + contexts->edges.count +
+                      CONTEXT_EDGES * contexts->list.count + numbers->edges.count;
     if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
@@ -193,7 +192,6 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
     TRY(overlay_init(&snapshot->overlay, snapshot->view));
-    TRY_MEMORY(strings_name_links(&snapshot->strings, &snapshot->overlay));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,

@@ -85,7 +85,6 @@ static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
     TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
     TRY(detached_init(writer->view, &writer->detached));
     TRY(strings_init(&writer->strings, writer->view, writer->options->series));
-    TRY_MEMORY(strings_name_links(&writer->strings, &writer->overlay));
     return strings_number_texts(&writer->strings, writer->threads);
 }
 
