@@ -201,10 +201,6 @@ G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
  * the last string; not limited to the bytes that g2h_view_text() returns. */
 G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
-/* Returns a hash of these bytes, as far as the dump has them, that is the same in every run on
- * machines of one byte order. */
-G2H_PUBLIC uint64_t g2h_view_text_hash(const struct g2h_view *view, uint32_t node);
-
 /* Returns whether several short strings share such a node, a block of 16 bytes. Its text is all of
  * them, separated by " | ". */
 G2H_PUBLIC bool g2h_view_text_is_shared(const struct g2h_view *view, uint32_t node);
@@ -529,10 +525,6 @@ G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_val
  */
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
-/* Does the same for slices only whose elements have no pointers, such as bytes and numbers. */
-G2H_PUBLIC struct g2h_error *g2h_capacities_create_noscan(const struct g2h_view *view,
-                                                          struct g2h_capacities **ret);
-
 /* Returns the number of declarations: fields of types and variables that are slices or strings, and
  * types of maps. All maps with the same types of keys and elements are one declaration, because the
  * objects that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go

@@ -43,8 +43,6 @@ void g2h_identity_destroy(struct g2h_identity *identity)
     string_pool_deinit(&identity->classes);
     map_deinit(&identity->nodes);
     map_deinit(&identity->nodes_before);
-    map_deinit(&identity->held);
-    map_deinit(&identity->held_before);
     map_deinit(&identity->likes);
     free(identity);
 }
@@ -221,7 +219,6 @@ static struct g2h_error *identity_identify(struct g2h_identity *identity,
     TRY(identity_find_classes(identity, graph, after->classes));
     TRY(holders_find(graph, identity->threads, &after->holders));
     TRY(identity_find_entries(graph, after));
-    identity->first_new = identity->next;
     return identity->last.heap ? identity_match(identity, graph, after)
                                : assign_ids(identity, NULL, after);
 }
@@ -239,9 +236,6 @@ struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g
     identity->nodes = (struct map){0};
     map_deinit(&identity->likes);
     identity->likes = (struct map){0};
-    map_deinit(&identity->held_before);
-    identity->held_before = identity->held;
-    identity->held = (struct map){0};
     assert(after.ids && after.classes && after.holders);
     const struct identified before = identity->last;
     identity->last = after;
@@ -258,22 +252,6 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
 {
     assert(identity->last.heap && object < identity->last.heap->object_count);
     return identity->last.ids[object];
-}
-
-bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *class,
-                        size_t size, const char **ret, size_t *ret_size)
-{
-    const uint32_t id = g2h_identity_object(identity, object);
-    uint32_t number = MAP_NONE;
-    *ret = NULL;
-    if (id < identity->first_new)
-        number = map_get(&identity->held_before, id);
-    else if (class && !string_pool_intern(&identity->classes, class, size, &number))
-        return false;
-    if (number == MAP_NONE)
-        return true;
-    *ret = string_pool_text(&identity->classes, number, ret_size);
-    return map_put(&identity->held, id, number, &number);
 }
 
 /* ---- nodes that are not objects ---- */

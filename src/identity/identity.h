@@ -35,8 +35,6 @@ struct g2h_identity {
     struct map nodes, nodes_before; /* hash of kind, key and number among equal ones → id, of this
                                        dump and of the previous one */
     struct map likes;               /* hash of kind and key → how many such nodes this dump has */
-    struct map held, held_before;   /* id → class, of objects that have one by what holds them */
-    uint64_t first_new;             /* new objects of this dump have ids from here on */
     uint64_t next;                  /* the next id */
     struct g2h_identity_account account;
 };

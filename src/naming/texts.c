@@ -1,9 +1,6 @@
 /* texts; see texts.h. */
 #include "naming/texts.h"
 
-#include <string.h>
-
-#include "base/id_hash.h"
 #include "naming/symbols.h"
 
 /* Separates the strings that share a block of 16 bytes. */
@@ -25,20 +22,6 @@ static uint64_t text_names_read_bytes(const struct names *names, uint32_t number
     const uint64_t size = names_text_size(names, number);
     *ret_data = contents.data;
     return size < contents.size ? size : contents.size;
-}
-
-uint64_t names_text_hash(const struct names *names, uint32_t object)
-{
-    const uint8_t *data;
-    const uint64_t size = text_names_read_bytes(names, object, &data);
-    uint64_t hash = size, word, at = 0;
-    for (; at + sizeof(word) <= size; at += sizeof(word)) {
-        memcpy(&word, data + at, sizeof(word));
-        hash = id_hash(hash ^ word);
-    }
-    word = 0;
-    memcpy(&word, data + at, (size_t)(size - at));
-    return id_hash(hash ^ word);
 }
 
 /* Appends a string, or a part of a block, redacted if strings are. */

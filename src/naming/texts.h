@@ -16,9 +16,6 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
  * the last one, without any limit, also if the dump has not all of them. */
 uint64_t names_text_size(const struct names *names, uint32_t object);
 
-/* Returns a hash of these bytes, as far as the dump has them. It is the same in every run. */
-uint64_t names_text_hash(const struct names *names, uint32_t object);
-
 /* Returns whether such an object has several strings. */
 bool names_text_is_shared(const struct names *names, uint32_t object);
 

@@ -269,8 +269,7 @@ static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, c
     static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
                                               [NODE_OBJECT] = SHORT_TEXT(",object,"),
                                               [NODE_NATIVE] = SHORT_TEXT(",native,"),
-                                              [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,"),
-                                              [NODE_SLICED] = SHORT_TEXT(",sliced string,")};
+                                              [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,")};
     const struct g2h_node *node = &batch->nodes[i];
     at = csv_put_short(at, &types[type]);
     at = csv_put_number(csv, at, node->size);
@@ -298,7 +297,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
-    const char *name = has_own ? strings_of_node(csv->view, number, &reader->text, &size)
+    const char *name = has_own ? g2h_view_text(csv->view, number, &reader->text, &size)
                                : csv_field_of(&csv->fields, label.name, &size);
     TRY_MEMORY(!reader->text.failed);
     TRY(worker_buffer_provide(buffer, NODE_ROW + field_limit(size), LARGE));
@@ -495,7 +494,7 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
         csv->small[i] = json_short(i);
     TRY(node_ids_init(&csv->node_ids, csv->view, series));
     TRY(overlay_init(&csv->overlay, csv->view));
-    TRY(strings_init(&csv->strings, csv->view, series));
+    TRY(strings_init(&csv->strings, csv->view));
     TRY(make_fields(csv));
     csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
     TRY_MEMORY(csv->ids);

@@ -4,7 +4,7 @@
  *
  * The files here are those that several formats share, and formats that are one file:
  *   formats, sink       this table; buffers that are written in order, gzipped if wanted
- *   ids, node_ids, output_strings, held_classes, v8_names, labels, detached
+ *   ids, node_ids, output_strings, v8_names, labels, detached
  *                       ids and names of nodes and edges as in a heap snapshot
  *   overlay             what of its edges is not in the view
  *   json                formats numbers and strings

@@ -20,8 +20,7 @@ enum node_type {
     NODE_OBJECT = 3,
     NODE_NUMBER = 7,
     NODE_NATIVE = 8,
-    NODE_SYNTHETIC = 9,
-    NODE_SLICED = 11
+    NODE_SYNTHETIC = 9
 };
 
 /* ---- nodes ---- */
@@ -31,32 +30,20 @@ struct node_label {
     uint32_t name; /* a number of output_strings.h */
 };
 
-/* Returns whether strings that are short keep a node's long bytes: the last one ends before the
- * middle of the slot. If the view is folded, strings are of one class, since folded ones are. */
-static inline bool label_is_sliced(const struct strings *strings, const struct g2h_node *node)
-{
-    enum { LEAST = 64 /* bytes of a slot */ };
-    return node->size >= LEAST && node->members == 0 && !strings->is_folded &&
-           g2h_view_text_size(strings->view, g2h_view_object(strings->view, node->object)) <=
-               node->size / 2;
-}
-
 /* Returns the label of a node. *texts is at the string of the block's next string node
  * (output_strings.h's node_texts), and moves on if the node uses it. */
 static inline struct node_label label_node(const struct strings *strings,
                                            const struct g2h_node *node, const uint32_t **texts)
 {
     const bool is_text = node->kind == G2H_NODE_TEXT;
-    const enum node_type text_type =
-        is_text && label_is_sliced(strings, node) ? NODE_SLICED : NODE_STRING;
     return (struct node_label){
-        .type = is_text                         ? text_type
+        .type = is_text                         ? NODE_STRING
                 : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
                 : node->kind == G2H_NODE_STACK  ? NODE_NATIVE
                                                 : NODE_SYNTHETIC,
         .name = node->name == G2H_NAME_NONE ? *(*texts)++
                 : is_text                   ? strings_of_edge(node->name)
-                          : strings_of_class(strings, node->object, strings->of_node[node->name]),
+                                            : strings->of_node[node->name],
     };
 }
 

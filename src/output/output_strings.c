@@ -6,11 +6,9 @@
  */
 #include "output/output_strings.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/contract.h"
 #include "base/scope.h"
 #include "base/workers.h"
 #include "output/v8_names.h"
@@ -58,40 +56,6 @@ struct numbering {
 
 /* ---- strings of the heap ---- */
 
-enum {
-    LONGEST = 1024, /* characters that g2h_view_text() returns */
-    KEPT = 980 /* characters of a cut string; the rest has space for what says that it is cut */
-};
-
-/* Returns where the character with a number begins in UTF-8; size if there are not so many. */
-static size_t output_strings_begin_of(const char *text, size_t size, size_t number)
-{
-    size_t characters = 0;
-    for (size_t i = 0; i < size; i++)
-        if (((uint8_t)text[i] & 0xc0) != 0x80 && characters++ == number)
-            return i;
-    return size;
-}
-
-const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
-                            size_t *ret_size)
-{
-    enum { MOST = sizeof("… (18446744073709551615 bytes, #12345678)") };
-    const char *data = g2h_view_text(view, node, text, ret_size);
-    if (*ret_size < LONGEST || data != text->data || g2h_view_is_redacted(view) ||
-        g2h_view_text_size(view, node) <= LONGEST ||
-        output_strings_begin_of(data, *ret_size, LONGEST - 1) == *ret_size)
-        return data;
-    const size_t kept = output_strings_begin_of(data, *ret_size, KEPT);
-    assert(text->capacity - kept >= MOST);
-    const int more = snprintf(text->data + kept, MOST, "… (%llu bytes, #%08x)",
-                              (unsigned long long)g2h_view_text_size(view, node),
-                              (unsigned)(g2h_view_text_hash(view, node) >> 32));
-    text->size = kept + (size_t)more;
-    *ret_size = text->size;
-    return data;
-}
-
 /* Returns a string by its number: the heap's strings, of keys and then of nodes, are made again
  * from the dump. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
@@ -100,8 +64,7 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
     if (number >= strings->first_text) {
         const size_t index = number - strings->first_text, keys = strings->keys.count;
         if (index >= keys)
-            return strings_of_node(strings->view, strings->nodes.data[index - keys], text,
-                                   ret_size);
+            return g2h_view_text(strings->view, strings->nodes.data[index - keys], text, ret_size);
         text->size = 0;
         g2h_view_key(strings->view, strings->keys.data[index], text);
         *ret_size = text->size;
@@ -509,7 +472,7 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
     TRY_MEMORY(at);
     for (uint32_t node = first; (node = g2h_view_next_text(view, node, end)) < end; node++) {
         size_t size;
-        const char *data = strings_of_node(view, node, text, &size);
+        const char *data = g2h_view_text(view, node, text, &size);
         TRY_MEMORY(!text->failed);
         *at++ = (struct hashed_node){output_strings_hash_of(data, size), node};
     }
@@ -603,29 +566,18 @@ static uint32_t find_weak_element(const struct g2h_view *view)
         g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
 }
 
-static bool output_strings_add_class(void *context, const char *name, size_t size, uint32_t *ret)
-{
-    return strings_add(context, name, size, ret);
-}
-
 /* Numbers names only; strings_number_texts() numbers the heap's strings. */
-struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view,
-                               struct g2h_identity *series)
+struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
 {
-    *strings = (struct strings){.view = view,
-                                .is_folded = g2h_view_account(view)->folded_nodes > 0,
-                                .weak_element = find_weak_element(view)};
+    *strings = (struct strings){.view = view, .weak_element = find_weak_element(view)};
     strings->blocks =
         ((size_t)g2h_view_node_count(view) + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     strings->node_texts = calloc(strings->blocks + 1, sizeof(*strings->node_texts));
     strings->edge_keys = calloc(strings->blocks + 1, sizeof(*strings->edge_keys));
     strings->key_counts = calloc(strings->blocks + 1, sizeof(*strings->key_counts));
-    TRY_MEMORY(strings->node_texts && strings->edge_keys && strings->key_counts &&
-               number_names(strings));
-    TRY(held_classes_init(&strings->held, view, series, output_strings_add_class, strings));
-    for (size_t i = 0; i < strings->held.types.count && strings->held.class_of.count > 0; i++)
-        strings->of_node[strings->held.types.data[i].name] |= STRING_MAY_BE_HELD;
-    return NULL;
+    return strings->node_texts && strings->edge_keys && strings->key_counts && number_names(strings)
+               ? NULL
+               : &error_no_memory;
 }
 
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
@@ -651,7 +603,6 @@ void strings_deinit(struct strings *strings)
     free(strings->edge_keys);
     free(strings->key_counts);
     free(strings->of_node);
-    held_classes_deinit(&strings->held);
     free(strings->keys.data);
     free(strings->nodes.data);
     string_pool_deinit(&strings->renamed);

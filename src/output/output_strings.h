@@ -16,7 +16,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strings.h"
-#include "output/held_classes.h"
 
 /* Nodes per block. The strings of a block's nodes, and the keys of their edges, are numbered
  * together. */
@@ -34,14 +33,9 @@ static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t 
 #define KEY_NUMBER_ELEMENT ((uint32_t)1 << 31)
 #define KEY_NUMBER_NONE    UINT32_MAX
 
-/* A bit of strings->of_node: nodes with this name may be of a class by what holds them. */
-#define STRING_MAY_BE_HELD ((uint32_t)1 << 31)
-
 struct strings {
     const struct g2h_view *view;
-    bool is_folded;    /* the view is */
-    uint32_t *of_node; /* by name: the string of nodes with this name; and STRING_MAY_BE_HELD */
-    struct held_classes held;
+    uint32_t *of_node;                /* by name: the string of nodes with this name */
     struct string_pool renamed;       /* names of nodes, and added ones, that the view lacks */
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* number in the snapshot → string of renamed */
@@ -57,10 +51,8 @@ struct strings {
     size_t blocks;
 };
 
-/* Numbers the names of the view, and those of classes by what holds them. series may be NULL.
- * Error: G2H_ERROR_MEMORY. */
-struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view,
-                               struct g2h_identity *series);
+/* Numbers the names of the view. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view);
 
 /* Finds the string of another name; no heap string may have been numbered yet. Returns false if
  * memory runs out. */
@@ -80,24 +72,8 @@ static inline uint64_t strings_count(const struct strings *strings)
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size);
 
-/* Returns the *ret_size bytes of the string of a node (g2h_view_text()). One that is cut ends in
- * its length and a hash: "… (59900 bytes, #1f2e3d4c)", so that DevTools does not take strings that
- * only begin alike for identical. A redacted one has both anyway. */
-const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
-                            size_t *ret_size);
-
 /* Announces that the strings from number on are needed soon. */
 void strings_prefetch(const struct strings *strings, uint64_t number);
-
-/* Returns the string of an object's class, given that of its type: strings->of_node. */
-static inline uint32_t strings_of_class(const struct strings *strings, uint32_t object,
-                                        uint32_t type)
-{
-    if ((type & STRING_MAY_BE_HELD) == 0)
-        return type;
-    const uint32_t class = map_get(&strings->held.class_of, object);
-    return class != MAP_NONE ? class : type & ~STRING_MAY_BE_HELD;
-}
 
 /* Returns the string of an edge's name, or string 0 if the edge has no name because the dump has
  * been written to meanwhile. */

@@ -293,11 +293,6 @@ uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
     return names_text_size(&view->graph->names, view_object_of(view, node));
 }
 
-uint64_t g2h_view_text_hash(const struct g2h_view *view, uint32_t node)
-{
-    return names_text_hash(&view->graph->names, view_object_of(view, node));
-}
-
 static inline bool view_is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);

@@ -83,7 +83,7 @@ if (Number(/^go1\.(\d+)/.exec(name)[1]) >= 22) {
 }
 
 {
-  const names = new Set(snapshot.nodes.filter((n) => n.type.endsWith('string')).map((n) => n.name));
+  const names = new Set(snapshot.nodes.filter((n) => n.type === 'string').map((n) => n.name));
   tap('strings are named by their contents', known.texts.length, known.texts.filter((text) => !names.has(text)));
   const own = snapshot.edges.filter((e) => e.from.name.startsWith('map['));
   const inside = own.filter((e) => isEntries(e.to) && !['internal', 'weak', 'element'].includes(e.type));
@@ -97,7 +97,7 @@ if (Number(/^go1\.(\d+)/.exec(name)[1]) >= 22) {
   const self = snapshot.nodes.reduce((sum, n) => sum + n.size, 0);
   tap('DevTools loads it without a word', 1, tools.problems);
   tap('DevTools has all bytes in one tree', 1, tools.root.retainedSize === self ? [] : [tools.root.retainedSize, self]);
-  const strings = snapshot.nodes.filter((n) => n.type.endsWith('string'));
+  const strings = snapshot.nodes.filter((n) => n.type === 'string');
   const row = tools.aggregates()['(string)'];
   tap('DevTools counts every string', strings.length, row?.count === strings.length ? [] : [row?.count]);
   const shown = strings.filter((n) => n.name.startsWith('this text is: ')).map((n) => [n.name, tools.nodeById(n.id)]);

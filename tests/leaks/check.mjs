@@ -19,9 +19,7 @@ function tap(good, what, ...remarks) {
 }
 
 const whole = (pattern) => new RegExp(`^(?:${pattern})$`, 's');
-// Arrays of bytes and numbers are classes by what holds them, which may be something else in the next dump.
-const withoutHolder = (name) => name.replace(/^(\[\](?:u?int\d*|uintptr|float\d+|complex\d+|bool)) \(.*\)$/s, '$1');
-const classOf = (n) => (s.nodeTypes[node.type[n]].endsWith('string') ? '(string)' : withoutHolder(s.className(n)));
+const classOf = (n) => (node.type[n] === string ? '(string)' : s.className(n));
 const isUntyped = (n) => node.type[n] !== string && (/^(?:no)?ptr\d+(?: \(.*\))?$/s.test(s.className(n)) || s.isGuess(n));
 function* edgesOf(n) {
   for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
@@ -222,7 +220,7 @@ if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
     const n = later.isObject(m) ? before.get(later.node.id[m]) : undefined;
     if (n === undefined || !reached[n] || !living[m] || node.size[n] !== later.node.size[m]) continue;
     both++;
-    const is = later.nodeTypes[later.node.type[m]].endsWith('string') ? '(string)' : withoutHolder(later.className(m));
+    const is = later.node.type[m] === string ? '(string)' : later.className(m);
     // Without DWARF, nothing says which types the runtime's own variables have.
     if (stripped && [classOf(n), is].some((c) => c.includes('runtime.'))) continue;
     // A string that shares a slot with other things may die before they do.

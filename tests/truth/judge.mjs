@@ -18,10 +18,9 @@ const pointless = /^(?:no)?ptr\d+$/;
 
 /** Returns what a class claims, together with its edges: {kind: untyped | string | tiny | partly | typed, name, guess}. */
 export function claimOf(name, nodeType, guess = false, part = '') {
-  if (nodeType.endsWith('string')) return { kind: 'string', name: 'string', guess: false };
+  if (nodeType === 'string') return { kind: 'string', name: 'string', guess: false };
   if (name === '(tiny block)') return { kind: 'tiny', name, guess: false };
   if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
-  name = name.replace(/^(\[\](?:u?int\d*|uintptr|float\d+|complex\d+|bool)) \(.*\)$/s, '$1'); // by what holds it
   // The header of a string has another class than its type, so that its two words are not taken for a text.
   const type = { 'string header': 'string', string: '(a string that is no header)' };
   return { kind: 'typed', name: type[name] ?? name.replace(/^(\[\].*) header$/, '$1'), guess };

@@ -188,7 +188,7 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     struct g2h_heapsnapshot_options wanted;
     OPTIONS_COPY(&wanted, options->heapsnapshot);
     TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
-    TRY(strings_init(&snapshot->strings, snapshot->view, snapshot->series));
+    TRY(strings_init(&snapshot->strings, snapshot->view));
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
     TRY(overlay_init(&snapshot->overlay, snapshot->view));

@@ -30,12 +30,6 @@ enum { LARGE_BUFFER = 8 << 20 /* bytes of lines from which on they are flushed *
 /* Writes a line's first field, the type, between commas. */
 static inline char *write_type(char *at, unsigned type)
 {
-    if (type > 9) { /* NODE_SLICED */
-        *at++ = ',';
-        at = json_u32(at, type);
-        *at++ = ',';
-        return at;
-    }
     const char text[] = {',', (char)('0' + type), ','};
     memcpy(at, text, sizeof(text));
     return at + sizeof(text);

@@ -84,7 +84,7 @@ static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
         TRY(overlay_edges_init(&writer->readers[i], &writer->overlay));
     TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
     TRY(detached_init(writer->view, &writer->detached));
-    TRY(strings_init(&writer->strings, writer->view, writer->options->series));
+    TRY(strings_init(&writer->strings, writer->view));
     return strings_number_texts(&writer->strings, writer->threads);
 }
 
