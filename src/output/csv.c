@@ -14,7 +14,6 @@
 #include "output/json.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
-#include "output/overlay.h"
 #include "output/sink.h"
 
 enum { MANY = 64 /* nodes or edges that are read at a time */ };
@@ -53,7 +52,7 @@ struct fields {
 };
 
 struct csv_reader { /* of one thread */
-    struct overlay_edges edges;
+    struct g2h_edges *edges;
     struct g2h_text text;
     struct short_text source; /* source_id as rows have it, with the comma */
     uint32_t source_id;
@@ -66,7 +65,6 @@ struct csv {
     const struct g2h_output_options *options;
     struct g2h_dominators *dominators; /* found once the edges are written */
     struct node_ids node_ids;
-    struct overlay overlay;
     struct strings strings;
     struct fields fields;
     uint32_t *ids; /* by node */
@@ -236,13 +234,8 @@ static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_ba
         if (ret->nodes[i].name == G2H_NAME_NONE)
             g2h_view_prefetch(csv->view, first + (uint32_t)i, G2H_SOON_KEYS);
     g2h_dominators_read(csv->dominators, first, ret->count, ret->dominators, ret->retained_sizes);
-    for (size_t i = 0; i < ret->count; i++) {
-        const uint32_t node = first + (uint32_t)i;
-        overlay_dominator(&csv->overlay, csv->dominators, node, &ret->dominators[i],
-                          &ret->retained_sizes[i]);
-        ret->nodes[i].edges = overlay_edge_count(&csv->overlay, node, ret->nodes[i].edges);
+    for (size_t i = 0; i < ret->count; i++)
         __builtin_prefetch(&csv->ids[ret->dominators[i]]);
-    }
     for (size_t i = 0; i < ret->count; i++)
         ret->dominators[i] = csv->ids[ret->dominators[i]];
 }
@@ -396,7 +389,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct csv_edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
                                           ? name_by(csv, label_without_key(edge))
-                                          : csv_name_by_key(csv, reader->edges.edges, edge);
+                                          : csv_name_by_key(csv, reader->edges, edge);
     TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
     at = csv_put_short(json_u32(at, target), &types[name.type]);
@@ -415,10 +408,10 @@ struct edge_batch {
     struct g2h_edge edges[MANY];
 };
 
-static void read_edges(const struct csv *csv, struct overlay_edges *edges, struct edge_batch *ret)
+static void read_edges(const struct csv *csv, struct g2h_edges *edges, struct edge_batch *ret)
 {
-    ret->count = overlay_edges_read(edges, ret->edges, MANY);
-    g2h_edges_prefetch_keys(edges->edges, ret->edges, ret->count);
+    ret->count = g2h_edges_read(edges, ret->edges, MANY);
+    g2h_edges_prefetch_keys(edges, ret->edges, ret->count);
     for (size_t i = 0; i < ret->count; i++)
         __builtin_prefetch(&csv->ids[ret->edges[i].target]);
 }
@@ -435,9 +428,9 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
         csv_advance(csv, 2 * block);
     if (block == 0)
         TRY(csv_put_head(buffer, edge_head));
-    overlay_edges_begin(&reader->edges, first, snapshot_block_end(csv->view, first));
-    for (read_edges(csv, &reader->edges, now); now->count > 0;) {
-        read_edges(csv, &reader->edges, next);
+    g2h_edges_begin(reader->edges, first, snapshot_block_end(csv->view, first));
+    for (read_edges(csv, reader->edges, now); now->count > 0;) {
+        read_edges(csv, reader->edges, next);
         for (size_t i = 0; i < now->count; i++) {
             const struct g2h_edge *edge = &now->edges[i];
             TRY(put_edge(csv, reader, edge, csv->ids[edge->source], csv->ids[edge->target],
@@ -493,7 +486,6 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
     for (uint32_t i = 0; i < SMALL; i++)
         csv->small[i] = json_short(i);
     TRY(node_ids_init(&csv->node_ids, csv->view, series));
-    TRY(overlay_init(&csv->overlay, csv->view));
     TRY(strings_init(&csv->strings, csv->view));
     TRY(make_fields(csv));
     csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
@@ -502,7 +494,7 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
     csv->readers = calloc(csv->threads, sizeof(*csv->readers));
     TRY_MEMORY(csv->readers);
     for (unsigned i = 0; i < csv->threads; i++)
-        TRY(overlay_edges_init(&csv->readers[i].edges, &csv->overlay));
+        TRY(g2h_edges_create(csv->view, &csv->readers[i].edges));
     return NULL;
 }
 
@@ -531,7 +523,7 @@ static struct g2h_error *csv_write_edges(void *context)
 static void csv_deinit(struct csv *csv)
 {
     for (unsigned i = 0; csv->readers && i < csv->threads; i++) {
-        overlay_edges_deinit(&csv->readers[i].edges);
+        g2h_edges_destroy(csv->readers[i].edges);
         g2h_text_deinit(&csv->readers[i].text);
     }
     free(csv->readers);
@@ -541,7 +533,6 @@ static void csv_deinit(struct csv *csv)
     free(csv->fields.ends.data);
     strings_deinit(&csv->strings);
     node_ids_deinit(&csv->node_ids);
-    overlay_deinit(&csv->overlay);
 }
 
 struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_output_options *given)

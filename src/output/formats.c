@@ -6,7 +6,6 @@
  *   formats, sink       this table; buffers that are written in order, gzipped if wanted
  *   ids, node_ids, output_strings, v8_names, labels, detached
  *                       ids and names of nodes and edges as in a heap snapshot
- *   overlay             what of its edges is not in the view
  *   json                formats numbers and strings
  *   database, rows      SQLite, and rows for it in memory
  *   csv, dump           formats

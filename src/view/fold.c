@@ -3,10 +3,10 @@
  *
  * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
  * their worth, which is their retained size, so that no node is folded before the nodes that it
- * dominates; a mapping, which retains nothing, is worth its resident size, and a stack as much as
- * its goroutine. Each folded node belongs to the last of its dominators that is kept, d; the nodes
- * of one class that belong to the same d become one written node F(d, class). How many nodes will
- * be written for a given worth is counted without writing any, and the worth is searched for.
+ * dominates; a mapping, which retains nothing, is worth its resident size. Each folded node belongs
+ * to the last of its dominators that is kept, d; the nodes of one class that belong to the same d
+ * become one written node F(d, class). How many nodes will be written for a given worth is counted
+ * without writing any, and the worth is searched for.
  *
  * Every strong edge u → v of the graph becomes an edge between the nodes that u and v have become.
  * Two kinds of edges are added: d → F for each F, and d → k if a kept node k, whose dominator is d,
@@ -183,8 +183,6 @@ static struct g2h_error *classify(struct folding *folding)
             kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
         if (kind <= G2H_NODE_MAPPINGS)
             folding->worth[preorder] = WORTH_KEPT;
-        if (kind == G2H_NODE_STACK) /* outputs have all that the goroutine keeps below its stack */
-            folding->worth[preorder] = folding->worth[folding->tree.idom[preorder]] - 1;
         if (kind == G2H_NODE_MAPPING)
             folding->worth[preorder] += resident_at(graph->memory, graph->roots.nodes.data[i].key);
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)

@@ -274,7 +274,6 @@ for (let node = 0; node < count; node++) {
     targets.forEach((id) => held.add(id))
     continue
   }
-  if (types[nodes[7 * node]] === 'native') targets.splice(0).forEach((id) => held.add(id)) // a stack: what its goroutine keeps
   seen++
   const object = objects.get(idOf(node))
   if (!object) {

@@ -34,7 +34,6 @@
 #include "output/heapsnapshot/numbers.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
-#include "output/overlay.h"
 #include "output/sink.h"
 #include "output/output_strings.h"
 
@@ -80,7 +79,6 @@ struct heapsnapshot_snapshot {
     struct strings strings;
     struct detached detached;
     struct goroutine_names goroutine_names;
-    struct overlay overlay;
     VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
     struct contexts contexts;               /* the nodes of contexts are written after the parts, */
@@ -89,8 +87,8 @@ struct heapsnapshot_snapshot {
     size_t location_count;
     uint64_t nodes, edges;
     size_t string_tasks;
-    struct name_digits digits;     /* of the strings that are names */
-    struct overlay_edges *readers; /* by thread */
+    struct name_digits digits;  /* of the strings that are names */
+    struct g2h_edges **readers; /* by thread */
 };
 
 /* ---- preparation ---- */
@@ -191,7 +189,6 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     TRY(strings_init(&snapshot->strings, snapshot->view));
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
-    TRY(overlay_init(&snapshot->overlay, snapshot->view));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
@@ -208,20 +205,19 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     if (!snapshot->readers)
         return &error_no_memory;
     for (unsigned i = 0; i < threads; i++)
-        TRY(overlay_edges_init(&snapshot->readers[i], &snapshot->overlay));
+        TRY(g2h_edges_create(snapshot->view, &snapshot->readers[i]));
     return NULL;
 }
 
 static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned threads)
 {
     for (unsigned i = 0; i < threads && snapshot->readers; i++)
-        overlay_edges_deinit(&snapshot->readers[i]);
+        g2h_edges_destroy(snapshot->readers[i]);
     free(snapshot->readers);
     free(snapshot->digits.digits);
     free(snapshot->parts.data);
     detached_deinit(&snapshot->detached);
     goroutine_names_deinit(&snapshot->goroutine_names);
-    overlay_deinit(&snapshot->overlay);
     contexts_deinit(&snapshot->contexts);
     numbers_deinit(&snapshot->numbers);
     strings_deinit(&snapshot->strings);
@@ -364,17 +360,12 @@ static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, ui
                : 0;
 }
 
-/* Writes a node. *texts is at the string of the block's next string node, *differs the next node
- * whose edges are not those in the view. */
+/* Writes a node. *texts is at the string of the block's next string node. */
 static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
-                           const struct g2h_node *node, const uint32_t **texts, uint32_t *differs)
+                           const struct g2h_node *node, const uint32_t **texts)
 {
     const struct node_label label = label_node(&snapshot->strings, node, texts);
     uint32_t edges = node->edges;
-    if (number == *differs) {
-        edges = overlay_edge_count(&snapshot->overlay, number, edges);
-        *differs = overlay_next(&snapshot->overlay, number + 1);
-    }
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, heapsnapshot_first_part(snapshot, number));
     if (number < snapshot->ids.first_object)
@@ -394,7 +385,6 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
     const uint32_t *texts = snapshot->strings.node_texts[block];
-    uint32_t differs = overlay_next(&snapshot->overlay, first);
     struct g2h_node nodes[MANY];
     char *at = worker_buffer_reserve(buffer, (size_t)(end - first) * NODE_LINE + LINE_SLACK),
          *begin = at;
@@ -403,7 +393,7 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
         const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
-            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts, &differs);
+            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts);
             if (node + i == 0) /* no comma before the first node */
                 memmove(begin, begin + 1, (size_t)(--at - begin));
         }
@@ -450,15 +440,15 @@ static inline char *write_edge_of(const struct heapsnapshot_snapshot *snapshot, 
                             edge->target);
 }
 
-/* Writes the edges of the nodes from first to end, all but those to parts, contexts and numbers. */
+/* Writes the edges of the nodes from first to end that the view knows. */
 static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snapshot,
-                                        struct overlay_edges *reader, uint32_t first, uint32_t end,
+                                        struct g2h_edges *reader, uint32_t first, uint32_t end,
                                         struct keys_left *keys, struct worker_buffer *buffer)
 {
     struct g2h_edge edges[MANY];
     size_t count;
-    overlay_edges_begin(reader, first, end);
-    while ((count = overlay_edges_read(reader, edges, MANY)) > 0) {
+    g2h_edges_begin(reader, first, end);
+    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
         TRY(worker_buffer_provide(buffer, MANY * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
@@ -558,9 +548,8 @@ static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t
 
 /* Writes all edges of the nodes from first to end, which are in one block. */
 static struct g2h_error *write_edges_from(const struct heapsnapshot_snapshot *snapshot,
-                                          struct overlay_edges *reader, uint32_t first,
-                                          uint32_t end, struct keys_left *keys,
-                                          struct worker_buffer *buffer)
+                                          struct g2h_edges *reader, uint32_t first, uint32_t end,
+                                          struct keys_left *keys, struct worker_buffer *buffer)
 {
     for (uint32_t node = first, stop; node < end; node = stop) {
         stop = next_stop(snapshot, node, end);
@@ -581,7 +570,7 @@ static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snap
     const struct strings *strings = &snapshot->strings;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
-    struct overlay_edges *reader = &snapshot->readers[worker];
+    struct g2h_edges *reader = snapshot->readers[worker];
     struct keys_left keys = keys_of_block(strings, block);
     if (block > 0)
         return write_edges_from(snapshot, reader, first, end, &keys, buffer);

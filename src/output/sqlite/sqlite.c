@@ -23,7 +23,6 @@
 #include "output/detached.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
-#include "output/overlay.h"
 #include "output/sink.h"
 #include "output/sqlite/goroutine_tables.h"
 #include "output/sqlite/summary.h"
@@ -67,8 +66,7 @@ struct sqlite_writer {
     struct node_ids ids;
     struct strings strings;
     struct detached detached;
-    struct overlay overlay;
-    struct overlay_edges *readers; /* by thread */
+    struct g2h_edges **readers; /* by thread */
     uint64_t edges, strings_added;
     size_t tasks_done, tasks;
 };
@@ -77,11 +75,10 @@ struct sqlite_writer {
 
 static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
 {
-    TRY(overlay_init(&writer->overlay, writer->view));
     writer->readers = calloc(writer->threads, sizeof(*writer->readers));
     TRY_MEMORY(writer->readers);
     for (unsigned i = 0; i < writer->threads; i++)
-        TRY(overlay_edges_init(&writer->readers[i], &writer->overlay));
+        TRY(g2h_edges_create(writer->view, &writer->readers[i]));
     TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
     TRY(detached_init(writer->view, &writer->detached));
     TRY(strings_init(&writer->strings, writer->view));
@@ -91,9 +88,8 @@ static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
 static void writer_deinit(struct sqlite_writer *writer)
 {
     for (unsigned i = 0; i < writer->threads && writer->readers; i++)
-        overlay_edges_deinit(&writer->readers[i]);
+        g2h_edges_destroy(writer->readers[i]);
     free(writer->readers);
-    overlay_deinit(&writer->overlay);
     strings_deinit(&writer->strings);
     node_ids_deinit(&writer->ids);
     detached_deinit(&writer->detached);
@@ -114,18 +110,15 @@ static void make_node(const struct sqlite_writer *writer, uint32_t number,
                       const struct g2h_node *node, const uint32_t **texts, struct node_row *ret)
 {
     const struct node_label label = label_node(&writer->strings, node, texts);
-    uint32_t dominator = g2h_dominators_of(writer->dominators, number);
-    uint64_t retained = g2h_dominators_retained_size(writer->dominators, number);
-    overlay_dominator(&writer->overlay, writer->dominators, number, &dominator, &retained);
     *ret = (struct node_row){
         .number = tables_number(number),
         .type = label.type,
         .name = label.name,
         .id = node_ids_of(&writer->ids, number, node),
         .self_size = (int64_t)node->size,
-        .edge_count = overlay_edge_count(&writer->overlay, number, node->edges),
-        .retained_size = (int64_t)retained,
-        .dominator = number == 0 ? ROWS_NULL : dominator,
+        .edge_count = node->edges,
+        .retained_size = (int64_t)g2h_dominators_retained_size(writer->dominators, number),
+        .dominator = number == 0 ? ROWS_NULL : g2h_dominators_of(writer->dominators, number),
         .address = node->object == UINT32_MAX ? ROWS_NULL : (int64_t)node->address,
         .detachedness = detached_of(&writer->detached, number),
     };
@@ -186,12 +179,12 @@ static struct g2h_error *produce_edges(void *context, size_t block, unsigned wor
     const struct sqlite_writer *writer = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     struct keys_left keys = keys_of_block(&writer->strings, block);
-    struct overlay_edges *reader = &writer->readers[worker];
+    struct g2h_edges *reader = writer->readers[worker];
     struct g2h_edge edges[MANY];
     size_t count;
     sqlite_advance(writer, worker, block);
-    overlay_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
-    while ((count = overlay_edges_read(reader, edges, MANY)) > 0) {
+    g2h_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
+    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
         struct edge_row *rows =
             (struct edge_row *)(void *)worker_buffer_reserve(buffer, count * sizeof(*rows));
         TRY_MEMORY(rows);
