@@ -135,6 +135,6 @@ if [ ! -s "$dump" ]; then
 fi
 # The dump has 118 MB. Its conversion needs 56 MB of anonymous memory, 80 MB with types, 94 MB folded.
 converts 'without types' 76 -
-converts 'with types' 104 7 --exe "$exe"
+converts 'with types' 104 6 --exe "$exe"
 converts 'folded' 116 - --max-nodes 100K
 rm -f "$dump"

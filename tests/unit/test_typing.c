@@ -487,7 +487,7 @@ static void number_texts(bool redact)
     assert_no_error(names_add_types(&graph.names, &typing));
     assert_true(names_add_label(&graph.names, "known", 5, &name));
     assert_no_error(g2h_view_create(&graph, NULL, &view));
-    assert_no_error(strings_init(&strings, view, NULL));
+    assert_no_error(strings_init(&strings, view));
     assert_no_error(strings_number_texts(&strings, 1));
 }
 
