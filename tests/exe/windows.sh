@@ -71,7 +71,7 @@ says_of_the_sample() {
 	result "the sample for Windows, $1: what has grown, and who holds it" reports "$2" \
 		'^  . .* \+30 goroutines \[chan send\] main\.ship main\.go:[0-9]+, now 40$' \
 		"^ *started by  go statement in main\\.start main\\.go:$(sed -n '/go ship(/=' "$top/tests/exe/windows/main.go")\$" \
-		'^  . .* \+225 main\.Order, now 300, in map\[string\]\*main\.Order$' "^ *held by  *$4, a map of 300 entries\$" "^ *example  *$4\\[\"order [0-9]+\"\\]\$"
+		'^  . .* \+225 main\.Order, now 300, in map\[string\]\*main\.Order$' "^ *held by  *$4, a map of 400 entries\$" "^ *example  *$4\\[\"order [0-9]+\"\\]\$"
 	result "the sample for Windows, $1: the same objects without types" same_objects "$2"
 }
 

@@ -22,7 +22,7 @@
 //	ways plain
 //	says[plain] ^  1 .* 20,000 main\.topic, in main\.bus$
 //	case queue SHAPE=queue
-//	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
+//	is[plain] r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
 //	says[plain] held by     main\.queue(, a .*)?$
 //	case nested SHAPE=nested
