@@ -404,25 +404,6 @@ state() {
 	sed -n 's/^State:[[:blank:]]*\(.\).*/\1/p' "/proc/$1/status"
 }
 
-# starts_box_of_command: has the box start a command, in a group of its own, and stops it; $state says how it then runs.
-starts_box_of_command() {
-	rm -rf "$out" "$build/box"
-	: >"$build/app.log"
-	: >"$build/log"
-	# A group of its own, as shells make it for a terminal: that of an orphan would not be stopped.
-	bash -mc '"$0" --at-death -o "$1/" -- "$2" leak 0 >"$3" 2>"$4" & echo $! >"$5"; while kill -0 $!; do sleep 0.1; done' \
-		"$g2h" "$out" "$build/app" "$build/app.log" "$build/log" "$build/box" 2>"$build/report" &
-	shell=$!
-	await grep -q 'is written when' "$build/log"
-	pid=$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")
-	await [ -s "$build/box" ] # the shell may write it later than the box starts
-	box=$(cat "$build/box")
-	# Again, since the box ignores it until it is armed.
-	tries=200
-	while kill -TSTP "$box" && [ "$(state $box)" != T ] && [ $((tries -= 1)) -gt 0 ]; do sleep 0.05; done
-	state=$(state "$box")
-}
-
 # stops: the terminal does not stop the box, unless it stops the program with it.
 stops() {
 	starts leak 0
@@ -432,16 +413,19 @@ stops() {
 	[ "$(state $box)" != T ]
 	result $? "$release, SIGTSTP of the box: is not stopped, and says why" "$build/log"
 	kills KILL
-	# In one of some hundred runs on a busy machine the box did not stop for two minutes, and worked on: why is not known. What the
-	# kernel decides by (its group, that of its parent, what it ignores) is printed, and another one is tried.
-	for attempt in 1 2 3; do
-		starts_box_of_command
-		[ "$state" != T ] || break
-		for id in "$box" "$shell"; do
-			echo "# attempt $attempt: $(cut -d ' ' -f 1-8 "/proc/$id/stat") $(grep -E '^(Sig|Shd)' "/proc/$id/status" | tr '\n\t' '  ')"
-		done
-		[ $attempt -eq 3 ] || { kill -KILL "$pid" && wait $shell; }
-	done
+	rm -rf "$out" "$build/box"
+	: >"$build/app.log"
+	: >"$build/log"
+	cc -D_GNU_SOURCE -o "$build/in_group" "$here/in_group.c" || return
+	"$build/in_group" "$build/box" "$g2h" --at-death -o "$out/" -- "$build/app" leak 0 >"$build/app.log" 2>"$build/log" &
+	shell=$!
+	await grep -q 'is written when' "$build/log"
+	pid=$(sed -n 's/.*process \([0-9]*\) .*is written when.*/\1/p' "$build/log")
+	await [ -s "$build/box" ] # it may be written later than the box starts
+	box=$(cat "$build/box")
+	# Again, since the box ignores it until it is armed.
+	await eval 'kill -TSTP "$box"; [ "$(state $box)" = T ]'
+	state=$(state "$box")
 	[ "$state" = T ] && untraced
 	result $? "$release, SIGTSTP of the box of a command: is stopped (process $box: $state, T is right), and holds nothing" "$build/log"
 	kill -CONT "$box"
