@@ -86,8 +86,10 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
     if (!is_sorted)
         qsort(dies->abbreviations.data + ret->first, (size_t)ret->count,
               sizeof(*dies->abbreviations.data), compare_abbreviations);
-    _asserted_ const struct die_abbreviation *list = dies->abbreviations.data + ret->first;
-    assert(IS_ORDERED(i, ret->count, list[i - 1].code <= list[i].code)); /* die.c searches it */
+    _asserted_ const struct die_abbreviation *list = dies->abbreviations.data;
+    assert(IS_ORDERED(i, ret->count,
+                      list[ret->first + i - 1].code <= list[ret->first + i].code)); /* die.c
+                                                                                     searches it */
     return true;
 }
 
