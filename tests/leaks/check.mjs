@@ -113,8 +113,7 @@ const kinds = {
   },
   frame({ what, edge: edgeName, class: c, count }) {
     const pattern = whole(c), word = whole(edgeName);
-    const targets = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
-    const frames = goroutines().flatMap((g) => targets(g).flatMap((n) => [n, ...targets(n)])) // below its stack
+    const frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e]))
       .filter((n) => s.className(n).replace(/ [^ ]+:\d+$/, '') === what); // the name of a frame without its line
     const found = frames.filter((f) => [...edgesOf(f)].some((e) => word.test(s.edgeName(e)) && pattern.test(classOf(edge.to[e]))));
     tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
