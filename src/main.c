@@ -165,7 +165,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
         return write_dump(options, &settings.output, outputs, series, conversion);
     message_warnings(&conversion->origin, conversion->heap);
     if (options->base && series->bases.count > 0) {
-        const struct collections of_dump = conversion_collections(conversion);
+        const struct collections of_dump = pipeline_collections(conversion);
         message_base_order(options->base, conversion->origin.input, &series->of_base, &of_dump,
                            options->base_exe != NULL);
     }
@@ -173,8 +173,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
         TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(conversion_match(options, &steps, conversion));
     if (options->base_exe)
-        settings.report.is_base_other =
-            series->base_build != conversion_executable_hash(conversion);
+        settings.report.is_base_other = series->base_build != pipeline_executable_hash(conversion);
     if (!conversion->origin.exe && !options->exe && !series->heap)
         message_untyped_hint(options, conversion->origin.input);
     TRY(conversion_build(options, series, &steps, conversion));
@@ -244,12 +243,12 @@ static struct g2h_error *keep_base(const struct options *options, struct series 
     struct g2h_base *base;
     if (series->trend)
         return g2h_trend_add(series->trend, conversion->view, conversion->origin.input->name,
-                             conversion_written_at(conversion->origin.input), options->threads);
+                             pipeline_written_at(conversion->origin.input), options->threads);
     TRY_MEMORY(vector_grow(&series->bases, 1) && vector_grow(&series->base_files, 1) &&
-               vector_push(&series->times, conversion_written_at(conversion->origin.input)));
+               vector_push(&series->times, pipeline_written_at(conversion->origin.input)));
     TRY(g2h_base_create(conversion->view, conversion->origin.input->name, options->threads, &base));
     series->bases.data[series->bases.count++] = base;
-    series->of_base = conversion_collections(conversion);
+    series->of_base = pipeline_collections(conversion);
     series->base_files.data[series->base_files.count++] =
         *g2h_input_status(conversion->origin.input);
     return NULL;
@@ -286,7 +285,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE && options->base;
     outcome->complete = outcome->complete && conversion_is_whole(&conversion);
     if (exe)
-        series->base_build = conversion_executable_hash(&conversion);
+        series->base_build = pipeline_executable_hash(&conversion);
     pipeline_deinit(&conversion);
     return error;
 }

@@ -8,7 +8,6 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "base/map.h"
 #include "base/scope.h"
 #include "cli/at_death.h"
 #include "cli/messages.h"
@@ -179,13 +178,6 @@ struct g2h_error *conversion_build(const struct options *options, const struct s
     return pipeline_view(conversion, &view);
 }
 
-uint64_t conversion_executable_hash(const struct pipeline *conversion)
-{
-    const struct g2h_input *input =
-        conversion->origin.exe ? g2h_exe_input(conversion->origin.exe, 0) : NULL;
-    return input ? map_hash_text(input->data, (size_t)input->size) : 0;
-}
-
 struct g2h_error *conversion_check_inputs(const struct series *series,
                                           const struct pipeline *conversion)
 {
@@ -202,22 +194,6 @@ bool conversion_is_whole(const struct pipeline *conversion)
     const struct g2h_input *input = conversion->origin.input;
     return (conversion->heap ? g2h_heap_is_complete(conversion->heap) : !input || !input->damage) &&
            origin_is_complete(&conversion->origin);
-}
-
-struct collections conversion_collections(const struct pipeline *conversion)
-{
-    const struct g2h_memstats *stats = g2h_heap_memstats(conversion->heap);
-    return stats ? (struct collections){stats->numbers[G2H_MEMSTATS_NUM_GC],
-                                        stats->numbers[G2H_MEMSTATS_LAST_GC]}
-                 : (struct collections){0};
-}
-
-int64_t conversion_written_at(const struct g2h_input *input)
-{
-    const struct stat *status = g2h_input_status(input);
-    return status && S_ISREG(status->st_mode)
-               ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000
-               : 0;
 }
 
 /* ---- the options of an output ---- */
@@ -317,7 +293,7 @@ struct g2h_error *output_settings_add_dump(const struct options *options, struct
     TRY(find_source(options, input, &settings->source));
     settings->output.source = settings->source.data;
     settings->output.memory = &conversion->origin.memory;
-    TRY_MEMORY(series_set_html(series, conversion_written_at(input), &settings->html));
+    TRY_MEMORY(series_set_html(series, pipeline_written_at(input), &settings->html));
     settings->summary = summary_options(options, input);
     if (options->summary)
         settings->output.summary = &settings->summary;

@@ -44,8 +44,6 @@ struct series {
  * g2h_redaction_create(). */
 struct g2h_error *series_open_redaction(const struct options *options, struct series *series);
 
-struct collections conversion_collections(const struct pipeline *conversion);
-
 /* Keeps the heap of a dump, to compare the next dump of the series with it. */
 void series_keep(struct series *series, struct pipeline *conversion);
 
@@ -97,18 +95,12 @@ struct g2h_error *conversion_build(const struct options *options, const struct s
  * addition, does not have more than --max-nodes. */
 uint64_t conversion_view_nodes(const struct options *options);
 
-/* Returns a hash of the executable, or 0 without one. */
-uint64_t conversion_executable_hash(const struct pipeline *conversion);
-
 /* Returns an error if a file has changed since it was read. */
 struct g2h_error *conversion_check_inputs(const struct series *series,
                                           const struct pipeline *conversion);
 
 /* Returns whether nothing that was read so far is cut or missing. */
 bool conversion_is_whole(const struct pipeline *conversion);
-
-/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
-int64_t conversion_written_at(const struct g2h_input *input);
 
 /* The options of an output, which point to each other. */
 struct output_settings {

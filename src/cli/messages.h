@@ -5,7 +5,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "cli/options.h"
-#include "library/origin.h"
+#include "library/pipeline.h"
 #include "cli/target.h"
 
 /*
@@ -33,12 +33,6 @@ void message_not_for_terminal(const struct options *options);
 
 /* Explains why the output is a report, and how to get a snapshot. */
 void message_default(void);
-
-/* The collections of garbage in a process until its dump. */
-struct collections {
-    uint64_t count;
-    uint64_t last; /* when the last one ended, in nanoseconds since 1970; 0: unknown */
-};
 
 /* Warns if the base is newer than the dump, so that growth is the reverse of what has happened, by
  * the collections until each of them. is_other: another build of the program wrote it. */

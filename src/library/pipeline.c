@@ -1,11 +1,14 @@
 /* pipeline; see pipeline.h. */
 #include "library/pipeline.h"
 
+#include <sys/stat.h>
+
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/typing.h>
 
 #include "base/contract.h"
+#include "base/map.h"
 #include "base/scope.h"
 #include "input/input.h"
 
@@ -100,6 +103,29 @@ struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view
 {
     assert(pipeline->graph && !pipeline->view);
     return g2h_view_create(pipeline->graph, options, &pipeline->view);
+}
+
+struct collections pipeline_collections(const struct pipeline *pipeline)
+{
+    const struct g2h_memstats *stats = g2h_heap_memstats(pipeline->heap);
+    return stats ? (struct collections){stats->numbers[G2H_MEMSTATS_NUM_GC],
+                                        stats->numbers[G2H_MEMSTATS_LAST_GC]}
+                 : (struct collections){0};
+}
+
+int64_t pipeline_written_at(const struct g2h_input *input)
+{
+    const struct stat *status = g2h_input_status(input);
+    return status && S_ISREG(status->st_mode)
+               ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000
+               : 0;
+}
+
+uint64_t pipeline_executable_hash(const struct pipeline *pipeline)
+{
+    const struct g2h_input *input =
+        pipeline->origin.exe ? g2h_exe_input(pipeline->origin.exe, 0) : NULL;
+    return input ? map_hash_text(input->data, (size_t)input->size) : 0;
 }
 
 void pipeline_deinit(struct pipeline *pipeline)

@@ -57,6 +57,21 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
 /* Errors: those of g2h_view_create(). */
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options);
 
+/* The collections of garbage in a process until its dump. */
+struct collections {
+    uint64_t count;
+    uint64_t last; /* when the last one ended, in nanoseconds since 1970; 0: unknown */
+};
+
+/* Returns these, by the heap's own statistics; zeros if a dump has none. */
+struct collections pipeline_collections(const struct pipeline *pipeline);
+
+/* Returns a hash of the executable, which tells builds apart; 0: there is none. */
+uint64_t pipeline_executable_hash(const struct pipeline *pipeline);
+
+/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
+int64_t pipeline_written_at(const struct g2h_input *input);
+
 /* Frees all existing parts, also after an error. */
 void pipeline_deinit(struct pipeline *pipeline);
 

@@ -19,7 +19,6 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "base/map.h"
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/progress.h"
@@ -107,27 +106,6 @@ EXPORT(int, web_kind, const char *path)
 
 /* ---- heaps ---- */
 
-static struct collections collections_of(const struct g2h_heap *heap)
-{
-    const struct g2h_memstats *stats = g2h_heap_memstats(heap);
-    return stats ? (struct collections){stats->numbers[G2H_MEMSTATS_NUM_GC],
-                                        stats->numbers[G2H_MEMSTATS_LAST_GC]}
-                 : (struct collections){0};
-}
-
-static uint64_t build_of(const struct pipeline *made)
-{
-    const struct g2h_input *input = made->origin.exe ? g2h_exe_input(made->origin.exe, 0) : NULL;
-    return input ? map_hash_text(input->data, (size_t)input->size) : 0;
-}
-
-/* Returns when a heap was taken, in milliseconds since 1970: the last change of its file. */
-static int64_t time_of(const struct pipeline *made)
-{
-    const struct stat *status = g2h_input_status(made->origin.input);
-    return status ? (int64_t)status->st_mtim.tv_sec * 1000 + status->st_mtim.tv_nsec / 1000000 : 0;
-}
-
 /* Takes the steps from a file to a view; the executable is NULL if there is none. */
 static struct g2h_error *make(const char *path, const char *exe, struct pipeline *ret)
 {
@@ -154,10 +132,10 @@ static struct g2h_error *add(const char *path, const char *exe, struct pipeline 
                             MOST_BASES);
     TRY(make(path, exe, made));
     TRY(g2h_base_create(made->view, made->origin.input->name, 1, &page.bases[number]));
-    page.times[number] = time_of(made);
-    page.of_base = collections_of(made->heap);
+    page.times[number] = pipeline_written_at(made->origin.input);
+    page.of_base = pipeline_collections(made);
     if (number == 0)
-        page.base_build = build_of(made);
+        page.base_build = pipeline_executable_hash(made);
     page.base_count++;
     return NULL;
 }
@@ -176,15 +154,16 @@ EXPORT(bool, web_open, const char *path, const char *exe)
 {
     if (!succeeds(make(path, exe, &page.made)))
         return false;
-    page.times[page.base_count] = time_of(&page.made);
-    page.is_base_other = page.base_count > 0 && page.base_build != build_of(&page.made);
+    page.times[page.base_count] = pipeline_written_at(page.made.origin.input);
+    page.is_base_other =
+        page.base_count > 0 && page.base_build != pipeline_executable_hash(&page.made);
     return true;
 }
 
 /* Returns whether the last dump that was added is newer than the heap, by their collections. */
 EXPORT(bool, web_is_reversed, void)
 {
-    const struct collections heap = collections_of(page.made.heap);
+    const struct collections heap = pipeline_collections(&page.made);
     return page.base_count > 0 && !page.is_base_other && heap.count < page.of_base.count;
 }
 
