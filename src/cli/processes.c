@@ -42,6 +42,7 @@ struct looked_at {
 struct processes {
     VECTOR(struct go_process) list; /* ascending */
     VECTOR(struct looked_at) files;
+    uint64_t boot;   /* machine_start() */
     uint64_t hidden; /* processes whose executables may not be read */
     bool failed;     /* memory has run out */
 };
@@ -80,24 +81,21 @@ static const struct looked_at *look_at(struct processes *processes, const char *
     return &processes->files.data[processes->files.count - 1];
 }
 
-/* Returns when a process has started: its time since the machine has, in ticks, is the 22nd word of
- * stat; the second one, the name, may have blanks and parentheses. */
-static time_t start_of(uint64_t pid)
+/* Returns when the machine has started, in seconds since 1970; UINT64_MAX: not known. */
+static uint64_t machine_start(void)
 {
-    enum { WORDS = 20 /* after the name, until the time */ };
-    _cleanup_(text_deinit) struct text stat = {0}, machine = {0};
+    _cleanup_(text_deinit) struct text machine = {0};
+    return procfs_read("/proc/stat", &machine) == 0 ? procfs_number(&machine, "btime") : UINT64_MAX;
+}
+
+/* Returns when a process has started; 0: not known. */
+static time_t start_of(const struct processes *processes, uint64_t pid)
+{
+    const uint64_t since = procfs_stat_number(pid, PROCFS_START);
     const long ticks = sysconf(_SC_CLK_TCK);
-    uint64_t since;
-    if (procfs_read_of(pid, "stat", &stat) != 0 || procfs_read("/proc/stat", &machine) != 0 ||
-        ticks <= 0)
+    if (since == UINT64_MAX || processes->boot == UINT64_MAX || ticks <= 0)
         return 0;
-    const uint64_t boot = procfs_number(&machine, "btime");
-    const char *at = strrchr(stat.data, ')');
-    for (int i = 0; at && i < WORDS; i++)
-        at = (at = strchr(at, ' ')) ? at + 1 : NULL;
-    return at && boot != UINT64_MAX && procfs_take_number(&at, 10, &since)
-               ? (time_t)(boot + since / (uint64_t)ticks)
-               : 0;
+    return (time_t)(processes->boot + since / (uint64_t)ticks);
 }
 
 /* Appends the base name of a process's executable; nothing if it may not be known. Returns 0 or an
@@ -135,7 +133,7 @@ static void processes_add(struct processes *processes, uint64_t pid, const char 
         error == 0 ? look_at(processes, procfs_path(pid, "exe").text) : NULL;
     if (!file || !file->is_go)
         return;
-    struct go_process process = {.pid = pid, .started = start_of(pid)};
+    struct go_process process = {.pid = pid, .started = start_of(processes, pid)};
     if (procfs_read_of(pid, "status", &status) == 0) {
         const uint64_t kilobytes = procfs_number(&status, "VmRSS:");
         process.rss = kilobytes != UINT64_MAX ? kilobytes * 1024 : 0;
@@ -151,6 +149,7 @@ static void processes_add(struct processes *processes, uint64_t pid, const char 
 static bool processes_read(struct processes *ret, const char *name)
 {
     _cleanup_(procfs_close) DIR *directory = opendir("/proc");
+    ret->boot = machine_start();
     for (uint64_t pid; (pid = procfs_next_number(directory)) != 0;)
         processes_add(ret, pid, name);
     if (ret->failed)

@@ -18,24 +18,9 @@
  * machine. */
 #define NEW 3.0
 
-/* Returns the number in a field of /proc/PID/stat, which are counted from 1 (proc(5)), or
- * UINT64_MAX. The name, field 2, may have blanks and parentheses. */
-static uint64_t stat_field(uint64_t pid, unsigned number)
-{
-    _cleanup_(text_deinit) struct text stat = {0};
-    const char *at = procfs_read_of(pid, "stat", &stat) == 0 ? strrchr(stat.data, ')') : NULL;
-    uint64_t value;
-    for (unsigned i = 2; at && i < number; i++) {
-        at = strchr(at, ' ');
-        at += at != NULL;
-    }
-    return at && procfs_take_number(&at, 10, &value) ? value : UINT64_MAX;
-}
-
 bool g2h_process_is_new(uint64_t pid)
 {
-    enum { START_TIME = 22 };
-    const uint64_t start = stat_field(pid, START_TIME);
+    const uint64_t start = procfs_stat_number(pid, PROCFS_START);
     struct timespec now;
     if (start == UINT64_MAX || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
         return false;
@@ -60,7 +45,7 @@ static bool read_random(uint64_t pid, uint64_t ret[2])
 static bool may_be_in_exec(uint64_t pid)
 {
     enum { THREADS = 20 };
-    const uint64_t threads = stat_field(pid, THREADS);
+    const uint64_t threads = procfs_stat_number(pid, THREADS);
     return procfs_living_thread(pid) != pid && threads > 1 && threads != UINT64_MAX;
 }
 

@@ -167,6 +167,18 @@ uint64_t procfs_number(const struct text *file, const char *key)
     return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
 }
 
+uint64_t procfs_stat_number(uint64_t pid, unsigned field)
+{
+    _cleanup_(text_deinit) struct text stat = {0};
+    const char *at = procfs_read_of(pid, "stat", &stat) == 0 ? strrchr(stat.data, ')') : NULL;
+    uint64_t value;
+    for (unsigned i = 2; at && i < field; i++) {
+        at = strchr(at, ' ');
+        at += at != NULL;
+    }
+    return at && procfs_take_number(&at, 10, &value) ? value : UINT64_MAX;
+}
+
 uint64_t procfs_auxv(uint64_t pid, uint64_t type)
 {
     _cleanup_(text_deinit) struct text vector = {0};

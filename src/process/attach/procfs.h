@@ -54,6 +54,13 @@ const char *procfs_value(const struct text *file, const char *key);
 /* Returns the number after a key, or UINT64_MAX if there is none. */
 uint64_t procfs_number(const struct text *file, const char *key);
 
+/* Fields of /proc/PID/stat. */
+enum { PROCFS_START = 22 /* when the process started, in ticks since the machine did */ };
+
+/* Returns the number in a field of /proc/PID/stat, which are counted from 1 (proc(5)), or
+ * UINT64_MAX. The name, field 2, may have blanks and parentheses. */
+uint64_t procfs_stat_number(uint64_t pid, unsigned field);
+
 /* Returns the value of a type (AT_…) in the auxiliary vector of a 64-bit process, or 0 if it is
  * missing. */
 uint64_t procfs_auxv(uint64_t pid, uint64_t type);
