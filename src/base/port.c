@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#ifdef __APPLE__
+#if defined(__APPLE__) || defined(__wasi__)
 
 int port_random(void *bytes, size_t size, bool secret)
 {
@@ -21,6 +21,24 @@ int port_random(void *bytes, size_t size, bool secret)
     }
     return 0;
 }
+
+#else
+
+int port_random(void *bytes, size_t size, bool secret)
+{
+    for (size_t at = 0; at < size;) {
+        const ssize_t count =
+            getrandom((uint8_t *)bytes + at, size - at, secret ? 0 : GRND_NONBLOCK);
+        if (count < 0 && errno != EINTR)
+            return errno;
+        at += count > 0 ? (size_t)count : 0;
+    }
+    return 0;
+}
+
+#endif
+
+#ifdef __APPLE__
 
 void *port_memrchr(const void *bytes, int byte, size_t size)
 {
@@ -65,20 +83,6 @@ void port_qsort_r(void *entries, size_t count, size_t size, port_compare *compar
     struct order order = {compare, context};
 #undef qsort_r
     qsort_r(entries, count, size, &order, compare_by);
-}
-
-#else
-
-int port_random(void *bytes, size_t size, bool secret)
-{
-    for (size_t at = 0; at < size;) {
-        const ssize_t count =
-            getrandom((uint8_t *)bytes + at, size - at, secret ? 0 : GRND_NONBLOCK);
-        if (count < 0 && errno != EINTR)
-            return errno;
-        at += count > 0 ? (size_t)count : 0;
-    }
-    return 0;
 }
 
 #endif

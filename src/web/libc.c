@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -51,14 +50,6 @@ int fstatvfs(int file, struct statvfs *ret)
     (void)file, (void)ret;
     errno = ENOSYS;
     return -1;
-}
-
-ssize_t getrandom(void *bytes, size_t size, unsigned flags)
-{
-    enum { MOST = 256 }; /* getentropy() returns no more at a time */
-    const size_t count = size < MOST ? size : MOST;
-    (void)flags;
-    return getentropy(bytes, count) == 0 ? (ssize_t)count : -1;
 }
 
 /* All files are in one directory, without links. */
