@@ -55,11 +55,11 @@ const shapes = {
     of: 'main.message', variable: /^metrics\.queue in main$/,
   },
   blocks: {
-    grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8( \(main\.block\.Body\))?)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
+    grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
     of: 'main.block', variable: /^mainnet\.pending in main$/,
   },
   findings: {
-    grown: /^(\[\]\*main\.finding|main\.finding|\(string\)|\(sliced string\))$/, container: /^found :: \[\]\*main\.finding$/,
+    grown: /^(\[\]\*main\.finding|main\.finding|\(string\))$/, container: /^found :: \[\]\*main\.finding$/,
     of: 'main.finding', variable: /^found in main$/,
   },
   contexts: {grown: /^(main\.request|context\.valueCtx)$/, container: /^current\.requests :: context\.valueCtx$/, of: 'main.request'},
