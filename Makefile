@@ -55,13 +55,15 @@ SHARED_LINK   := libgo2heapsnapshot.so
 LINK_SHARED    = -shared -Wl,-soname,$(SHARED_SONAME) -Wl,--version-script=$(SYMBOLS)
 endif
 
-WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+# The errors are errors with gcc 14 and clang 16 anyway; what an older compiler takes would fail there.
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror) \
+            -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types
 ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
 
 MODULES  := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library inspect mcp
-OF_SQLITE := src/output/database.c src/output/rows.c src/output/sqlite/%
+OF_SQLITE := src/output/database.c src/output/sqlite/%
 LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach module,$(filter-out inspect mcp,$(MODULES)),$(wildcard src/$(module)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 # Modules of the program: programs that use the library cannot reach them.
@@ -88,7 +90,7 @@ $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # heapquery reads any V8 heap snapshot into the tables of --format sqlite: docs/sqlite.md.
-$(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli/target.o $(INTERNAL)
+$(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/target.o $(INTERNAL)
 	$(call say,LD)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # This library has all symbols of the modules, for the program and the tests.
@@ -171,9 +173,9 @@ $(BUILD)/%.o: %.c
 	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The sources of the page that --format html writes, as bytes in C.
-$(PAGE).c: $(patsubst %,src/output/html/page.%,html css js)
+$(PAGE).c: $(patsubst %,src/output/html/page.%,html css js) Makefile
 	@mkdir -p $(@D)
-	$(call say,GEN){ echo '$(HASH)include "output/html/sources.h"' && set page style script && for file in $^; do \
+	$(call say,GEN){ echo '$(HASH)include "output/html/data.h"' && set page style script && for file in $(filter src/%,$^); do \
 	    echo "const unsigned char html_$$1[] = {" && od -An -v -tx1 $$file | sed 's/[0-9a-f][0-9a-f]/0x&,/g' && \
 	    echo "};" && echo "const size_t html_$$1_size = sizeof(html_$$1);" && shift || exit; done; } > $@.new
 	@mv $@.new $@

@@ -17,18 +17,15 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
+#include "base/port.h"
 #include "cli/at_death.h"
 #include "cli/conversion.h"
-#include "cli/devtools.h"
 #include "cli/messages.h"
-#include "cli/pager.h"
-#include "cli/progress.h"
-#include "cli/sampling.h"
-#include "cli/series.h"
-#include "cli/signals.h"
+#include "cli/outputs.h"
+#include "cli/target.h"
 #include "cli/terminal.h"
 #include "cli/watch.h"
+#include "output/sink.h"
 #include "process/attach/procfs.h"
 
 /* ---- one dump ---- */
@@ -43,27 +40,52 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
     return outputs_complete(outputs, &read);
 }
 
-/* Writes the dump itself, which may have been made from a process. */
-static struct g2h_error *write_dump(const struct options *options,
-                                    const struct g2h_output_options *output_options,
-                                    struct outputs *outputs, const struct series *series,
-                                    struct pipeline *conversion)
+/* Ends the output of a dump, and reports what it lacks. damage is where the dump was damaged, so
+ * that its rest is not in the output; NULL: nowhere. */
+static struct g2h_error *complete_dump(const struct options *options, struct outputs *outputs,
+                                       const struct series *series, struct pipeline *conversion,
+                                       struct g2h_error *damage)
 {
     struct g2h_input *input = conversion->origin.input;
-    struct g2h_error *error = g2h_write_dump(input, output_options);
-    if (error && error->code != G2H_ERROR_DAMAGED)
-        return error;
-    message_dump_damage(input, error);
+    message_dump_damage(input, damage);
     if (input->damage)
-        g2h_error_destroy(error);
+        g2h_error_destroy(damage);
     else
-        input->damage = error;
+        input->damage = damage;
     TRY(g2h_input_check(input));
     TRY(complete(outputs, series, input));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     progress_clear();
     return NULL;
+}
+
+CLEANUP_POINTER(main_close_sink, struct sink_stream, sink_close);
+
+/* Writes the dump itself. One that is made of a process or a core goes to the output while it is
+ * made, without a temporary file; but the copy of a process that has ended had better be on a disk
+ * soon. */
+static struct g2h_error *convert_dump(const struct options *options, const char *path,
+                                      struct series *series, struct outputs *outputs,
+                                      struct pipeline *conversion)
+{
+    progress_set_plan(PROGRESS_NONE);
+    const struct g2h_progress *progress = progress_start();
+    _cleanup_(output_settings_deinit) struct output_settings settings = {0};
+    output_settings_begin(options, series, outputs, progress, &settings);
+    _cleanup_(main_close_sink) struct sink_stream *sink = NULL;
+    TRY(sink_open(&settings.output, &sink));
+    _cleanup_free_ char *directory =
+        outputs->list[0].path && !options->gzip ? target_directory_of(&outputs->list[0]) : NULL;
+    struct origin_stream stream = {.put = sink_put, .context = sink, .directory = directory};
+    const bool streams = !options->death;
+    TRY(conversion_capture(options, path, progress, streams ? &stream : NULL, conversion));
+    struct g2h_error *error = stream.has_begun
+                                  ? sink_finish(sink)
+                                  : g2h_write_dump(conversion->origin.input, &settings.output);
+    if (error && error->code != G2H_ERROR_DAMAGED)
+        return error;
+    return complete_dump(options, outputs, series, conversion, error);
 }
 
 /* Answers questions about the view instead of writing it. */
@@ -106,10 +128,10 @@ static struct g2h_error *write_view(const struct options *options, const struct 
     return error;
 }
 
-/* Tells the user about an output that is complete. */
+/* Tells the user about an output that is complete. disk_faults are those before the conversion. */
 static void message_converted(const struct options *options, const struct series *series,
                               const struct outputs *outputs, const struct pipeline *conversion,
-                              const struct output_settings *settings)
+                              const struct output_settings *settings, uint64_t disk_faults)
 {
     const struct g2h_input *input = conversion->origin.input;
     if (options->append)
@@ -121,6 +143,8 @@ static void message_converted(const struct options *options, const struct series
     if (options->verbose)
         message_account(options, input, conversion->origin.exe, conversion->graph, conversion->view,
                         &settings->numbers);
+    if (options->verbose)
+        message_disk_faults(disk_faults);
     if ((options->format->takes & G2H_TAKES_RATE) != 0)
         message_sampling(options, input, conversion->heap);
     if (series->heap)
@@ -137,8 +161,6 @@ static enum progress_plan plan_of(const struct options *options)
     const struct g2h_format *format = options->format;
     const bool is_untyped = !options->exe && options->pid == 0;
     enum progress_plan plan = PROGRESS_FILE;
-    if (options->is_dump)
-        return PROGRESS_NONE;
     if (format->is_text)
         plan = PROGRESS_REPORT;
     else if (format->is_file)
@@ -153,6 +175,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
                                        struct series *series, struct outputs *outputs,
                                        struct pipeline *conversion)
 {
+    const uint64_t disk_faults = port_disk_faults();
     progress_set_plan(plan_of(options));
     const struct g2h_progress *progress = progress_start();
     const struct conversion_context context = {outputs, progress};
@@ -161,8 +184,6 @@ static struct g2h_error *convert_steps(const struct options *options, const char
     output_settings_begin(options, series, outputs, progress, &settings);
     TRY(conversion_load(options, path, progress, conversion));
     TRY(output_settings_add_dump(options, series, conversion, &settings));
-    if (options->is_dump)
-        return write_dump(options, &settings.output, outputs, series, conversion);
     message_warnings(&conversion->origin, conversion->heap);
     if (options->base && series->bases.count > 0) {
         const struct collections of_dump = pipeline_collections(conversion);
@@ -171,7 +192,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
     }
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
-    TRY(conversion_match(options, &steps, conversion));
+    TRY(conversion_match(options, series, &steps, conversion));
     if (options->base_exe)
         settings.report.is_base_other = series->base_build != pipeline_executable_hash(conversion);
     if (!conversion->origin.exe && !options->exe && !series->heap)
@@ -183,7 +204,7 @@ static struct g2h_error *convert_steps(const struct options *options, const char
     TRY(write_view(options, conversion->view, &settings.output));
     TRY(conversion_check_inputs(series, conversion));
     TRY(complete(outputs, series, conversion->origin.input));
-    message_converted(options, series, outputs, conversion, &settings);
+    message_converted(options, series, outputs, conversion, &settings, disk_faults);
     return NULL;
 }
 
@@ -216,7 +237,9 @@ static struct g2h_error *convert(const struct options *options, const char *dump
     struct outputs outputs = {.count = 0};
     struct pipeline conversion = {0};
     struct g2h_error *error = outputs_open(options, path, sources->list, sources->count, &outputs);
-    if (!error)
+    if (!error && options->is_dump)
+        error = convert_dump(options, dump, series, &outputs, &conversion);
+    else if (!error)
         error = convert_steps(options, dump, series, &outputs, &conversion);
     struct g2h_error *changed =
         error && conversion.origin.input ? conversion_check_inputs(series, &conversion) : NULL;
@@ -229,7 +252,7 @@ static struct g2h_error *convert(const struct options *options, const char *dump
     if (!error && series->identity)
         series_keep(series, &conversion);
     outputs_deinit(&outputs);
-    pipeline_deinit(&conversion);
+    series_end(series, &conversion);
     return error;
 }
 
@@ -262,7 +285,7 @@ static struct g2h_error *make_base_steps(const struct options *options, const ch
     const struct pipeline_options steps = conversion_options(options, series, &context);
     TRY(conversion_load(options, dump, context.progress, conversion));
     message_warnings(&conversion->origin, conversion->heap);
-    TRY(conversion_match(options, &steps, conversion));
+    TRY(conversion_match(options, series, &steps, conversion));
     TRY(conversion_build(options, series, &steps, conversion));
     TRY(keep_base(options, series, conversion));
     return conversion_check_inputs(series, conversion);
@@ -286,7 +309,7 @@ static struct g2h_error *make_base(const struct options *options, const char *du
     outcome->complete = outcome->complete && conversion_is_whole(&conversion);
     if (exe)
         series->base_build = pipeline_executable_hash(&conversion);
-    pipeline_deinit(&conversion);
+    series_end(series, &conversion);
     return error;
 }
 
@@ -377,11 +400,13 @@ static struct g2h_error *convert_all(const struct options *options,
         TRY(make_base(options, options->base, options->base_exe, &series, outcome));
     if (options->pid != 0)
         return convert(options, NULL, options->output, sources, &series, outcome);
-    for (size_t i = 0; i < options->input_count; i++)
-        TRY(shows_trends && i + 1 < options->input_count
-                ? make_base(options, options->inputs[i], NULL, &series, outcome)
-                : convert(options, options->inputs[i], paths.list ? paths.list[i] : options->output,
-                          sources, &series, outcome));
+    for (size_t i = 0; i < options->input_count; i++) {
+        const char *output = paths.list ? paths.list[i] : options->output;
+        if (shows_trends && i + 1 < options->input_count)
+            TRY(make_base(options, options->inputs[i], NULL, &series, outcome));
+        else
+            TRY(convert(options, options->inputs[i], output, sources, &series, outcome));
+    }
     return NULL;
 }
 
@@ -390,15 +415,18 @@ static int end_with(struct g2h_error *error, const struct outcome *outcome)
 {
     if (error)
         message_error(error);
+    if (error && error->code == G2H_ERROR_MEMORY)
+        message_memory();
     if (error && error->code == G2H_ERROR_NOT_EXE && outcome->is_base)
         message_no_base_exe();
     else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome->is_process)
         message_no_exe();
     g2h_error_destroy(error);
-    return error || outcome->is_failed ? EXIT_FAILED
-           : !outcome->complete        ? EXIT_DAMAGED
-           : outcome->steady > 0       ? EXIT_GREW
-                                       : EXIT_FINE;
+    if (error || outcome->is_failed)
+        return EXIT_FAILED;
+    if (!outcome->complete)
+        return EXIT_DAMAGED;
+    return outcome->steady > 0 ? EXIT_GREW : EXIT_FINE;
 }
 
 /* ---- --at-death ---- */

@@ -19,8 +19,9 @@ sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover
 sanitize_threads='-fsanitize=thread -O1 -g1'
 
 # sanitizes NAME FLAG...: succeeds if a program that is built with these flags runs. Not every system has the memory map that
-# sanitizers expect. A compiler is asked once: scripts that are started inherit its answers in $sanitizers_asked.
+# sanitizers expect. A compiler is asked once: scripts that are started inherit its answers in $sanitizers_asked. With $UNSANITIZED none is asked, and there are none.
 sanitizes() {
+	[ -z "${UNSANITIZED-}" ] || return 1
 	case " ${sanitizers_asked-}" in
 	*" $sanitizing_cc,$1=0 "*) return 0 ;;
 	*" $sanitizing_cc,$1="*) return 1 ;;

@@ -6,7 +6,7 @@
 # run_command SUITE[:PART | :FILE]: runs the suite's command of the table, in this process.
 run_command() {
 	local part=
-	[[ $1 != *:* ]] || part=${1#*:}
+	[[ $1 != *:* ]] || part=$(printf %q "${1#*:}")
 	eval "${command[${1%%:*}]//\{\}/$part}"
 }
 
@@ -36,13 +36,17 @@ count() {
 	     END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' "$@"
 }
 
-# is_file SUITE:FILE: succeeds if that is a file of a suite, and not a part.
+# is_file SUITE:FILE[:NAME] | SUITE:PATTERN: succeeds if that is a file of a suite, or cases in the suite's list, and not a part.
 is_file() {
-	local pattern=${files_of[${1%%:*}]-}
-	[[ $1 == *:* && -n $pattern && -e ${pattern/\*/${1#*:}} ]]
+	local pattern=${files_of[${1%%:*}]-} file=${1#*:}
+	[[ $1 == *:* && -n $pattern ]] || return
+	case $pattern in
+	*\**) [ -e "${pattern/\*/${file%%:*}}" ] ;;
+	*) ! ${parts_by[${1%%:*}]} | grep -qx "[a-z]* [0-9]* $file" && cut -c 19- "$pattern" | grep -qE -e "$file" ;;
+	esac
 }
 
-# parts_of SUITE[:PART | :FILE]: prints parts, as "TIER SECONDS SUITE:PART", or "TIER SECONDS SUITE" for a suite that is one part.
+# parts_of SUITE[:PART | :FILE[:NAME]]: prints parts, as "TIER SECONDS SUITE:PART", or "TIER SECONDS SUITE" for a suite that is one part.
 parts_of() {
 	local name=${1%%:*} by
 	by=${parts_by[$name]-}

@@ -119,12 +119,57 @@ G2H_PUBLIC size_t g2h_heap_untouched_count(const struct g2h_heap *heap);
 G2H_PUBLIC uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index,
                                        uint32_t *ret_object);
 
+/* Returns whether the dump was made of a process or core file, by this program. */
+G2H_PUBLIC bool g2h_heap_is_of_process(const struct g2h_heap *heap);
+
+/* Returns how many bytes of a span of small objects took no memory when the process was read: they
+ * were never used, or swapped. 0 also if that is not known. */
+G2H_PUBLIC uint64_t g2h_heap_absent(const struct g2h_heap *heap, uint64_t begin, uint64_t end);
+
+/* Returns what the collector goes by, or NULL: not known. */
+G2H_PUBLIC const struct g2h_collector *g2h_heap_collector(const struct g2h_heap *heap);
+
 /* Returns RSS of the process and its parts, without files and mappings, or NULL: not known. Only
  * dumps that this program made of live processes have them. */
 G2H_PUBLIC const struct g2h_memory *g2h_heap_memory(const struct g2h_heap *heap);
 
 /* Returns how the process ended, or NULL: not known. Only dumps of --at-death record it. */
 G2H_PUBLIC const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap);
+
+/*
+ * Ages: since which collection each object lives. A dump that was made of a process or a core has
+ * them: of a process that was watched for a while they reach back to the beginning of that;
+ * otherwise there is one look, and it is known of each object only whether it survived the last
+ * collection.
+ */
+struct g2h_age_look {
+    uint64_t first, last; /* the collections it stands for, as runtime.NumGC() counts */
+    int64_t time;         /* when the last of them had ended: milliseconds since 1970 */
+};
+
+struct g2h_ages_known {
+    int64_t begin;         /* of the first look: milliseconds since 1970 */
+    uint64_t seen, missed; /* collections since then: those with a look, and others */
+    uint64_t unread;       /* spans that a look could not read, all looks together */
+    unsigned look_count;
+    const struct g2h_age_look *looks; /* from 1 on: the first one found what lived already */
+};
+
+enum { G2H_AGE_UNKNOWN = 255 };
+
+/* Returns the ages that are known, or NULL. */
+G2H_PUBLIC const struct g2h_ages_known *g2h_heap_ages(const struct g2h_heap *heap);
+
+/* Returns the look that saw an object first; 0: it has not survived a collection;
+ * G2H_AGE_UNKNOWN. */
+G2H_PUBLIC unsigned g2h_heap_age(const struct g2h_heap *heap, uint32_t object);
+
+/* Returns the class of spans that an object is in (mspan.spanclass), and how many objects in spans
+ * of a class had ended at a look that had survived two before; *ret_first are those that the first
+ * look found. */
+G2H_PUBLIC unsigned g2h_heap_age_class(const struct g2h_heap *heap, uint32_t object);
+G2H_PUBLIC uint64_t g2h_heap_ended(const struct g2h_heap *heap, unsigned span_class, unsigned look,
+                                   uint64_t *ret_first);
 
 /* Returns the size of the allocation slots in the 8 KiB around an address, whether or not they hold
  * objects; 0 if there are slots of several sizes, or larger ones. Much faster than

@@ -60,6 +60,16 @@ g2h_identity_account(const struct g2h_identity *identity);
 G2H_PUBLIC uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t object);
 
 /*
+ * Gets the class of an object of the dump that was added last, if outputs list objects of its type
+ * by what holds them. A new object has the given class, size bytes of name; name may be NULL: its
+ * type. One that was in the previous dump keeps the class that it had there, whatever holds it now:
+ * in a comparison an object of another class would be a deleted and a new one. *ret is NULL if the
+ * class is the type, and valid until another dump is added. Returns false if memory runs out.
+ */
+G2H_PUBLIC bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *name,
+                                   size_t size, const char **ret, size_t *ret_size);
+
+/*
  * Gets the id of a node that is not an object, by its kind and key (g2h_node): its id in the
  * previous dump, or the next free one. If several nodes have the same kind and key, each gets an id
  * of its own, in the order of the calls. Returns false if memory runs out or no id is left.

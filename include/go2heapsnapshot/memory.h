@@ -54,6 +54,16 @@ struct g2h_memory {
     size_t mapping_count;
 };
 
+/* What the collector goes by, since its last collection. */
+struct g2h_collector {
+    bool is_known;   /* only of processes and cores with symbols, after a collection */
+    bool is_off;     /* GOGC=off */
+    uint64_t gogc;   /* GOGC, in percent */
+    uint64_t limit;  /* GOMEMLIMIT; 0: none */
+    uint64_t marked; /* bytes that were alive then */
+    uint64_t goal;   /* the size of the heap at which GOGC begins the next one; 0: is_off */
+};
+
 G2H_PUBLIC void g2h_memory_deinit(struct g2h_memory *memory);
 
 G2H_END

@@ -14,8 +14,8 @@
 
 G2H_BEGIN
 
-/* The numbers of nodes and edges that contexts add to those of a view; they add at most
- * G2H_MOST_CONTEXTS nodes. */
+/* The numbers of nodes and edges that contexts and event handlers add to those of a view; to a
+ * folded one they add at most G2H_MOST_CONTEXTS nodes. */
 enum { G2H_MOST_CONTEXTS = 22 };
 struct g2h_contexts_account {
     uint64_t nodes, edges;
@@ -98,6 +98,8 @@ struct g2h_report_options {
                              g2h_report_section, a bit for each; 0: all */
     const char *by_label; /* writes only what the goroutines with each value of this label retain;
                              empty: of all labels; NULL: about the whole heap */
+    uint64_t older;       /* of the objects of the class path_to, only those that have lived for so
+                             many seconds; 0: all. The process must have been watched for as long */
 };
 
 /* Sections of a report. */
@@ -195,12 +197,14 @@ struct g2h_format {
     const char *summary; /* a description in a few words */
     const char *files[G2H_MOST_FILES]; /* its file names in the output directory; NULL: it is a
                                           single file */
-    unsigned memory;    /* memory of a conversion, in percent of the resident memory of the process;
-                           measured with small objects */
-    unsigned needs;     /* enum g2h_format_need */
-    unsigned takes;     /* enum g2h_format_option */
-    bool is_text;       /* it is readable text */
-    bool is_compressed; /* it is always compressed by gzip */
+    unsigned memory; /* memory of a conversion, in percent of the resident memory of the process;
+                        measured with small objects */
+    unsigned object_memory; /* memory of a conversion with types, in bytes per object: the least
+                               that was measured */
+    unsigned needs;         /* enum g2h_format_need */
+    unsigned takes;         /* enum g2h_format_option */
+    bool is_text;           /* it is readable text */
+    bool is_compressed;     /* it is always compressed by gzip */
     bool is_file; /* it is not written sequentially: it needs an empty regular file and a descriptor
                      that can read and write, and is never compressed */
     bool is_for_devtools;

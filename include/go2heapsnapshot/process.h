@@ -102,6 +102,35 @@ struct g2h_process_account {
                                      known, so that all their words count as pointers */
 };
 
+/*
+ * The ages of a live process's objects: since which collection each one lives. While the process
+ * goes on, without a stop, the marks of its heap are read after each collection. The dump that is
+ * then made of the process has the ages.
+ */
+struct g2h_ages;
+
+struct g2h_ages_account {
+    uint64_t seen, missed; /* collections since the beginning */
+    uint64_t unread;       /* spans that could not be read after a collection, all together */
+    uint64_t again;   /* looks that were repeated, because the process changed what they read */
+    uint64_t bytes;   /* that were read */
+    double seconds;   /* of this program's processor time */
+    bool is_left_out; /* the process that was read was not the one that was watched any more, so the
+                         dump has no ages but those of its last collection */
+};
+
+/* Begins to watch a live process. *ret goes to g2h_ages_destroy(). Errors: those of
+ * g2h_process_read_live(). */
+G2H_PUBLIC struct g2h_error *g2h_ages_begin(uint64_t pid, struct g2h_exe *exe,
+                                            struct g2h_ages **ret);
+
+/* Watches for some seconds; progress may be NULL. Error: G2H_ERROR_SYSTEM: the process has ended,
+ * or runs another program; G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
+                                            const struct g2h_progress *progress);
+G2H_PUBLIC void g2h_ages_get(const struct g2h_ages *ages, struct g2h_ages_account *ret);
+G2H_PUBLIC void g2h_ages_destroy(struct g2h_ages *ages);
+
 struct g2h_process_options {
     unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
@@ -118,6 +147,19 @@ struct g2h_process_options {
     void (*around)(void *context, bool begins); /* called just before a live process is traced, with
                                                    true, and once it is not any more; or NULL */
     void *context;
+    struct g2h_ages *ages; /* of this process, to which the dump adds a look; NULL: none */
+    /* Gets the bytes of the dump in their order, and how many zeros follow them, while it is made:
+     * no temporary file is needed, and *ret becomes an input without bytes. After an error some
+     * bytes may have been passed on. NULL: *ret has the bytes. */
+    struct g2h_error *(*stream)(void *stream_context, const void *data, size_t size,
+                                uint64_t zeros);
+    void *stream_context;
+    const char *stream_directory; /* whose disk gets these bytes as they are; NULL: none */
+    unsigned object_memory; /* memory that the caller needs for each object of a live process, in
+                               bytes (struct g2h_format); 0: none */
+    uint64_t largest_array; /* bytes that the dump has of an object without pointers; 0: all */
+    uint64_t most_objects;  /* of a live process that the caller can use; 0: no limit */
+    const char *beyond;     /* what that limit is, for a message: "that can be read" */
 };
 
 /*

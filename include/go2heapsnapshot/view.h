@@ -162,6 +162,10 @@ G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object
  * reachable. */
 G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
 
+/* Returns how many of the objects [first, end) of the heap are not garbage: much faster than asking
+ * of each. */
+G2H_PUBLIC uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32_t end);
+
 /* Returns the name of the class of an object of the heap, which need not be in the view;
  * G2H_NAME_NONE if it holds the contents of strings. */
 G2H_PUBLIC uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object);
@@ -201,6 +205,10 @@ G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
  * the last string; not limited to the bytes that g2h_view_text() returns. */
 G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
+/* Returns a hash of these bytes, as far as the dump has them, that is the same in every run on
+ * machines of one byte order. */
+G2H_PUBLIC uint64_t g2h_view_text_hash(const struct g2h_view *view, uint32_t node);
+
 /* Returns whether several short strings share such a node, a block of 16 bytes. Its text is all of
  * them, separated by " | ". */
 G2H_PUBLIC bool g2h_view_text_is_shared(const struct g2h_view *view, uint32_t node);
@@ -232,7 +240,8 @@ enum g2h_edge_flag {
     G2H_EDGE_STALE = 64, /* it is an element of an array that no slice uses: it is beyond the length
                             of each slice, or before its start */
     G2H_EDGE_DOUBTFUL = 128, /* its name is G2H_NAME_DOUBTFUL */
-    G2H_EDGE_SHORTCUT = 256, /* it leads from the root to the program's variables */
+    G2H_EDGE_SHORTCUT = 256, /* it leads from the root to the program's variables, or, if it is
+                                weak, from a map to its entries */
     G2H_EDGE_FOREIGN = 512,  /* it connects two of: data of the program's variables, goroutines,
                                 other roots. It is a pointer like others, but counts for neither
                                 dominators nor retained sizes. Unless it leads to data of the
@@ -289,6 +298,41 @@ G2H_PUBLIC bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, stru
 /* Sets whether the iterator returns all edges from a node that is not folded to the same folded
  * node, or only the first one (the default). */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
+
+/* An element of a long list, chain or ring, and the first element: nodes. All elements can be
+ * reached from the first one by way of others of the same class, some only in more than 64
+ * steps. */
+struct g2h_chain_link {
+    uint32_t first, element;
+};
+
+/* Finds the elements of long chains, but for the first ones and those to which these point,
+ * ascending by first and then by element: *ret_count in *ret, which the caller frees. A folded view
+ * has none. Errors: G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_view_chains(const struct g2h_view *view,
+                                             struct g2h_chain_link **ret, size_t *ret_count);
+
+/* A member of a group of a package's variables that hold memory together, or an object that several
+ * of them hold. All numbers but that of the group are of nodes. */
+struct g2h_held_together {
+    uint32_t package, group;
+    uint32_t node;  /* of a member: a variable, or an object to which the package has edges */
+    bool is_shared; /* it is not a member */
+};
+
+/* Finds the groups of packages of which more than one percent is held by several variables
+ * together, and by none of them alone: *ret_count in *ret, which the caller frees, ascending by
+ * group, its members first, that with most of its own before the others. All that the members hold,
+ * alone and together, only they lead to. A folded view has none. Errors: G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_view_held_together(const struct g2h_view *view,
+                                                    struct g2h_held_together **ret,
+                                                    size_t *ret_count);
+
+/* Finds the objects of the heap whose finalizers and cleanups never run, because these, or the
+ * object with the finalizer, lead to the object, and nothing else does: *ret has a bit for each
+ * object, in words of 64, and is freed by the caller. NULL: there are none. Errors:
+ * G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_view_never_run(const struct g2h_view *view, uint64_t **ret);
 
 /*
  * The retainers of all nodes, as DevTools calls them: the nodes whose edges, strong or weak, lead
@@ -525,6 +569,10 @@ G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_val
  */
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
+/* Does the same for slices only whose elements have no pointers, such as bytes and numbers. */
+G2H_PUBLIC struct g2h_error *g2h_capacities_create_noscan(const struct g2h_view *view,
+                                                          struct g2h_capacities **ret);
+
 /* Returns the number of declarations: fields of types and variables that are slices or strings, and
  * types of maps. All maps with the same types of keys and elements are one declaration, because the
  * objects that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go

@@ -1,21 +1,25 @@
-// Takes the screenshots of ../README.md again, in the Chromium that tests/devtools finds:
+// Takes the screenshots of ../README.md and docs/snapshot.md again, in the Chromium that tests/devtools finds:
 //
-//   node samples/screenshots/take.mjs PROGRAM [DIRECTORY]
+//   node samples/screenshots/take.mjs PROGRAM [DIRECTORY [NAME...]]
 //
-// PROGRAM is build/go2heapsnapshot; the pictures go to DIRECTORY, by default the one of this file. Check afterwards that
+// PROGRAM is build/go2heapsnapshot; the pictures go to DIRECTORY, by default the one of this file. With NAMEs only those of
+// flame-graph, page and report are taken, which need no DevTools, and of together, timers and finalizers. Check afterwards that
 // the text around them still tells what they show. The flame graph is that of `go tool pprof`, with the go of
-// tools/setup; the report is drawn as a terminal would, by what the program writes to one (script of util-linux).
+// tools/setup, which also builds tests/devtools/leaks, the program of docs/snapshot.md; the report is drawn as a terminal
+// would, by what the program writes to one (script of util-linux). inspect.png is the hover.png of `tests/run inspect:panel`.
 
 import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {MemoryTab} from '../../tests/devtools/browser.mjs';
+import {withPalette} from './palette.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const [program, directory = here] = process.argv.slice(2).map(path => resolve(path));
+const [program, directory = here] = process.argv.slice(2, 4).map(path => resolve(path)), names = process.argv.slice(4);
+const isWanted = name => names.length === 0 || names.includes(name);
 if (program === undefined || !existsSync(program)) {
   console.error('usage: take.mjs PROGRAM [DIRECTORY]');
   process.exit(2);
@@ -65,13 +69,44 @@ const page = context.pages()[0];
 async function picture(name) {
   await page.mouse.move(0, 0);
   await page.waitForTimeout(500);
-  await tab.screenshot(join(directory, `${name}.png`));
+  const path = join(directory, `${name}.png`);
+  await tab.screenshot(path);
+  shrink(path);
 }
 
-/** The same of a page that is no DevTools. */
+/** Makes a picture that has been written smaller. */
+function shrink(path) { writeFileSync(path, withPalette(readFileSync(path))); }
+
+/** The same of a page that is not DevTools. */
 async function pictureOf(page, name) {
-  await page.screenshot({path: join(directory, `${name}.png`)});
+  const path = join(directory, `${name}.png`);
+  await page.screenshot({path});
+  shrink(path);
   await page.close();
+}
+
+/** A part of DevTools: the table and its head, down to a height. */
+async function pictureOfTable(name, height) {
+  const path = join(directory, `${name}.png`);
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(500);
+  await page.screenshot({path, clip: {x: 200, y: 27, width: 880, height}});
+  shrink(path);
+}
+
+/** Converts a live process of tests/devtools/leaks in one of its shapes. */
+async function leak(shape, file) {
+  const app = join(folder, 'leaks');
+  if (!existsSync(app)) {
+    const goroot = spawnSync(join(here, '../../tools/setup'), ['go-current'], {encoding: 'utf8'}).stdout.trim();
+    const env = {...process.env, GOROOT: goroot, GOTOOLCHAIN: 'local', GOPROXY: 'off', GOFLAGS: '-mod=mod -trimpath', CGO_ENABLED: '0'};
+    spawnSync(join(goroot, 'bin/go'), ['build', '-o', app, '.'], {cwd: join(here, '../../tests/devtools/leaks'), env, stdio: 'inherit'});
+  }
+  const running = spawn(app, [shape], {stdio: ['pipe', 'pipe', 'inherit']});
+  await new Promise(resolve => running.stdout.once('data', resolve));
+  const {status} = spawnSync(program, ['--pid', String(running.pid), '-o', file], {stdio: 'inherit'});
+  running.kill();
+  if (status !== 0) process.exit(1);
 }
 
 /** What pprof's server shows of what the heap's memory is held by. */
@@ -110,23 +145,32 @@ async function pageOfHeap() {
 async function terminal(name, rows, ...args) {
   const command = [program, '--exe', join(here, '../leakserver.exe.gz'), '--format', 'report', ...args];
   const {stdout} = spawnSync('script', ['-qec', `${command.join(' ')} 2> /dev/null`, '/dev/null'],
-      {encoding: 'utf8', env: {...process.env, COLUMNS: '112', TERM: 'xterm-256color'}});
+      {encoding: 'utf8', env: {...process.env, COLUMNS: '112', TERM: 'xterm-256color', PAGER: 'cat'}});
   const escape = text => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
   const lines = escape(stdout.replace(/\r/g, '').replaceAll(`${join(here, '..')}/`, '')).split('\n').slice(0, rows);
   const styles = {1: 'font-weight: bold', 2: 'opacity: 0.6', 36: 'color: #56c8d8', 33: 'color: #e0b050', 31: 'color: #e06060'};
   const html = lines.join('\n').replace(/\x1b\[([0-9;]*)m/g, (_, codes) => codes === '' || codes === '0' ? '</span>' :
     `<span style="${codes.split(';').map(code => styles[code] ?? '').join(';')}">`).replace(/\x1b\[[0-9;]*K/g, '');
   const page = await context.newPage();
-  await page.setViewportSize({width: 1060, height: 20 + rows * 17});
-  await page.setContent(`<body style="margin: 10px; overflow: hidden; background: #1c1f26; color: #d6d9e0"><pre style="margin: 0; font: 14px/17px 'DejaVu Sans Mono', monospace">${html}</pre>`);
+  await page.setViewportSize({width: 970, height: 20 + rows * 17}); // 112 columns
+  await page.setContent(`<body style="margin: 10px; overflow: hidden; background: #1c1f26; color: #d6d9e0"><pre style="margin: 0; font: 14px/17px 'DejaVu Sans Mono', monospace; white-space: pre-wrap; word-break: break-all">${html}</pre>`);
   await pictureOf(page, name);
 }
 
 try {
-  await flameGraph(2);
-  await pageOfHeap();
-  await terminal('report', 37, '--base', dump(1), dump(2));
+  if (isWanted('flame-graph')) await flameGraph(2);
+  if (isWanted('page')) await pageOfHeap();
+  if (isWanted('report')) await terminal('report', 36, '--base', dump(1), dump(2));
+  if (names.length === 0) await ofDevTools();
+  await ofGroups();
+  if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));
+} finally {
+  await tab.close();
+  rmSync(folder, {recursive: true});
+}
 
+/** Those of the Memory tab, in the order in which its views are opened. */
+async function ofDevTools() {
   await tab.load(snapshot(1));
   await tab.load(snapshot(2));
   await tab.select(1);
@@ -160,7 +204,8 @@ try {
   await tab.expand(row => row.object === '(goroutines)');
   await tab.expand(row => / goroutines \[chan send\]/.test(row.object));
   await tab.expand(row => /^goroutine \d+ \[chan send\]/.test(row.object));
-  await tab.expand(row => row.depth === 4 && row.object.startsWith('main.ask '));
+  await tab.expand(row => row.depth === 4 && row.edge === 'stack');
+  await tab.expand(row => row.depth === 5 && row.object.startsWith('main.ask '));
   await picture('containment');
 
   await tab.perspective('Summary');
@@ -194,8 +239,59 @@ try {
   await tab.objects('Objects allocated between leakserver.1 and leakserver.2');
   await picture('between');
 
-  if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));
-} finally {
-  await tab.close();
-  rmSync(folder, {recursive: true});
+  // docs/snapshot.md
+  await page.setViewportSize({width: 1080, height: 600});
+  await tab.select(1);
+  await tab.perspective('Summary');
+  await tab.objects('Objects retained by detached DOM nodes');
+  await pictureOfTable('detached', 200);
+  await tab.objects('All objects');
+
+  await show('indexes');
+  await tab.perspective('Containment');
+  await tab.expand(row => row.object === '(globals)');
+  await tab.expand(row => row.object === 'main');
+  await tab.expand(row => row.edge === 'registry');
+  await pictureOfTable('variables', 180);
+
+  await show('overwritten');
+  await tab.perspective('Summary');
+  const {id: element} = (await tab.expand(row => row.depth === 0 && row.name === 'list.Element')).at(-1);
+  await tab.retainers(row => row.id === element);
+  await dragRetainersTo(page, 300);
+  await pictureOfTable('list', 480);
+  await dragRetainersTo(page, 430);
+
+  for (const [shape, name] of [['blocks', 'holders'], ['findings', 'sliced']]) {
+    await show(shape);
+    await tab.perspective('Summary');
+    await sortBy(page, 'Shallow');
+    await pictureOfTable(name, 150);
+  }
+  await tab.perspective('Statistics');
+  await pictureOfTable('native', 220);
+}
+
+/** Opens a live process of tests/devtools/leaks in one of its shapes. */
+async function show(shape) {
+  const file = join(folder, `${shape}.heapsnapshot`);
+  await leak(shape, file);
+  await tab.load(file);
+  await tab.select((await tab.snapshots()).length - 1);
+}
+
+/** Those of groups of rows, each from a shape of the program. */
+async function ofGroups() {
+  const groups = [
+    ['together', 'together', 160, '(globals)', 'main', 'main: byLogin and byID'],
+    ['timers', 'deadlines', 200, '(GC roots)', 'runtime'],
+    ['finalizers', 'finalized', 180, '(GC roots)', '(finalizers)'],
+  ];
+  for (const [name, shape, height, ...opened] of groups) {
+    if (!isWanted(name)) continue;
+    await show(shape);
+    await tab.perspective('Containment');
+    for (const object of opened) await tab.expand(row => row.object === object);
+    await pictureOfTable(name, height);
+  }
 }

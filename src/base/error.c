@@ -1,13 +1,16 @@
-/* error: a code and a message. Only the "no memory" error is static, because it must not need
- * memory itself. */
+/* error; see error.h. */
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/printable.h"
+#include "base/text.h"
+
+/*
+ * A code and a message. Only the "no memory" error is static, because it must not need
+ * memory itself.
+ */
 
 struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};
 

@@ -1,11 +1,41 @@
-/* map: a hash table from 64-bit keys (addresses) to 32-bit values (indexes), with open
- * addressing. */
+/*
+ * map: hash tables from numbers to numbers, and sets of numbers.
+ */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ==== hashes that are the same in every run, for ids by which a later run recognizes things ====
+ *
+ * The writer of a dump can choose keys that collide, so these hashes are used for nothing else;
+ * tables use seeded hashes.
+ */
+
+/* Hashes a number with the finalizer of splitmix64. */
+static inline uint64_t id_hash(uint64_t key)
+{
+    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+    key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+    return key ^ (key >> 31);
+}
+
+/* Hashes a string with FNV-1a. */
+static inline uint64_t id_hash_text(const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* ==== a hash table ====
+ *
+ * A hash table from 64-bit keys (addresses) to 32-bit values (indexes), with open addressing.
+ */
 
 struct map_entry {
     uint64_t key;
@@ -22,7 +52,7 @@ struct map {
 /*
  * The seed is random and differs in every run, so that the writer of a dump cannot choose keys that
  * collide. Therefore no output may depend on one of these hashes or on the order of a table; ids
- * have a hash of their own (id_hash.h).
+ * have a hash of their own.
  */
 extern uint64_t map_seed[6]; /* three numbers for each of two hashes */
 
@@ -121,5 +151,88 @@ void map_deinit(struct map *map);
 
 /* Makes map a copy of other. Returns false if memory runs out; map is then empty. */
 bool map_copy(struct map *map, const struct map *other);
+
+/* ==== a set of numbers that are close together ====
+ *
+ * A number that is a multiple of 4 shares an entry of a hash table with 31 neighbors, so that the
+ * table for a hundred thousand of them stays in the cache. A complete set can assign each member
+ * its own rank, 0, 1, 2 … without gaps, as an index into a parallel array.
+ */
+
+struct number_entry {
+    uint64_t group; /* the upper bits that the entry's numbers have in common */
+    uint32_t bits;  /* a bit for each number that is a member; 0 if the slot is free */
+    uint32_t rank;  /* the rank of the entry's first member */
+};
+
+struct number_set {
+    struct number_entry *entries;
+    size_t mask, used; /* mask + 1 slots, a power of two; entries is NULL while empty */
+    size_t count;      /* number of members */
+};
+
+#define NUMBER_NONE UINT32_MAX
+
+/* Rotates the lowest two bits, which are mostly 0, to the top; the lowest five bits of the result
+ * select the bit of an entry. */
+static inline uint64_t number_turned(uint64_t number)
+{
+    return number >> 2 | number << 62;
+}
+
+/* Returns the slot of a group, or the free one where it belongs. There must be entries. */
+static inline struct number_entry *number_slot(const struct number_set *set, uint64_t group)
+{
+    size_t slot = (size_t)map_hash(group) & set->mask;
+    while (set->entries[slot].bits != 0 && set->entries[slot].group != group)
+        slot = (slot + 1) & set->mask;
+    return &set->entries[slot];
+}
+
+/* Adds a number whose group is new. Returns false if memory runs out. */
+bool number_set_add_group(struct number_set *set, uint64_t number);
+
+/* Adds a number, unless it is a member already. Returns false if memory runs out. */
+static inline bool number_set_add(struct number_set *set, uint64_t number)
+{
+    const uint64_t turned = number_turned(number);
+    const uint32_t bit = (uint32_t)1 << (turned & 31);
+    if (!set->entries)
+        return number_set_add_group(set, number);
+    struct number_entry *entry = number_slot(set, turned >> 5);
+    if (entry->bits == 0)
+        return number_set_add_group(set, number);
+    set->count += (entry->bits & bit) == 0;
+    entry->bits |= bit;
+    return true;
+}
+
+/* Prefetches the entry that number_set_add() and number_set_find() will read. */
+static inline void number_set_prefetch(const struct number_set *set, uint64_t number)
+{
+    if (set->entries)
+        __builtin_prefetch(&set->entries[(size_t)map_hash(number_turned(number) >> 5) & set->mask]);
+}
+
+/* Writes all members, in no particular order, to ret, which has space for count numbers. */
+void number_set_members(const struct number_set *set, uint64_t *ret);
+
+/* Assigns the members their ranks, which are valid until the next number is added. */
+void number_set_rank(struct number_set *set);
+
+/* Returns the rank of a number, or NUMBER_NONE if it is not a member. */
+static inline uint32_t number_set_find(const struct number_set *set, uint64_t number)
+{
+    const uint64_t turned = number_turned(number);
+    const uint32_t bit = (uint32_t)1 << (turned & 31);
+    if (!set->entries)
+        return NUMBER_NONE;
+    const struct number_entry *entry = number_slot(set, turned >> 5);
+    return (entry->bits & bit) != 0
+               ? entry->rank + (uint32_t)__builtin_popcount(entry->bits & (bit - 1))
+               : NUMBER_NONE;
+}
+
+void number_set_deinit(struct number_set *set);
 
 #endif

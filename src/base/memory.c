@@ -1,14 +1,20 @@
 /* memory; see memory.h. */
 #include "base/memory.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+
+#include <malloc.h>
+
+#endif
 
 enum {
     HUGE_PAGE = 2 << 20, /* the size of a huge page on amd64, and on arm64 with pages of 4 KB */
@@ -149,6 +155,7 @@ void large_free(void *data, size_t count, size_t entry_size)
 }
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+
 /* Returns whether the process has a limit on its address space (ulimit -v or -d), which counts what
  * is only reserved. */
 static bool is_limited(void)
@@ -171,6 +178,7 @@ static void reserve_data_segment(void)
     if (end > begin)
         want_huge_pages(begin, (size_t)(end - begin));
 }
+
 #endif
 
 void memory_prepare(void)

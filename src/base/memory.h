@@ -1,4 +1,7 @@
-/* memory: arrays that grow, and the large arrays with an entry per object. */
+/*
+ * memory: arrays: sets of bits, sorted ones that are searched, those that grow, and the large ones
+ * with an entry per object.
+ */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -8,6 +11,77 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+
+/* ==== sets of numbers as arrays of words, a bit for each number ==== */
+
+/* Walks over all objects call these, and tests count the instructions of builds that do not
+ * optimize. */
+#define BITS_INLINE inline __attribute__((always_inline))
+
+static BITS_INLINE bool bits_have(const uint64_t *bits, uint64_t number)
+{
+    return (bits[number / 64] >> (number % 64) & 1) != 0;
+}
+
+static BITS_INLINE void bits_add(uint64_t *bits, uint64_t number)
+{
+    bits[number / 64] |= (uint64_t)1 << (number % 64);
+}
+
+static BITS_INLINE void bits_remove(uint64_t *bits, uint64_t number)
+{
+    bits[number / 64] &= ~((uint64_t)1 << (number % 64));
+}
+
+/* Returns the number of bits that are set in a word: adds up pairs, fours and bytes of bits in
+ * parallel. */
+static BITS_INLINE unsigned bits_of_word(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    return (unsigned)(((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+}
+
+/* Returns how many of the numbers [first, end) a set has. */
+static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t end)
+{
+    uint64_t sum = 0, mask = UINT64_MAX << (first % 64);
+    if (first >= end)
+        return 0;
+    for (uint64_t word = first / 64; word < end / 64; word++, mask = UINT64_MAX)
+        sum += bits_of_word(bits[word] & mask);
+    if (end % 64 > 0)
+        sum += bits_of_word(bits[end / 64] & mask & (UINT64_MAX >> (64 - end % 64)));
+    return sum;
+}
+
+/* ==== binary search ==== */
+
+/*
+ * Sets at, a variable of an unsigned type, to the first index in [0, count) for which is_before, an
+ * expression that uses at, is false, or to count if there is none. If is_before is false for an
+ * index, it must be false for all larger ones, as in a sorted list.
+ *
+ *     size_t at;
+ *     BISECT(at, areas->count, areas->data[at].address <= address);
+ */
+#define BISECT(at, count, is_before) BISECT_FROM(at, 0, count, is_before)
+
+/* Does what BISECT() does, for indexes in [first, count). */
+#define BISECT_FROM(at, first, count, is_before) \
+    do { \
+        __typeof__(at) bisect_from = (first), bisect_to = (count); \
+        while (bisect_from < bisect_to) { \
+            (at) = bisect_from + (bisect_to - bisect_from) / 2; \
+            if (is_before) \
+                bisect_from = (at) + 1; \
+            else \
+                bisect_to = (at); \
+        } \
+        (at) = bisect_from; \
+    } while (0)
+
+/* ==== arrays that grow, and the large arrays with an entry per object ==== */
 
 /*
  * An array that grows:
@@ -60,6 +134,7 @@ void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t
  * out or the size overflows. free() frees the arrays.
  */
 void *block_alloc(size_t count, size_t entry_size);
+
 void *zeroed_alloc(size_t count, size_t entry_size);
 
 /* Copies count entries to memory from malloc(). Returns NULL if memory runs out, or if count is
@@ -70,6 +145,7 @@ void *memory_copy(const void *data, size_t count, size_t entry_size);
  * large_free() returns to the system when given the same numbers. Returns NULL if memory runs out
  * or the size overflows. */
 void *large_alloc(size_t count, size_t entry_size);
+
 void large_free(void *data, size_t count, size_t entry_size);
 
 /* Returns a pointer by which an owner frees memory that others may only read. This is the only way

@@ -2,8 +2,12 @@
 #include "base/port.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -34,6 +38,43 @@ int port_random(void *bytes, size_t size, bool secret)
         at += count > 0 ? (size_t)count : 0;
     }
     return 0;
+}
+
+#endif
+
+#ifdef __wasi__
+
+uint64_t port_peak_memory(void)
+{
+    return 0;
+}
+
+uint64_t port_disk_faults(void)
+{
+    return 0;
+}
+
+#else
+
+uint64_t port_peak_memory(void)
+{
+#ifdef __APPLE__
+    const uint64_t unit = 1;
+#else
+    const uint64_t unit = 1024;
+#endif
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0 || usage.ru_maxrss <= 0)
+        return 0;
+    return (uint64_t)usage.ru_maxrss * unit;
+}
+
+uint64_t port_disk_faults(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0 || usage.ru_majflt <= 0)
+        return 0;
+    return (uint64_t)usage.ru_majflt;
 }
 
 #endif

@@ -1,21 +1,31 @@
 /*
- * port: functions of the GNU C library and Linux, for systems that lack them or have variants.
- *
- * Where possible, they have GNU's names and do what GNU's manual says, so that no caller needs to
- * know other systems. A file that uses one of these names includes this header.
+ * port: functions of the GNU C library and Linux, for systems that lack them or have variants; and
+ * the time.
  */
 #ifndef BASE_PORT_H
 #define BASE_PORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+
+/* ==== functions of the system ==== */
 
 /* Fills bytes with random ones. Unless they must be secret, does not wait for the entropy pool of a
  * system that has just booted. Returns 0, or an errno value. */
 int port_random(void *bytes, size_t size, bool secret);
+
+/* Returns the most bytes of memory that this process has had, mapped files included; 0: the system
+ * does not say. */
+uint64_t port_peak_memory(void);
+
+/* Returns how often this process has waited for a page to come from a disk; 0: never, or the system
+ * does not say. */
+uint64_t port_disk_faults(void);
 
 #ifdef __APPLE__
 
@@ -41,5 +51,23 @@ void port_qsort_r(void *entries, size_t count, size_t size, port_compare *compar
 #define st_ctim st_ctimespec
 
 #endif
+
+/* ==== the time, as numbers ==== */
+
+/* Returns the seconds since an unspecified moment. */
+static inline double clock_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Returns the milliseconds since 1970. */
+static inline int64_t clock_since_1970(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/process_root.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,15 @@
 /* ranges; see ranges.h. */
-#include "base/contract.h"
 #include "base/ranges.h"
 
-#include "base/bisect.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/contract.h"
+
+/* ==== ranges ==== */
 
 bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
 {
@@ -89,4 +96,123 @@ void ranges_deinit(struct ranges *ranges)
 {
     free(ranges->list.data);
     *ranges = (struct ranges){0};
+}
+
+/* ==== files with holes, ranges that read as zeros and take no disk space ==== */
+
+enum { BLOCK = 4096, STAT_BLOCK = 512 };
+
+/* If the first byte is 0 and each byte equals the next one, all are 0. */
+bool sparse_is_zero(const uint8_t *data, size_t size)
+{
+    assert(size > 0);
+    return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+}
+
+/* A write may be cut short, or be interrupted by a signal. */
+int sparse_put(int file, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        const ssize_t count = write(file, at, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return errno;
+        at += count;
+        size -= (size_t)count;
+    }
+    return 0;
+}
+
+/* The file must be a regular one, not in append mode, and written at its end. */
+bool sparse_is_possible(int file)
+{
+    struct stat status;
+    const int flags = fcntl(file, F_GETFL);
+    return flags >= 0 && (flags & O_APPEND) == 0 && fstat(file, &status) == 0 &&
+           S_ISREG(status.st_mode) && lseek(file, 0, SEEK_CUR) == status.st_size;
+}
+
+int sparse_skip(int file, uint64_t zeros)
+{
+    return lseek(file, (off_t)zeros, SEEK_CUR) < 0 ? errno : 0;
+}
+
+int sparse_end(int file)
+{
+    const off_t end = lseek(file, 0, SEEK_CUR);
+    return end < 0 || ftruncate(file, end) < 0 ? errno : 0;
+}
+
+/* Returns how many bytes from data on are whole blocks of zeros. */
+static size_t zeros_at(const uint8_t *data, size_t size)
+{
+    size_t zeros = 0;
+    while (size - zeros >= BLOCK && sparse_is_zero(data + zeros, BLOCK))
+        zeros += BLOCK;
+    return zeros;
+}
+
+/* Goes block by block: writes what is not zero, and seeks over long enough runs of zero blocks,
+ * which become holes. written is where the bytes that have been written end. */
+int sparse_write(int file, const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    const off_t offset = lseek(file, 0, SEEK_CUR);
+    size_t written = 0, at = offset >= 0 ? (size_t)(-offset & (BLOCK - 1)) : 0;
+    if (offset < 0)
+        return errno;
+    while (at < size) {
+        const size_t zeros = zeros_at(bytes + at, size - at);
+        int error = 0;
+        if (zeros >= LEAST_HOLE) {
+            error = sparse_put(file, bytes + written, at - written);
+            if (error == 0)
+                error = sparse_skip(file, zeros);
+            written = at + zeros;
+        }
+        if (error != 0)
+            return error;
+        at += zeros > 0 ? zeros : BLOCK;
+    }
+    return written < size ? sparse_put(file, bytes + written, size - written) : sparse_end(file);
+}
+
+#ifdef SEEK_HOLE
+
+/* Lists the holes of a file, by asking the system for its data and holes in turn. Returns false if
+ * memory runs out; a system without this ends the list. */
+static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
+{
+    for (uint64_t at = 0; at < size;) {
+        const off_t data = lseek(file, (off_t)at, SEEK_DATA),
+                    end = data >= 0 ? lseek(file, data, SEEK_HOLE) : -1;
+        if (data < 0 && errno != ENXIO)
+            return true;
+        const uint64_t behind = data >= 0 && (uint64_t)data < size ? (uint64_t)data : size;
+        if (behind - at >= LEAST_HOLE && !ranges_add(ret, at, behind))
+            return false;
+        at = end > (off_t)behind ? (uint64_t)end : size;
+    }
+    return true;
+}
+
+#endif
+
+/* A file with as many blocks as bytes has no holes, so nothing is searched. */
+bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
+{
+#ifdef SEEK_HOLE
+    struct stat status;
+    if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode) ||
+        (uint64_t)status.st_blocks * STAT_BLOCK >= size)
+        return true;
+    const bool good = sparse_seek_holes(file, size, ret);
+    (void)lseek(file, 0, SEEK_SET);
+    return good;
+#else
+    (void)file, (void)size, (void)ret;
+    return true;
+#endif
 }

@@ -1,14 +1,100 @@
 /* redaction; see redaction.h. */
-#include "base/contract.h"
 #include "base/redaction.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/port.h"
-#include "base/scope.h"
+
+/* ==== SipHash-2-4 ==== */
+
+enum { ROUNDS_PER_WORD = 2, ROUNDS_AT_END = 4 };
+
+static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
+{
+    return value << bits | value >> (64 - bits);
+}
+
+/* Reads up to eight bytes, little-endian. */
+static inline uint64_t read_word(const uint8_t *data, size_t size)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < size; i++)
+        word |= (uint64_t)data[i] << (8 * i);
+    return word;
+}
+
+static inline void write_word(uint8_t *at, uint64_t word)
+{
+    for (size_t i = 0; i < 8; i++)
+        at[i] = (uint8_t)(word >> (8 * i));
+}
+
+/* Runs rounds of SipHash (SipRound). */
+static inline void mix(uint64_t state[4], unsigned rounds)
+{
+    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
+    while (rounds-- > 0) {
+        a += b;
+        c += d;
+        b = siphash_rotate(b, 13) ^ a;
+        d = siphash_rotate(d, 16) ^ c;
+        a = siphash_rotate(a, 32) + d;
+        c += b;
+        d = siphash_rotate(d, 21) ^ a;
+        b = siphash_rotate(b, 17) ^ c;
+        c = siphash_rotate(c, 32);
+    }
+    state[0] = a;
+    state[1] = b;
+    state[2] = c;
+    state[3] = d;
+}
+
+/* Mixes eight bytes of the input into the state. */
+static inline void absorb(uint64_t state[4], uint64_t word)
+{
+    state[3] ^= word;
+    mix(state, ROUNDS_PER_WORD);
+    state[0] ^= word;
+}
+
+/* Ends the mixing, and returns 64 bits of the hash. */
+static inline uint64_t squeeze(uint64_t state[4])
+{
+    mix(state, ROUNDS_AT_END);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
+}
+
+/* SipHash-2-4 with 128 bits of output: each word of input is mixed in, the last one with the
+ * size. */
+void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
+             uint8_t ret[SIPHASH_SIZE])
+{
+    const uint8_t *at = data;
+    const uint64_t low = read_word(key, 8), high = read_word(key + 8, 8);
+    uint64_t state[4] = {
+        low ^ 0x736f6d6570736575,         /* "somepseudorandomlygeneratedbytes" */
+        high ^ 0x646f72616e646f6d ^ 0xee, /* 0xee selects 128 bits */
+        low ^ 0x6c7967656e657261,
+        high ^ 0x7465646279746573,
+    };
+    const uint64_t last = (uint64_t)size << 56; /* the size's lowest byte comes last */
+    for (; size >= 8; size -= 8, at += 8)
+        absorb(state, read_word(at, 8));
+    absorb(state, last | read_word(at, size));
+    state[2] ^= 0xee;
+    write_word(ret, squeeze(state));
+    state[1] ^= 0xdd;
+    write_word(ret + 8, squeeze(state));
+}
+
+/* ==== a string's replacement ==== */
 
 /* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
 enum { SHOWN = 10, GRAIN = 16 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 unsigned workers_available(void)
 {

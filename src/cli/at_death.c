@@ -22,24 +22,20 @@ bool at_death_is_directory(const char *path)
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
-#include "base/scope.h"
+#include "base/port.h"
 #include "cli/child.h"
-#include "cli/heir.h"
 #include "cli/hold.h"
 #include "cli/messages.h"
 #include "cli/outputs.h"
-#include "cli/signals.h"
-#include "library/death_files.h"
+#include "cli/target.h"
+#include "library/death_box.h"
 #include "library/origin.h"
-#include "library/scratch.h"
 #include "process/attach/available.h"
+#include "process/attach/inject.h"
 #include "process/attach/procfs.h"
 #include "process/attach/refuse.h"
-#include "process/attach/tracee.h"
-#include "process/attach/urgent.h"
-#include "process/attach/watchdog.h"
+#include "process/attach/stop.h"
 
 /* How often the process is checked, in seconds: its memory, so that enough is reserved for the
  * copy; and what its limit leaves, also when that is nearly used up. */
@@ -223,10 +219,13 @@ static void say_armed(struct at_death *at)
     struct attach_urgent urgent;
     const int error = attach_urgent_begin(&urgent);
     attach_urgent_end(&urgent);
+    char refused[128] = "";
+    if (error != 0)
+        snprintf(refused, sizeof(refused), "; SCHED_RR: %s", strerror(error));
     say("go2heapsnapshot: note: process %llu (%s): its heap is written when it is killed; %.0f MB "
-        "are reserved for a copy, and %.0f MB are allocated when it dies%s%s",
+        "are reserved for a copy, and %.0f MB are allocated when it dies%s",
         pid_of(at), at->box.name, in_mb(at->box.reserve.touched), in_mb(at->box.reserve.later),
-        error != 0 ? "; SCHED_RR: " : "", error != 0 ? strerror(error) : "");
+        refused);
     if (error != 0)
         say("go2heapsnapshot: warning: on a busy machine the copy may come too late; CAP_SYS_NICE "
             "or ulimit -r 1 allows SCHED_RR");
@@ -267,8 +266,8 @@ static bool is_packed(const struct options *options)
 static struct death_file file_of(const struct at_death *at, const char *remark, char suffix[32])
 {
     const struct options *options = at->options;
-    snprintf(suffix, 32, "%s%s", options->is_dump ? ".dump" : options->format->suffix,
-             is_packed(options) ? ".gz" : "");
+    const char *format = options->is_dump ? ".dump" : options->format->suffix;
+    snprintf(suffix, 32, "%s%s", format, is_packed(options) ? ".gz" : "");
     return (struct death_file){at->death.name, at->box.pid, at->death.copy.ending.seconds, remark,
                                suffix};
 }
@@ -1061,9 +1060,6 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
 }
 
 #else
-
-#include "base/error.h"
-#include "cli/messages.h"
 
 int at_death_run(const struct options *options, at_death_write *write, void *context, int answers)
 {

@@ -1,16 +1,198 @@
 /* check; see check.h. */
 #include "cli/check.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "cli/at_death.h"
-#include "cli/format.h"
+#include "cli/terminal.h"
 #include "cli/usage.h"
 #include "input/magic.h"
+
+/* ==== chooses the format by --format and --by, and knows which options go with it ==== */
+
+static const char *name_of(const struct options *options)
+{
+    return options->is_dump ? FORMAT_DUMP : options->format->name;
+}
+
+bool format_choose(struct options *options, const char *name)
+{
+    const struct g2h_format *format = g2h_format_find(name, NULL);
+    const char *without = g2h_format_left_out(name);
+    options->is_dump = strcmp(name, FORMAT_DUMP) == 0;
+    if (format)
+        options->format = format;
+    if (format || options->is_dump)
+        return true;
+    if (without)
+        say("go2heapsnapshot: this one was built without %s, so it has no format '%s'; --format "
+            "takes",
+            without, name);
+    else
+        say("go2heapsnapshot: there is no format '%s'; --format takes", name);
+    usage_say_formats();
+    return false;
+}
+
+/* Adds a format to a list of choices for a message. */
+static void add_choice(struct text *text, const char *name, const char *by)
+{
+    text_printf(text, "%s%s", text->size > 0 ? " or " : "", name);
+    if (by)
+        text_printf(text, " --by %s", by);
+}
+
+bool format_choose_by(struct options *options, const char *by)
+{
+    const char *name = name_of(options);
+    const struct g2h_format *usual = g2h_format_find(name, NULL), *format;
+    const struct g2h_format *found = g2h_format_find(name, by);
+    const bool takes_any = usual && usual->by;
+    _cleanup_(text_deinit) struct text choices = {0};
+    if (found) {
+        options->format = found;
+        return true;
+    }
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        if (takes_any && strcmp(format->name, name) == 0)
+            add_choice(&choices, format->by, NULL);
+        else if (!takes_any && format->by && format_is_usual(format))
+            add_choice(&choices, format->name, NULL);
+    const int size = choices.failed ? 0 : (int)choices.size;
+    return takes_any ? USAGE_REFUSE("--by takes %.*s, not '%s'", size, choices.data, by)
+                     : USAGE_REFUSE("--by goes with --format %.*s, not with %s", size, choices.data,
+                                    name);
+}
+
+/* Returns whether the chosen format takes an option: whether it has any of the flags in takes (enum
+ * g2h_format_option). Returns false after printing which formats take it. */
+static bool format_takes(const struct options *options, const char *option, unsigned takes)
+{
+    const struct g2h_format *format;
+    const char *compare = "";
+    _cleanup_(text_deinit) struct text names = {0};
+    if (!options->is_dump && (options->format->takes & takes) != 0)
+        return true;
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        if ((format->takes & takes) != 0)
+            add_choice(&names, format->name, format_is_usual(format) ? NULL : format->by);
+    if ((takes & G2H_TAKES_ARRAYS) != 0)
+        add_choice(&names, FORMAT_DUMP, NULL);
+    if ((takes & G2H_TAKES_BASE) != 0 && strcmp(name_of(options), "pprof") == 0)
+        compare = ": go tool pprof -base 1.pb.gz 2.pb.gz compares two profiles";
+    return USAGE_REFUSE("%s goes with --format %.*s, not with %s%s", option,
+                        names.failed ? 0 : (int)names.size, names.data, name_of(options), compare);
+}
+
+/* ==== the format that the other options and the name of the output imply ==== */
+
+/* A suffix that implies a format. Other formats in such a file are not refused, unless the suffix
+ * is never used for them. */
+static const struct suffix {
+    const char *suffix, *format;
+    bool is_sure;
+} suffixes[] = {
+    {".heapsnapshot", "heapsnapshot", true},
+    {".html", "html", true},
+    {".htm", "html", true},
+    {".pb.gz", "pprof", true},
+    {".hprof", "hprof", true},
+    {".db", "sqlite", true},
+    {".sqlite", "sqlite", true},
+    {".sqlite3", "sqlite", true},
+    {".csv", "csv", true},
+    {".dump", FORMAT_DUMP, true},
+    {".txt", "report", false},
+    {".json", "report", false},
+};
+
+static bool implied_ends_in(const char *text, size_t size, const char *end)
+{
+    const size_t count = strlen(end);
+    return size > count && memcmp(text + size - count, end, count) == 0;
+}
+
+/* Returns the suffix of the first size bytes of a path, or NULL if it implies nothing. */
+static const struct suffix *implied_find(const char *path, size_t size)
+{
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+        if (implied_ends_in(path, size, suffixes[i].suffix))
+            return &suffixes[i];
+    return NULL;
+}
+
+/* Returns the suffix of the output. Sets *ret_gzip if .gz follows it. */
+static const struct suffix *find_output(const struct options *options, bool *ret_gzip)
+{
+    size_t size = options->output ? strlen(options->output) : 0;
+    while (size > 0 && options->output[size - 1] == '/')
+        size--;
+    const struct suffix *found = implied_find(options->output, size);
+    *ret_gzip = !found && implied_ends_in(options->output, size, ".gz");
+    return *ret_gzip ? implied_find(options->output, size - strlen(".gz")) : found;
+}
+
+static bool is_report(const struct options *options)
+{
+    return options->by_label || options->mcp || options->watch > 0 || options->show ||
+           options->path_to || options->json || options->full || options->top > 0;
+}
+
+/* Returns the format of the options that only one format takes; NULL: any. */
+static const char *asked(const struct options *options)
+{
+    if (is_report(options))
+        return "report";
+    if (options->summary)
+        return "sqlite";
+    if (options->by)
+        return "pprof";
+    return options->at_death ? FORMAT_DUMP : NULL;
+}
+
+/* Returns whether the user wants something that a report does not have. */
+static bool wants_file(const struct options *options)
+{
+    return options->numbers || options->no_contexts || options->max_nodes > 0 || options->gzip ||
+           options->memprofile_rate > 0 || options->append || options->label_count > 0;
+}
+
+static bool is_format(const struct options *options, const char *name)
+{
+    return strcmp(options->is_dump ? FORMAT_DUMP : options->format->name, name) == 0;
+}
+
+bool implied_format(struct options *options)
+{
+    bool gzip;
+    const struct suffix *suffix = find_output(options, &gzip);
+    const char *other = asked(options);
+    if (suffix && options->has_format && suffix->is_sure && !is_format(options, suffix->format))
+        return USAGE_REFUSE("'%s' is a name for --format %s, not for %s", options->output,
+                            suffix->format, options->is_dump ? FORMAT_DUMP : options->format->name);
+    options->gzip |= suffix && gzip;
+    if (!options->has_format && !options->inspect && (suffix || other) &&
+        !format_choose(options, suffix ? suffix->format : other))
+        return false;
+    options->gzip |= options->at_death && !suffix && options->is_dump;
+    if (suffix && strcmp(suffix->suffix, ".json") == 0 && is_format(options, "report"))
+        options->json = true;
+    if (!options->has_format && !options->inspect && !suffix && !other && !wants_file(options) &&
+        terminal_is_output(options)) {
+        options->format = g2h_format_find("report", NULL);
+        options->is_default = true;
+    }
+    return true;
+}
+
+/* ==== checks whether options go together ==== */
 
 /* ---- options ---- */
 
@@ -69,15 +251,34 @@ static bool check_output(const struct options *options)
                         format->name, format->is_file ? "file" : "directory", format->suffix);
 }
 
+/* An option that goes with others only, and whether the user gave it. */
+struct given {
+    bool is_given;
+    const char *name;
+};
+
+/* Returns the name of the first option that the user gave; NULL: none. The last has no name. */
+static const char *first_given(const struct given *options)
+{
+    while (options->name && !options->is_given)
+        options++;
+    return options->name;
+}
+
 /* Returns whether --watch has all options that it needs, and no others. Returns false after
  * printing what is wrong. */
 static bool check_watch(const struct options *options)
 {
+    const char *part = first_given((struct given[]){{options->count > 0, "--count"},
+                                                    {options->until_growth > 0, "--until-growth"},
+                                                    {options->keep != NULL, "--keep"},
+                                                    {0}});
+    const char *other = first_given((struct given[]){{options->base != NULL, "--base"},
+                                                     {options->path_to != NULL, "--path-to"},
+                                                     {options->show != NULL, "--show"},
+                                                     {0}});
     if (options->watch == 0)
-        return (options->count == 0 && options->until_growth == 0 && !options->keep) ||
-               USAGE_REFUSE("%s goes with --watch", options->count > 0          ? "--count"
-                                                    : options->until_growth > 0 ? "--until-growth"
-                                                                                : "--keep");
+        return !part || USAGE_REFUSE("%s goes with --watch", part);
     if (options->pid == 0 && !options->command)
         return USAGE_REFUSE("--watch goes with --pid, or with --command");
     if (options->is_dump || (options->format->takes & (G2H_TAKES_PATH | G2H_TAKES_TRENDS)) == 0)
@@ -88,10 +289,8 @@ static bool check_watch(const struct options *options)
                             options->format->suffix);
     if (options_show_trends(options) && options->gzip)
         return USAGE_REFUSE("the page of --watch is not compressed: it does not go with -z");
-    if (options->base || options->path_to || options->show)
-        return USAGE_REFUSE("--watch does not go with %s", options->base      ? "--base"
-                                                           : options->path_to ? "--path-to"
-                                                                              : "--show");
+    if (other)
+        return USAGE_REFUSE("--watch does not go with %s", other);
     if (options->keep && (options->redact || options->redact_key))
         return USAGE_REFUSE("--keep keeps dumps, which have what --redact hides");
     return true;
@@ -105,6 +304,7 @@ static bool check_at_death(const struct options *options)
         {options->inspect, "--inspect"},
         {options->command, "--command"},
         {options->fork && options->watch == 0, "--fork"},
+        {options->ages > 0, "--ages"},
         {options->base, "--base"},
         {options->append, "--append"},
         {.name = NULL},
@@ -203,8 +403,8 @@ bool check_options(const struct options *options)
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
         {options->numbers, "--numbers", G2H_TAKES_NUMBERS},
         {options->max_nodes > 0, "--max-nodes", G2H_TAKES_FOLDED},
-        {options->largest_array > 0 && !options->is_dump && !options->keep, "--largest-array",
-         G2H_TAKES_ARRAYS},
+        {options->largest_array > 0 && !options->is_dump && options->pid == 0 && !options->keep,
+         "--largest-array", G2H_TAKES_ARRAYS},
     };
     const char *without = g2h_format_left_out("sqlite");
     if (options->summary && without)
@@ -214,6 +414,10 @@ bool check_options(const struct options *options)
             return false;
     if (options->fork && options->pid == 0)
         return USAGE_REFUSE("--fork goes with --pid");
+    if (options->ages > 0 && options->pid == 0)
+        return USAGE_REFUSE("--ages goes with --pid");
+    if (options->older > 0 && !options->path_to)
+        return USAGE_REFUSE("--older goes with --path-to CLASS");
     if (options->path_to && options->show)
         return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->by_label && (options->path_to || options->show || options->watch > 0 ||
@@ -226,12 +430,14 @@ bool check_options(const struct options *options)
                             FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    if (options->sections != 0 && (options->path_to || options->show || options->watch > 0))
+    const char *other = first_given((struct given[]){{options->path_to != NULL, "--path-to"},
+                                                     {options->show != NULL, "--show"},
+                                                     {options->watch > 0, "--watch"},
+                                                     {0}});
+    if (options->sections != 0 && other)
         return USAGE_REFUSE("--json= takes sections of a report about a whole heap, so it does not "
                             "go with %s",
-                            options->path_to ? "--path-to"
-                            : options->show  ? "--show"
-                                             : "--watch");
+                            other);
     return check_mcp(options) && check_at_death(options) && check_inspect(options) &&
            check_watch(options) && check_numbers(options) && check_summary(options) &&
            check_output(options);

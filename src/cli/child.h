@@ -1,10 +1,32 @@
-/* child: a command that this program starts, watches from its first instruction, and whose exit
- * status it returns. */
+/*
+ * child: a command that --at-death starts, and the Go program among the processes that this starts.
+ */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+/* ==== the Go program among the processes that a command has started: sh -c './server; true' ====
+ */
+
+enum { HEIR_KNOWN = 1024 };
+
+struct heirs {
+    uint64_t others[HEIR_KNOWN]; /* g2h_process_image() of processes that run no Go program */
+    unsigned count;              /* of all that there were; the last ones are kept */
+};
+
+/* Makes this program the parent of what the command leaves behind, so that it can be found. */
+void heir_begin(void);
+
+/* Returns the nearest descendant of this program that runs a Go program, but not the go command; 0:
+ * there is none. *ret_others: there are other descendants, except the given one. is_quick: it may
+ * miss some, and is meant to be called several times a second. */
+uint64_t heir_find(struct heirs *heirs, uint64_t except, bool is_quick, bool *ret_others);
+
+/* ==== a command that this program starts ==== */
 
 struct child {
     pid_t id; /* 0: no command */
@@ -18,6 +40,7 @@ struct child {
 /* Forks a process that will run a command, with the signal mask given, once child_go() is called.
  * Returns 0 or an errno value. */
 int child_start(char **command, const sigset_t *mask, struct child *ret);
+
 void child_go(struct child *child);
 
 /* Passes a signal on to the command or, if that has ended, to its heir, unless a terminal has sent

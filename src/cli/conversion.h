@@ -1,25 +1,39 @@
 /*
  * conversion: the steps from a dump, core or process to a view as the command line selects them,
- * for one conversion, for the dumps that it is compared with, and for each snapshot of --watch.
- *
- * The steps are those of library/pipeline.h, with messages for the user.
+ * for one conversion, for the dumps that it is compared with, and for each snapshot of --watch; and
+ * for --inspect.
  */
 #ifndef CLI_CONVERSION_H
 #define CLI_CONVERSION_H
 
 #include <sys/stat.h>
 
+#include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/trend.h>
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/keep.h"
+#include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
-#include "cli/messages.h"
 #include "library/pipeline.h"
 #include "mcp/mcp.h"
+
+/* ==== messages about a profile of allocations ==== */
+
+/* With -v prints the rate by which samples were scaled, and where that rate comes from. In any case
+ * warns if a rate was assumed that cannot be the right one. */
+void message_sampling(const struct options *options, const struct g2h_input *input,
+                      const struct g2h_heap *heap);
+
+/* ==== the steps ====
+ *
+ * The steps from a dump, core or process to a view as the command line selects them, for one
+ * conversion, for the dumps that it is compared with, and for each snapshot of --watch.
+ *
+ * The steps are those of library/pipeline.h, with messages for the user.
+ */
 
 typedef VECTOR(int64_t) int64_vector;
 
@@ -34,8 +48,10 @@ struct series {
     struct collections of_base;     /* if there is a base */
     struct g2h_trend *trend;        /* NULL: none */
     struct keep keep;               /* of a process that is watched */
-    struct g2h_identity *identity;  /* NULL: there is only one dump */
-    struct mcp *mcp;                /* the client that asks about the heap, or NULL */
+    struct g2h_exe *exe;            /* of the dump before, with what was read of it; NULL: none */
+    bool has_said_replaced;
+    struct g2h_identity *identity; /* NULL: there is only one dump */
+    struct mcp *mcp;               /* the client that asks about the heap, or NULL */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
@@ -47,9 +63,14 @@ struct g2h_error *series_open_redaction(const struct options *options, struct se
 /* Keeps the heap of a dump, to compare the next dump of the series with it. */
 void series_keep(struct series *series, struct pipeline *conversion);
 
+/* Ends a conversion, but keeps its executable for the next one: opening and matching it again takes
+ * longer than a small dump. */
+void series_end(struct series *series, struct pipeline *conversion);
+
 /* Sets the earlier heaps of a page, and when these and the page's own heap were taken. Returns
  * false if memory runs out. */
 bool series_set_html(struct series *series, int64_t time, struct g2h_html_options *ret);
+
 void series_deinit(struct series *series);
 
 /* The outcome of all conversions. */
@@ -72,17 +93,18 @@ struct pipeline_options conversion_options(const struct options *options,
                                            const struct series *series,
                                            const struct conversion_context *context);
 
-/* Opens the dump or makes one from a core or a process, and reports what is missing in it. */
+/* Opens the dump or makes one from a core or a process, and reports what is missing in it. The dump
+ * that is made goes to stream; NULL: to a temporary file. */
 struct g2h_error *conversion_capture(const struct options *options, const char *path,
                                      const struct g2h_progress *progress,
-                                     struct pipeline *conversion);
+                                     struct origin_stream *stream, struct pipeline *conversion);
 
-/* Captures, and loads the heap unless only a dump is wanted. */
+/* Captures, and loads the heap. */
 struct g2h_error *conversion_load(const struct options *options, const char *path,
                                   const struct g2h_progress *progress, struct pipeline *conversion);
 
 /* Matches the executable, if any, with the heap, and reports what it lacks. */
-struct g2h_error *conversion_match(const struct options *options,
+struct g2h_error *conversion_match(const struct options *options, struct series *series,
                                    const struct pipeline_options *steps,
                                    struct pipeline *conversion);
 
@@ -90,10 +112,6 @@ struct g2h_error *conversion_match(const struct options *options,
 struct g2h_error *conversion_build(const struct options *options, const struct series *series,
                                    const struct pipeline_options *steps,
                                    struct pipeline *conversion);
-
-/* Returns the most nodes that the view may have, so that the snapshot, which has contexts in
- * addition, does not have more than --max-nodes. */
-uint64_t conversion_view_nodes(const struct options *options);
 
 /* Returns an error if a file has changed since it was read. */
 struct g2h_error *conversion_check_inputs(const struct series *series,
@@ -124,6 +142,12 @@ void output_settings_begin(const struct options *options, const struct series *s
 struct g2h_error *output_settings_add_dump(const struct options *options, struct series *series,
                                            const struct pipeline *conversion,
                                            struct output_settings *settings);
+
 void output_settings_deinit(struct output_settings *settings);
+
+/* ==== --inspect, by the options of the command line ==== */
+
+/* Serves DevTools until the program ends. Errors: those of inspect_run(). */
+struct g2h_error *devtools_serve(const struct options *options);
 
 #endif

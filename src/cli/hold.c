@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/port.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/target.h"

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/printable.h"
-#include "base/release.h"
-#include "base/scope.h"
-#include "cli/progress.h"
+#include "base/error.h"
+#include "base/port.h"
+#include "base/releases.h"
+#include "base/text.h"
+#include "cli/terminal.h"
+#include "process/attach/available.h"
 
 static bool never_waits;
 static unsigned left_out; /* lines */
@@ -91,8 +93,11 @@ void message_not_for_terminal(const struct options *options)
     const bool is_packed = options->gzip && !options->format->is_compressed;
     say("go2heapsnapshot: a terminal cannot show the format %s; write it to a file:",
         options->is_dump ? "dump" : options->format->name);
-    say("  %s%s-o app%s%s", command->size > 0 ? command->data : "", command->size > 0 ? " " : "",
-        suffix, is_packed ? ".gz" : "");
+    const char *packed = is_packed ? ".gz" : "";
+    if (command->size > 0)
+        say("  %s -o app%s%s", command->data, suffix, packed);
+    else
+        say("  -o app%s%s", suffix, packed);
 }
 
 void message_default(void)
@@ -210,18 +215,18 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
     const struct in_units copied = in_units(account->memory_bytes);
+    const char *plural = threads == 1 ? "" : "s";
+    const bool helps = is_possible && account->stopped > long_stop && !account->not_forked[0];
     if (account->is_forked)
         say("go2heapsnapshot: note: %s was paused for %.3f s while it was forked; %s of %" PRIu64
             " thread%s were %s",
-            name, account->stopped, copied.text, threads, threads == 1 ? "" : "s",
+            name, account->stopped, copied.text, threads, plural,
             account->is_window ? "read without a copy" : "copied meanwhile");
     else
         say("go2heapsnapshot: note: %s was paused for %.3f s while %s of %" PRIu64
             " thread%s were copied%s",
-            name, account->stopped, copied.text, threads, threads == 1 ? "" : "s",
-            is_possible && account->stopped > long_stop && !account->not_forked[0]
-                ? "; --fork stops it for a fifth of that or less"
-                : "");
+            name, account->stopped, copied.text, threads, plural,
+            helps ? "; --fork stops it for a fifth of that or less" : "");
 }
 
 /* Reports how a process was copied at its end, and what the copy lacks. */
@@ -239,10 +244,10 @@ static void message_dead(const struct origin *origin)
             name, account->goroutines_scanned,
             account->goroutines_scanned == 1 ? " was" : "s were");
     if (account->file_missing > 0)
-        say("go2heapsnapshot: warning: %s: the copy is cut: of %" PRIu64 " bytes %" PRIu64
-            " or more are missing: the kernel took them first, there was no memory or room on the "
+        say("go2heapsnapshot: warning: %s: the copy is cut: %s or more of %s are "
+            "missing: the kernel took them first, there was no memory or room on the "
             "disk for them, or --at-death=SIZE leaves them out",
-            name, account->file_size, account->file_missing);
+            name, in_units(account->file_missing).text, in_units(account->file_size).text);
 }
 
 /* Reports the outcome of a fork. */
@@ -253,8 +258,8 @@ static void message_fork(const struct origin *origin)
         say("go2heapsnapshot: note: %s was copied and not forked: %s", origin->input->name,
             account->not_forked);
     if (account->collapsed > 0)
-        say("go2heapsnapshot: note: %s has %" PRIu64 " bytes in huge pages, for the fork",
-            origin->input->name, account->collapsed);
+        say("go2heapsnapshot: note: %s has %s in huge pages, for the fork", origin->input->name,
+            in_units(account->collapsed).text);
     else if (account->collapse_error != 0)
         say("go2heapsnapshot: note: %s did not get huge pages: %s%s", origin->input->name,
             strerror(account->collapse_error),
@@ -276,6 +281,45 @@ void message_go_command(uint64_t pid)
             pid, child, name.data, child);
 }
 
+/* Returns why threads of a process did not stop. */
+static const char *why_stuck(const struct g2h_process_account *account)
+{
+    if (account->is_frozen)
+        return "their control group is frozen (thaw it to have them: docker unpause, "
+               "freezer.state)";
+    if (account->threads_in_vfork == account->threads_stuck)
+        return "they wait for a child of vfork() to call exec or to end";
+    if (account->threads_in_vfork > 0)
+        return "they wait in the kernel for children of vfork(), or for a disk or another device";
+    return "they wait in the kernel for a disk or another device";
+}
+
+void message_ages(const struct g2h_ages *ages, const char *process)
+{
+    struct g2h_ages_account account;
+    if (!ages)
+        return;
+    g2h_ages_get(ages, &account);
+    if (account.is_left_out) {
+        say("go2heapsnapshot: warning: %s: runs another program than the one that was watched, so "
+            "there are no ages but those of the last collection",
+            process);
+        return;
+    }
+    const uint64_t all = account.seen + account.missed;
+    char missed[80] = "";
+    if (account.missed > 0)
+        snprintf(missed, sizeof(missed),
+                 ", which follow each other so quickly that it saw %" PRIu64, account.seen);
+    say("go2heapsnapshot: note: %s was watched for %" PRIu64 " collection%s%s, without a stop; %s "
+        "were read in %.3f s of processor time",
+        process, all, all == 1 ? "" : "s", missed, in_units(account.bytes).text, account.seconds);
+    if (account.unread > 0)
+        say("go2heapsnapshot: warning: %s: after collections, %" PRIu64
+            " span%s could not be read: their objects may be older than they look",
+            process, account.unread, account.unread == 1 ? "" : "s");
+}
+
 void message_process(const struct origin *origin, bool says_stopped)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -288,22 +332,16 @@ void message_process(const struct origin *origin, bool says_stopped)
         message_dead(origin);
     else if (says_stopped && account->stopped > 0)
         message_stopped(origin, threads);
+    message_ages(origin->ages, origin->input->name);
     message_fork(origin);
     if (account->threads_stuck > 0)
         say("go2heapsnapshot: warning: %s: of %" PRIu64 " threads %" PRIu64
             " did not stop, because %s; what only their registers hold looks unreachable",
-            input->name, threads, account->threads_stuck,
-            account->is_frozen ? "their control group is frozen (thaw it to have them: docker "
-                                 "unpause, freezer.state)"
-            : account->threads_in_vfork == account->threads_stuck
-                ? "they wait for a child of vfork() to call exec or to end"
-            : account->threads_in_vfork > 0
-                ? "they wait in the kernel for children of vfork(), or for a disk or another device"
-                : "they wait in the kernel for a disk or another device");
+            input->name, threads, account->threads_stuck, why_stuck(account));
     if (account->file_missing > 0 && !account->is_dead)
-        say("go2heapsnapshot: warning: %s: the core is cut: of %" PRIu64 " bytes %" PRIu64
-            " are missing (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
-            input->name, account->file_size, account->file_missing);
+        say("go2heapsnapshot: warning: %s: the core is cut: %s of %s are missing (ulimit -c; "
+            "systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
+            input->name, in_units(account->file_missing).text, in_units(account->file_size).text);
     warn_count(input, account->objects_missing, "left out: their contents are not there");
     if (account->spans_missing > 0)
         say("go2heapsnapshot: warning: %s: %" PRIu64
@@ -316,10 +354,10 @@ void message_process(const struct origin *origin, bool says_stopped)
             input->name, account->spans_miscounted, account->spans);
     warn_conservative(input, account->masks_missing, account->frames_conservative);
     if (account->data_left_out > 0)
-        say("go2heapsnapshot: warning: %s: %" PRIu64
-            " bytes of variables without pointers are not in the dump, as they are too many: their "
+        say("go2heapsnapshot: warning: %s: %s of variables without pointers are not in the dump, "
+            "as they are too many: their "
             "values cannot be shown",
-            input->name, account->data_left_out);
+            input->name, in_units(account->data_left_out).text);
     if (origin->modules.left_out > 0)
         say("go2heapsnapshot: warning: %s: %zu mapped files were not examined, as there are too "
             "many: Go code in them is not found",
@@ -335,8 +373,9 @@ static void warn_missing(const struct g2h_input *input, const struct g2h_account
 {
     if (account->missing_bytes + account->missing_objects + account->missing_spans > 0)
         say("go2heapsnapshot: warning: %s: made from a part of the process's memory, without "
-            "%" PRIu64 " bytes or more: %" PRIu64 " objects and %" PRIu64 " spans are left out",
-            input->name, account->missing_bytes, account->missing_objects, account->missing_spans);
+            "%s or more: %" PRIu64 " objects and %" PRIu64 " spans are left out",
+            input->name, in_units(account->missing_bytes).text, account->missing_objects,
+            account->missing_spans);
 }
 
 void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
@@ -368,9 +407,10 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
     if (account->shortened_arrays > 0)
-        say("go2heapsnapshot: note: %s: %" PRIu64 " arrays were shortened by --largest-array; free "
-            "slots of maps in them are not counted",
-            input->name, account->shortened_arrays);
+        say("go2heapsnapshot: note: %s: only the beginning of %" PRIu64 " array%s is there "
+            "(--largest-array); free slots of maps in them are not counted, nor strings that are "
+            "the same",
+            input->name, account->shortened_arrays, account->shortened_arrays == 1 ? "" : "s");
 }
 
 void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage)
@@ -383,7 +423,8 @@ void message_dump_damage(const struct g2h_input *input, const struct g2h_error *
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
 {
-    say("  %-34s %14" PRIu64 "%s%s%s%s", label, value, *unit ? " " : "", unit, *remark ? "  " : "",
+    const char *before_remark = *remark ? "  " : "";
+    say("  %-34s %14" PRIu64 "%s%s%s%s", label, value, *unit ? " " : "", unit, before_remark,
         remark);
 }
 
@@ -580,15 +621,14 @@ void message_size(const struct options *options, const struct g2h_input *input,
     const uint64_t nodes = account->nodes + messages_contexts_of(options, view).nodes;
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(view)),
                never_has = options->format->leaves_out_garbage && is_complete;
+    const bool has_cleanups = may_have_cleanups(g2h_view_heap(view), graph);
+    const char *plural = garbage->unreachable_objects == 1 ? "" : "s";
+    const char *option = never_has || options->reachable ? "" : ", which --garbage keeps";
     if (never_has || options_leave_out_garbage(options, is_complete))
-        say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
-            " bytes%s%s",
-            input->name, garbage->unreachable_objects, garbage->unreachable_objects == 1 ? "" : "s",
-            garbage->unreachable_bytes,
-            never_has || options->reachable ? "" : ", which --garbage keeps",
-            may_have_cleanups(g2h_view_heap(view), graph)
-                ? "; what cleanups hold may be among them, which --exe would tell"
-                : "");
+        say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %s%s%s",
+            input->name, garbage->unreachable_objects, plural,
+            in_units(garbage->unreachable_bytes).text, option,
+            has_cleanups ? "; what cleanups hold may be among them, which --exe would tell" : "");
     if (account->folded_nodes > 0)
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
@@ -597,9 +637,9 @@ void message_size(const struct options *options, const struct g2h_input *input,
                                               .largest_array = options->largest_array};
     const uint64_t cut = options->format->cut ? options->format->cut(view, &output) : 0;
     if (cut > 0)
-        say("go2heapsnapshot: note: %s: left out: %" PRIu64
-            " bytes of arrays and stacks that %sthe dump lacks or the process never wrote to",
-            input->name, cut,
+        say("go2heapsnapshot: note: %s: left out: %s of arrays and stacks that %sthe dump lacks or "
+            "the process never wrote to",
+            input->name, in_units(cut).text,
             options->largest_array > 0 ? "are beyond --largest-array, or that " : "");
     if (options->max_nodes == 0 && options->format->is_for_devtools)
         warn_of_size(input, nodes);
@@ -618,9 +658,10 @@ void message_account(const struct options *options, const struct g2h_input *inpu
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_params *params = g2h_heap_params(heap);
     const char *version = g2h_heap_go_version(heap);
+    const char *arch = *params->arch ? params->arch : "unknown architecture";
+    const char *order = params->big_endian ? "big" : "little";
     say("%s: format go%s, %s%s%s, %u-bit %s-endian", input->name, g2h_heap_format(heap), version,
-        *version ? " " : "", *params->arch ? params->arch : "unknown architecture",
-        (unsigned)params->pointer_size * 8, params->big_endian ? "big" : "little");
+        *version ? " " : "", arch, (unsigned)params->pointer_size * 8, order);
     say("records");
     for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
         if (account->records[kind] > 0)
@@ -633,6 +674,28 @@ void message_account(const struct options *options, const struct g2h_input *inpu
         account_exe(exe);
     account_types(graph);
     account_graph(options, graph, view, numbers);
+}
+
+/* Where nothing limits addresses, malloc() does not fail: the kernel ends a program instead. */
+void message_memory(void)
+{
+    char limit[ATTACH_LIMIT_TEXT] = "the machine has no more";
+    const uint64_t peak = port_peak_memory();
+    const struct in_units had = in_units(peak);
+#ifdef __linux__
+    attach_available_address_limit(limit);
+#endif
+    if (peak > 0 && had.text[0] != '\0') /* the text takes memory, too */
+        say("go2heapsnapshot: note: it had up to %s of memory, mapped files included; for more "
+            "addresses, %s. A dump alone (--format dump -z) takes least, without types (no --exe) "
+            "it is half",
+            had.text, limit);
+}
+
+void message_disk_faults(uint64_t before)
+{
+    say("memory");
+    line("pages that a disk was waited for", port_disk_faults() - before, "", "major page faults");
 }
 
 /* Returns the reason why many bytes may have no type. */
@@ -676,8 +739,11 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
     message_unfit(input, exe);
     const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
     const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
-    say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of live bytes typed%s%s", input->name,
-        share / 10, share % 10, share < much ? "; " : "", share < much ? why_untyped(exe) : "");
+    char reason[256] = "";
+    if (share < much)
+        snprintf(reason, sizeof(reason), "; %s", why_untyped(exe));
+    say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of live bytes typed%s", input->name,
+        share / 10, share % 10, reason);
 }
 
 void message_narrowed(const struct target *target)

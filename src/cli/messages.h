@@ -11,7 +11,7 @@
 /*
  * Prints a line on stderr; format follows printf's rules, without a newline at its end. The
  * progress line is removed first. All messages of the program go through this function: it replaces
- * characters that are not plain text (base/printable.h) by '?'.
+ * characters that are not plain text (base/text.h) by '?'.
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -55,6 +55,10 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
 /* Prints which process runs the program if a process runs the go command (go run, go test). */
 void message_go_command(uint64_t pid);
 
+/* Reports how many collections of a live process were watched, and what that cost; process is its
+ * name. Nothing if ages is NULL. */
+void message_ages(const struct g2h_ages *ages, const char *process);
+
 /* Reports how long a live process was paused, if says_stopped is set, and which parts of a process
  * or core file are missing; nothing for a dump. */
 void message_process(const struct origin *origin, bool says_stopped);
@@ -87,6 +91,14 @@ void message_narrowed(const struct target *target);
 void message_account(const struct options *options, const struct g2h_input *input,
                      const struct g2h_exe *exe, const struct g2h_graph *graph,
                      const struct g2h_view *view, const struct g2h_numbers_account *numbers);
+
+/* Adds to the error that memory has run out how much this program had, which limit is in force, and
+ * what takes less. */
+void message_memory(void);
+
+/* Prints, for -v, how often this program has waited for a page to come from a disk since
+ * port_disk_faults() was before. */
+void message_disk_faults(uint64_t before);
 
 /* Reports, for a dump of a series, how many of its objects were in the dump before. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,

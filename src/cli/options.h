@@ -1,22 +1,18 @@
 /*
- * options: the command line.
+ * options: the command line, and the Go processes that --pid may mean.
  *
- *   options, format, implied, check, usage
- *                       the command line, which options go together, the help text; the probable
- *                       meaning of a typo, and the command line once more for hints
- *   processes           the Go processes of the machine, for --pid
- *   target, outputs     output files, which appear once they are complete
- *   messages, progress, terminal, pager, signals
- *                       output for users, and how they stop it
- *   conversion, series  the steps from a dump to a view; the outputs of several dumps
- *   watch, keep         --watch, and the dumps that it keeps
- *   devtools            --inspect
- *   at_death, hold, child, heir, guard
+ *   options, check      the command line; the Go processes of the machine, for --pid; which options
+ *                       go together, and the format that they imply
+ *   usage               the help text; the probable meaning of a typo
+ *   target              an output file, which appears once it is complete, however the program ends
+ *   outputs             the files of a format, of a series, and of --watch
+ *   messages, terminal  output for users: messages, progress, the pager
+ *   conversion          the steps from a dump to a view, and --inspect
+ *   watch               --watch
+ *   at_death, hold, child, guard
  *                       what --at-death waits for and writes; what signals do meanwhile; the
  *                       command that it starts, and the Go program that this starts; the process
  *                       that does so beside --watch
- *   redact_key, sampling
- *                       values of options that are files or numbers
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -51,6 +47,7 @@ struct options {
     const char *by;       /* selects one of the formats of that name; NULL: the usual one */
     const char *show;     /* the same, or a variable; NULL: none */
     const char *path_to;  /* an object or a class, of a format that takes it; NULL: none */
+    uint64_t older;       /* of path_to, a class: seconds; 0: objects of all ages */
     bool json;            /* of a format that takes it */
     unsigned sections;    /* of the JSON: enum g2h_report_section; 0: all */
     bool mcp;             /* answers questions on standard input instead of writing something */
@@ -66,6 +63,8 @@ struct options {
     const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;
     bool gzip, verbose;
+    uint64_t ages;             /* seconds for which collections are watched, of --watch before the
+                                  first snapshot; 0: not given */
     uint64_t watch;            /* seconds between the snapshots of --watch; 0: it is not given */
     uint64_t count;            /* of snapshots; 0: no limit */
     uint64_t until_growth;     /* bytes; 0: no limit */
@@ -77,6 +76,7 @@ struct options {
     uint64_t at_death_most;    /* most bytes that are copied; 0: all */
     char **run;                /* of --at-death: the command that is started; NULL: none */
     struct guard *guard;       /* of --watch: waits for the end of the process; NULL: none */
+    struct g2h_ages *aged;     /* of --watch: the ages so far; NULL: they are not watched */
     struct death *death;       /* the process to be converted has been copied; NULL: it has not */
     bool inspect;              /* serves DevTools instead of writing something */
     const char *inspect_at;    /* [HOST:]PORT; NULL: the usual port */
@@ -98,6 +98,7 @@ struct options {
  * printed. The caller passes ret to options_deinit() in both cases.
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
+
 void options_deinit(struct options *options);
 
 /* Returns whether several dumps, or snapshots, become one output, which shows the last one. */

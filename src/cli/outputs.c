@@ -2,13 +2,19 @@
 #include "cli/outputs.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include <go2heapsnapshot/output.h>
+
+#include "base/error.h"
 #include "cli/messages.h"
+
+/* ==== the file of a format or, for a format that has several files, the files in a directory ====
+ */
 
 /* Returns, by errno, why a directory could not be created; NULL: it exists already. */
 static struct g2h_error *directory_explain(const char *path, const char *what_for)
@@ -35,8 +41,8 @@ char *directory_path(const char *directory, const char *name, bool gzip)
     const size_t end = strlen(directory);
     const char *between = end > 0 && directory[end - 1] == '/' ? "" : "/";
     char *path = NULL;
-    return asprintf(&path, "%s%s%s%s", directory, between, name, gzip ? ".gz" : "") < 0 ? NULL
-                                                                                        : path;
+    const int size = asprintf(&path, "%s%s%s%s", directory, between, name, gzip ? ".gz" : "");
+    return size < 0 ? NULL : path;
 }
 
 /* Opens the next target. It counts after an error, too: outputs_deinit() releases it. */
@@ -123,4 +129,142 @@ void outputs_deinit(struct outputs *outputs)
     }
     target_directory_deinit(&outputs->directory);
     *outputs = (struct outputs){.count = 0};
+}
+
+/* ==== the dumps of the first and the last snapshot of a watched process ==== */
+
+struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
+                             unsigned threads, uint64_t largest_array, struct keep *ret)
+{
+    *ret = (struct keep){.path = path,
+                         .sources = sources,
+                         .source_count = count,
+                         .threads = threads,
+                         .largest_array = largest_array};
+    return directory_make(path, "--keep", &ret->directory);
+}
+
+static struct g2h_error *write_to(struct target *target, const struct keep *keep, bool gzip,
+                                  const struct g2h_input *dump)
+{
+    const struct g2h_output_options options = {.size = sizeof(options),
+                                               .fd = target->fd,
+                                               .name = target->name,
+                                               .gzip = gzip,
+                                               .threads = keep->threads,
+                                               .largest_array = keep->largest_array};
+    struct g2h_error *error = g2h_write_dump(dump, &options);
+    if (error && error->code != G2H_ERROR_DAMAGED) /* which its conversion reports */
+        return error;
+    g2h_error_destroy(error);
+    TRY(g2h_input_check(dump));
+    return target_complete(target, dump);
+}
+
+static struct g2h_error *write_file(const struct keep *keep, const char *name, bool gzip,
+                                    const struct g2h_input *dump)
+{
+    _cleanup_(target_deinit) struct target target = {.fd = -1};
+    _cleanup_free_ char *path = directory_path(keep->path, name, gzip);
+    TRY_MEMORY(path);
+    TRY(target_open(path, keep->sources, keep->source_count, &target));
+    return write_to(&target, keep, gzip, dump);
+}
+
+struct g2h_error *keep_dump(struct keep *keep, const struct g2h_input *dump)
+{
+    const bool is_first = !keep->has_first;
+    if (!keep->path)
+        return NULL;
+    TRY(write_file(keep, is_first ? "first.dump" : "last.dump", is_first, dump));
+    keep->has_first = true;
+    keep->has_last = !is_first;
+    return NULL;
+}
+
+struct g2h_error *keep_last(const struct keep *keep)
+{
+    struct g2h_input *dump;
+    if (!keep->has_last)
+        return NULL;
+    _cleanup_free_ char *path = directory_path(keep->path, "last.dump", false);
+    TRY_MEMORY(path);
+    TRY(g2h_input_open(path, NULL, &dump));
+    struct g2h_error *error = write_file(keep, "last.dump", true, dump);
+    g2h_input_close(dump);
+    if (!error && unlink(path) != 0)
+        error = error_system(errno, "%s: cannot remove", path);
+    return error;
+}
+
+void keep_deinit(struct keep *keep)
+{
+    target_directory_deinit(&keep->directory);
+}
+
+/* ==== the paths of a series' snapshots ==== */
+
+/* Returns the size of a name without an ending, if it has that ending. */
+static size_t without(const char *name, size_t size, const char *ending)
+{
+    const size_t length = strlen(ending);
+    return size > length && memcmp(name + size - length, ending, length) == 0 ? size - length
+                                                                              : size;
+}
+
+/* Returns the path of a dump's snapshot, or NULL if memory runs out. */
+static char *snapshot_path(const struct options *options, const char *dump)
+{
+    const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;
+    const size_t end = strlen(options->output);
+    size_t size = without(name, strlen(name), ".gz");
+    size = without(name, size, ".dump");
+    char *path = NULL;
+    const char *between = end > 0 && options->output[end - 1] == '/' ? "" : "/";
+    const char *suffix = options->json ? ".json" : options->format->suffix;
+    const bool is_packed = options->gzip && !options->format->is_compressed;
+    if (asprintf(&path, "%s%s%.*s%s%s", options->output, between, (int)size, name, suffix,
+                 is_packed ? ".gz" : "") < 0)
+        return NULL;
+    return path;
+}
+
+static int compare_paths(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+/* Returns an error if two dumps would have the same path. */
+static struct g2h_error *check_different(const struct options *options, char *const *paths)
+{
+    const size_t count = options->input_count;
+    _cleanup_free_ char **sorted = malloc(count * sizeof(*sorted));
+    TRY_MEMORY(sorted);
+    memcpy(sorted, paths, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_paths);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            return error_create(G2H_ERROR_SYSTEM,
+                                "%s: two of the dumps would have this snapshot; give them "
+                                "different names",
+                                sorted[i]);
+    return NULL;
+}
+
+struct g2h_error *series_make_paths(const struct options *options, struct series_paths *ret)
+{
+    ret->list = calloc(options->input_count, sizeof(*ret->list));
+    TRY_MEMORY(ret->list);
+    for (; ret->count < options->input_count; ret->count++)
+        TRY_MEMORY(ret->list[ret->count] = snapshot_path(options, options->inputs[ret->count]));
+    TRY(check_different(options, ret->list));
+    return directory_make(options->output, "a series of snapshots", &ret->directory);
+}
+
+void series_paths_deinit(struct series_paths *paths)
+{
+    target_directory_deinit(&paths->directory);
+    for (size_t i = 0; i < paths->count; i++)
+        free(paths->list[i]);
+    free(paths->list);
 }

@@ -1,15 +1,11 @@
-/*
- * target; see target.h.
- *
- * A snapshot has the secrets of its dump. So only the owner can read the unfinished file, and the
- * file has no name if the system supports that (O_TMPFILE): then it disappears however the program
- * ends, and even if the machine crashes.
- */
+/* target; see target.h. */
 #include "cli/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +14,22 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/error.h"
-#include "base/permissions.h"
 #include "base/port.h"
-#include "base/scope.h"
+#include "base/process_root.h"
+#include "base/text.h"
+#include "cli/options.h"
+
+/* ==== the file, pipe or device ====
+ *
+ * A snapshot has the secrets of its dump. So only the owner can read the unfinished file, and the
+ * file has no name if the system supports that (O_TMPFILE): then it disappears however the program
+ * ends, and even if the machine crashes.
+ */
 
 /* Paths of temporary files, for the signal handler; and after them those of new directories: of a
  * series, and of the files of one of its dumps. */
 enum { FILES = G2H_MOST_FILES, DIRECTORIES = 2, UNFINISHED_SIZE = 4096 };
+
 static char unfinished[FILES + DIRECTORIES][UNFINISHED_SIZE];
 
 void target_remove_unfinished(void)
@@ -192,6 +197,12 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
+char *target_directory_of(const struct target *target)
+{
+    const char *slash = target->path ? strrchr(target->path, '/') : NULL;
+    return slash ? strndup(target->path, (size_t)(slash - target->path) + 1) : strdup(".");
+}
+
 /* Opens a file without a name in the directory of the target's path. Returns false if the system
  * does not have such files, or could not give them a name later. */
 static bool target_open_nameless(struct target *target)
@@ -199,9 +210,7 @@ static bool target_open_nameless(struct target *target)
 #ifdef O_TMPFILE
     char proc[64];
     struct stat status;
-    const char *slash = strrchr(target->path, '/');
-    char *directory =
-        slash ? strndup(target->path, (size_t)(slash - target->path) + 1) : strdup(".");
+    char *directory = target_directory_of(target);
     if (!directory)
         return false;
     target->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -426,8 +435,10 @@ static bool give_name(struct target *target)
     return true;
 }
 
-struct g2h_error *target_complete_all(struct target *targets, unsigned count,
-                                      const struct target_read *read)
+/* Completes several files; none gets its name before all are written. After an error no temporary
+ * files are left. */
+static struct g2h_error *target_complete_all(struct target *targets, unsigned count,
+                                             const struct target_read *read)
 {
     sigset_t before;
     struct g2h_error *error = NULL;
@@ -486,4 +497,74 @@ void target_deinit(struct target *target)
     free(target->temporary_path);
     free(target->path);
     target->unfinished = target->temporary_path = target->path = NULL;
+}
+
+/* ==== the descriptors and signals that the process gets from its caller, and how it ends ==== */
+
+bool signals_occupy_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (open("/dev/null", mode) != fd && open("/", O_RDONLY | O_DIRECTORY) != fd)
+            return false;
+    }
+    return true;
+}
+
+static const char *program; /* for messages */
+
+/* Handles unreadable bytes of a mapped file. Several threads may hit such bytes. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    static bool is_told;
+    char text[8192];
+    const bool is_fault = info->si_code > 0; /* no process has sent it */
+    const char *name = "", *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
+    (void)context;
+    if (!why) { /* the address is in no input */
+        target_remove_unfinished();
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    while (__atomic_exchange_n(&is_told, true, __ATOMIC_SEQ_CST))
+        pause();
+    target_remove_unfinished();
+    const char *const parts[] = {program, ": ", name, ": ", why};
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
+            text[size++] = *at;
+    size = g2h_printable(text, size);
+    text[size++] = '\n';
+    if (write(STDERR_FILENO, text, size) < 0)
+        _exit(EXIT_FAILED);
+    _exit(EXIT_FAILED);
+}
+
+static void on_end(int number)
+{
+    target_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void signals_catch(const char *name)
+{
+    enum { SIGNALS = 31 }; /* numbers above are real-time signals, which are not sent here */
+    static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
+                                 SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
+    struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    program = name;
+    signal(SIGXFSZ, SIG_IGN); /* so writing fails with a message instead */
+    for (int number = 1; number <= SIGNALS; number++) {
+        bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;
+        for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+            is_other = is_other || number == others[i];
+        if (!is_other)
+            signal(number, on_end);
+    }
+    sigaction(SIGBUS, &bus, NULL);
 }

@@ -1,5 +1,7 @@
-/* target: the file, pipe or device that the snapshot goes to. A named file appears only once it is
- * complete. */
+/*
+ * target: the file, pipe or device that the snapshot goes to, and how the program ends. A named
+ * file appears only once it is complete.
+ */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
@@ -8,6 +10,11 @@
 #include <sys/stat.h>
 
 #include <go2heapsnapshot/input.h>
+
+/* ==== the file, pipe or device ====
+ *
+ * A named file appears only once it is complete.
+ */
 
 struct target {
     int fd;
@@ -63,6 +70,9 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Returns whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
+/* Returns the directory of a target that has a path, from malloc(); NULL: memory has run out. */
+char *target_directory_of(const struct target *target);
+
 /* The results of fstat() for the files whose contents a target shows; NULL: no file, or one without
  * permissions. */
 struct target_read {
@@ -74,11 +84,6 @@ struct target_read {
 /* Renames the file to its final name, with permissions that are no wider than those of the files
  * whose contents it shows. */
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
-
-/* Completes several files; none gets its name before all are written. After an error no temporary
- * files are left. */
-struct g2h_error *target_complete_all(struct target *targets, unsigned count,
-                                      const struct target_read *read);
 
 /* A new directory. If a signal ends the program, it is removed unless it contains complete
  * files. */
@@ -112,5 +117,20 @@ void target_deinit(struct target *target);
 /* Removes the files that are being written, and new directories that are empty. It may be called
  * from a signal handler. */
 void target_remove_unfinished(void);
+
+/* ==== the descriptors and signals that the process gets from its caller, and how it ends ==== */
+
+/*
+ * Opens the descriptors below 3 that the caller has closed: otherwise the next file that is opened
+ * would get one of them, and messages would go into the snapshot. Reading from and writing to these
+ * descriptors still fails. Returns false if one cannot be opened.
+ */
+bool signals_occupy_descriptors(void);
+
+/* Catches the signals that would end the program, so that it leaves no unfinished files. Signals
+ * that the caller ignores, as nohup does, stay ignored, and those that a sanitizer catches are left
+ * to the sanitizer. If bytes of a mapped file cannot be read, the program ends with a message,
+ * which begins with the program's name. */
+void signals_catch(const char *program);
 
 #endif

@@ -9,9 +9,9 @@
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/version.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/text.h"
-#include "cli/format.h"
+#include "cli/check.h"
 #include "cli/options.h"
 #include "input/unpack.h"
 
@@ -33,6 +33,7 @@ static const char help[] =
     "Input:\n"
     "      --pid=PID       read a live process, by number or name; alone, list them\n"
     "      --fork[=huge]   stop it for milliseconds only (huge: fewer): it is forked\n"
+    "      --ages=TIME     watch first (1m), without a stop: since when objects live\n"
     "      --watch=TIME    take a snapshot every TIME (30s, 5m): what keeps growing\n"
     "      --count=N       watch: stop after N times, not only by Ctrl-C\n"
     "      --until-growth=SIZE\n"
@@ -42,8 +43,7 @@ static const char help[] =
     "                      write the heap when PID, or -- COMMAND, is killed; WHAT:\n"
     "                      90%: also at 90 % of its memory limit; exit; 2G; keep=5\n"
     "      --inspect[=[HOST:]PORT]\n"
-    "                      wait for DevTools, as node does: chrome://inspect,\n"
-    "                      Memory, \"Take snapshot\"; of PID, or DUMP after DUMP\n"
+    "                      wait for DevTools (chrome://inspect); of PID, or DUMPs\n"
     "      --mcp           answer an agent's questions, by the Model Context Protocol\n"
     "      --values        mcp: also about the values of fields, strings, variables\n"
     "      --command=CMD   inspect, watch: CMD prints the dump: kubectl exec, ssh\n"
@@ -73,11 +73,11 @@ static const char more_help[] =
     "\n"
     "For some formats:\n"
     "      --largest-array=N\n"
-    "                      dump, hprof: at most N bytes (1M) of an array, string\n"
+    "                      --pid, dump, hprof: at most N bytes (1M) of an array\n"
     "      --numbers[=CLASS]\n"
     "                      snapshots: the values of numbers, of all or CLASS,...\n"
-    "      --path-to=WHAT  report: the path to an object (0xc000c0de, main.byID[42]),\n"
-    "                      or to the objects of a class (main.Session)\n"
+    "      --path-to=WHAT  report: the path to main.byID[42], 0xc000c0de or a class\n"
+    "      --older=TIME    path-to: only those of CLASS that lived TIME ago (1m)\n"
     "      --show=WHAT     report: the values in that object, class or variable\n"
     "      --json[=PART,...]\n"
     "                      report: as JSON; PART: suspects, goroutines, classes ...\n"
@@ -142,16 +142,24 @@ int usage_print_help(void)
     return text.failed ? EXIT_FAILED : print(text.data);
 }
 
+/* Adds ", NAME VERSION"; without a version the library is not there. */
+static void add_library(struct text *text, const char *name, const char *version)
+{
+    if (version)
+        text_printf(text, ", %s %s", name, version);
+    else
+        text_printf(text, ", without %s", name);
+}
+
 int usage_print_version(void)
 {
     const char *sqlite = g2h_sqlite_version();
     const struct unpack_method *method;
     _cleanup_(text_deinit) struct text text = {0};
-    text_printf(&text, "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %sSQLite%s%s",
-                zlibVersion(), sqlite ? "" : "without ", sqlite ? " " : "", sqlite ? sqlite : "");
+    text_printf(&text, "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s", zlibVersion());
+    add_library(&text, "SQLite", sqlite);
     for (unsigned i = 1; (method = unpack_method_at(i)) != NULL; i++)
-        text_printf(&text, ", %s%s%s%s", method->version ? "" : "without ", method->name,
-                    method->version ? " " : "", method->version ? method->version() : "");
+        add_library(&text, method->name, method->version ? method->version() : NULL);
     text_append(&text, "\n", sizeof("\n"));
     return text.failed ? EXIT_FAILED : print(text.data);
 }

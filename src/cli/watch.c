@@ -12,10 +12,10 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "base/clock.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/port.h"
 #include "cli/messages.h"
-#include "cli/progress.h"
+#include "cli/terminal.h"
 
 /* ---- values of options ---- */
 
@@ -58,11 +58,13 @@ bool watch_parse_size(const char *text, uint64_t *ret_bytes)
 
 /* When snapshots of a process are taken. */
 struct moments {
-    uint64_t pid, every; /* pid: 0: a command is run; every: seconds */
-    uint64_t image;      /* g2h_process_image() when it began */
-    double begin;        /* of clock_seconds() */
-    uint64_t due;        /* moments that have come so far */
-    uint64_t missed;     /* those at which no snapshot was taken */
+    uint64_t pid, every;     /* pid: 0: a command is run; every: seconds */
+    uint64_t image;          /* g2h_process_image() when it began */
+    double begin;            /* of clock_seconds() */
+    uint64_t due;            /* moments that have come so far */
+    uint64_t missed;         /* those at which no snapshot was taken */
+    struct g2h_ages *ages;   /* whose collections are watched meanwhile; NULL: they are not */
+    struct g2h_error *error; /* of that; NULL: none */
 };
 
 static volatile sig_atomic_t is_stopped;
@@ -87,8 +89,9 @@ static void catch_once(int number)
  * stay ignored. */
 static void moments_begin(uint64_t pid, uint64_t every, struct moments *ret)
 {
-    *ret =
-        (struct moments){pid, every, pid != 0 ? g2h_process_image(pid) : 0, clock_seconds(), 1, 0};
+    *ret = (struct moments){.pid = pid, .every = every, .begin = clock_seconds(), .due = 1};
+    if (pid != 0)
+        ret->image = g2h_process_image(pid);
     catch_once(SIGINT);
     catch_once(SIGTERM);
 }
@@ -97,6 +100,17 @@ static void moments_begin(uint64_t pid, uint64_t every, struct moments *ret)
 static bool moments_have_ended(const struct moments *moments)
 {
     return moments->pid != 0 && g2h_process_image(moments->pid) != moments->image;
+}
+
+/* Waits for some seconds, or until a signal comes. */
+static void moments_pause(struct moments *moments, double seconds)
+{
+    const struct timespec pause = {.tv_nsec = (long)(seconds * 1e9)};
+    assert(seconds < 1);
+    if (moments->ages)
+        moments->error = g2h_ages_watch(moments->ages, seconds, NULL);
+    else
+        nanosleep(&pause, NULL);
 }
 
 /* Waits for the next moment; those that have passed since the last one count as missed. Returns
@@ -112,10 +126,8 @@ static bool moments_wait(struct moments *moments, const atomic_bool *is_over)
     }
     const double until = moments->begin + (double)moments->due * every;
     for (double left; !is_stopped && !*is_over && (left = until - clock_seconds()) > 0;) {
-        const double part = left < 0.1 ? left : 0.1;
-        const struct timespec pause = {.tv_nsec = (long)(part * 1e9)};
-        nanosleep(&pause, NULL);
-        if (moments_have_ended(moments))
+        moments_pause(moments, left < 0.1 ? left : 0.1);
+        if (moments->error || moments_have_ended(moments))
             return false;
     }
     moments->due++;
@@ -245,14 +257,18 @@ enum { MOST_FAILED = 3 /* in a row */ };
 /* A watched process. Its snapshots are converted in another thread than they are taken in. */
 struct watching {
     const struct options *options;
-    struct options quiet; /* the same, of all snapshots but the first */
+    struct options first, quiet; /* the same, of the first snapshot, and of all others */
+    struct origin origin;        /* of the process, if its ages are watched: its executable; */
+    struct g2h_ages *ages;       /* and the ages; NULL: they are not */
     struct series *series;
     const struct g2h_output_options *output_options;
     struct outcome *outcome;
     struct moments moments;
     struct beside beside;
     uint64_t taken;      /* snapshots that were passed on */
-    uint64_t said;       /* missed moments that have been reported */
+    bool said_missed;    /* that moments are missed has been said */
+    bool said_interval;  /* and which interval would do */
+    atomic_uint longest; /* milliseconds that a snapshot, or its conversion, took at most */
     atomic_ullong done;  /* snapshots that were converted */
     atomic_uint failed;  /* that failed since the last one that did not */
     atomic_bool is_over; /* the snapshots so far end the watch */
@@ -357,7 +373,7 @@ static struct g2h_error *watch_take_snapshot(const struct options *options, stru
     snapshot->now = clock_since_1970();
     if (options->pid != 0)
         snapshot->limit = g2h_process_limit(options->pid, &snapshot->left);
-    TRY(conversion_capture(options, NULL, progress_start(), &snapshot->conversion));
+    TRY(conversion_capture(options, NULL, progress_start(), NULL, &snapshot->conversion));
     *ret = take_pointer(snapshot);
     return NULL;
 }
@@ -376,7 +392,7 @@ static struct g2h_error *add_snapshot(const struct watching *watching, struct sn
     TRY(pipeline_load(conversion, options->threads, NULL));
     if (!options->is_quiet)
         message_warnings(&conversion->origin, conversion->heap);
-    TRY(conversion_match(options, &steps, conversion));
+    TRY(conversion_match(options, series, &steps, conversion));
     TRY(conversion_build(options, series, &steps, conversion));
     if (series->base_files.count == 0)
         TRY_MEMORY(vector_push(&series->base_files, *g2h_input_status(conversion->origin.input)));
@@ -426,6 +442,17 @@ static void note_failed(struct watching *watching, struct g2h_error *error, bool
         watching->is_over = true;
 }
 
+/* Notes for how long a snapshot was taken or converted: the longer of both is what the interval
+ * needs, as they run side by side. */
+static void note_duration(struct watching *watching, double begin)
+{
+    const unsigned milliseconds = (unsigned)((clock_seconds() - begin) * 1e3);
+    unsigned longest = watching->longest;
+    while (longest < milliseconds &&
+           !atomic_compare_exchange_weak(&watching->longest, &longest, milliseconds))
+        ;
+}
+
 /* Converts a snapshot, in parallel with the thread that takes them. If it comes after the end of
  * the watch, only the dump is kept, unless the watch was to end with the one before. */
 static void convert_snapshot(void *context, void *item)
@@ -433,6 +460,7 @@ static void convert_snapshot(void *context, void *item)
     struct watching *watching = context;
     struct snapshot *snapshot = item;
     const bool is_late = watching->is_over;
+    const double begin = clock_seconds();
     struct g2h_error *error = NULL;
     if (!is_late)
         error = add_snapshot(watching, snapshot);
@@ -446,16 +474,20 @@ static void convert_snapshot(void *context, void *item)
         if (has_grown(watching->options, watching->series->trend))
             watching->is_over = true;
     }
+    series_end(watching->series, &snapshot->conversion);
     snapshot_destroy(snapshot);
+    note_duration(watching, begin);
 }
 
 /* Takes the snapshot of this moment. Returns false if the process has ended. */
 static bool take_next(struct watching *watching)
 {
     const bool is_alone = beside_is_idle(&watching->beside);
+    const double begin = clock_seconds();
     struct snapshot *snapshot;
     struct g2h_error *error =
-        watch_take_snapshot(watching->taken > 0 ? &watching->quiet : watching->options, &snapshot);
+        watch_take_snapshot(watching->taken > 0 ? &watching->quiet : &watching->first, &snapshot);
+    note_duration(watching, begin);
     if (!error) {
         watching->taken++;
         beside_give(&watching->beside, snapshot);
@@ -480,16 +512,47 @@ static bool has_all(struct watching *watching)
     return watching->done >= count;
 }
 
-/* Reports which moments were missed. */
+/* Returns an interval in seconds, a round one, at which no snapshot that takes so many milliseconds
+ * is missed, with half of that to spare. */
+static unsigned long long enough_seconds(unsigned milliseconds)
+{
+    enum { MINUTE = 60, SECOND = 1000 };
+    const unsigned long long seconds = milliseconds * 3ull / 2 / SECOND + 1;
+    unsigned long long step = MINUTE;
+    if (seconds < MINUTE / 6)
+        step = 1;
+    else if (seconds < MINUTE)
+        step = MINUTE / 12;
+    else if (seconds < 10ull * MINUTE)
+        step = MINUTE / 2;
+    return (seconds + step - 1) / step * step;
+}
+
+/* Reports once that moments are missed, and once it is known how long a snapshot takes, which
+ * interval would do. */
 static void say_missed(struct watching *watching)
 {
-    const uint64_t missed = watching->moments.missed, now = missed - watching->said;
-    if (now > 0)
-        say("go2heapsnapshot: note: %llu snapshot%s missed (%llu so far): those before took longer "
-            "than %llu s",
-            (unsigned long long)now, now == 1 ? "" : "s", (unsigned long long)missed,
+    const unsigned milliseconds = watching->longest;
+    if (watching->moments.missed == 0)
+        return;
+    if (!watching->said_missed)
+        say("go2heapsnapshot: note: a snapshot was missed: the one before took longer than %llu s",
             (unsigned long long)watching->options->watch);
-    watching->said = missed;
+    watching->said_missed = true;
+    if (watching->said_interval || milliseconds < watching->options->watch * 1000)
+        return;
+    say("go2heapsnapshot: note: a snapshot takes %.0f s here: use --watch %llus",
+        (double)milliseconds / 1e3, enough_seconds(milliseconds));
+    watching->said_interval = true;
+}
+
+/* Reports at the end how many moments were missed in all. */
+static void say_all_missed(const struct watching *watching)
+{
+    const uint64_t missed = watching->moments.missed;
+    if (missed > 0)
+        say("go2heapsnapshot: note: %llu snapshot%s missed", (unsigned long long)missed,
+            missed == 1 ? " was" : "s were");
 }
 
 /* Takes snapshots of a process until there are enough, or a signal comes, or the process ends. A
@@ -508,25 +571,72 @@ static void take_snapshots(struct watching *watching)
              moments_wait(&watching->moments, &watching->is_over));
 }
 
+static void watching_deinit(struct watching *watching)
+{
+    g2h_ages_destroy(watching->ages);
+    g2h_exe_close(watching->origin.exe);
+    origin_deinit(&watching->origin);
+}
+
+/* Begins to watch the collections of the process, for as long as --ages says before the first
+ * snapshot. */
+static struct g2h_error *watching_begin_ages(struct watching *watching)
+{
+    const struct options *options = watching->options;
+    const struct origin_options origin = {.pid = options->pid, .exe = options->exe};
+    TRY(origin_open_program(&origin, &watching->origin));
+    TRY(g2h_ages_begin(options->pid, watching->origin.exe, &watching->ages));
+    watching->first.aged = watching->quiet.aged = watching->ages;
+    struct g2h_error *error =
+        g2h_ages_watch(watching->ages, (double)options->ages, progress_start());
+    progress_clear();
+    return error;
+}
+
+/* Ends the watch of collections. Their error matters only if the process goes on. */
+static struct g2h_error *watching_end_ages(struct watching *watching)
+{
+    struct g2h_error *error = watching->moments.error;
+    _cleanup_(text_deinit) struct text name = {0};
+    if (error && moments_have_ended(&watching->moments)) {
+        g2h_error_destroy(error);
+        error = NULL;
+    }
+    text_printf(&name, "process %llu", (unsigned long long)watching->options->pid);
+    if (!name.failed)
+        message_ages(watching->ages, name.data);
+    return error;
+}
+
 struct g2h_error *watch_process(const struct options *options, struct series *series,
                                 const struct g2h_output_options *output_options,
                                 struct outcome *outcome)
 {
-    struct watching watching = {.options = options,
-                                .quiet = *options,
-                                .series = series,
-                                .output_options = output_options,
-                                .outcome = outcome,
-                                .lock = PTHREAD_MUTEX_INITIALIZER};
+    _cleanup_(watching_deinit) struct watching watching = {.options = options,
+                                                           .first = *options,
+                                                           .quiet = *options,
+                                                           .series = series,
+                                                           .output_options = output_options,
+                                                           .outcome = outcome,
+                                                           .lock = PTHREAD_MUTEX_INITIALIZER};
     watching.quiet.is_quiet = true;
+    if (options->ages > 0)
+        TRY(watching_begin_ages(&watching));
     moments_begin(options->pid, options->watch, &watching.moments);
+    watching.moments.ages = watching.ages;
     const int number = beside_begin(convert_snapshot, &watching, &watching.beside);
     if (number != 0)
         return error_system(number, "cannot start a thread");
     take_snapshots(&watching);
     beside_end(&watching.beside);
-    if (watching.error)
+    say_missed(&watching);
+    say_all_missed(&watching);
+    struct g2h_error *error = watching_end_ages(&watching);
+    if (watching.error) {
+        g2h_error_destroy(error);
         return watching.error;
+    }
+    TRY(error);
     if (watching.failed >= MOST_FAILED) {
         say("go2heapsnapshot: %d snapshots in a row have failed, which ends the watch",
             MOST_FAILED);

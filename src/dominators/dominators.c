@@ -1,6 +1,18 @@
+/* dominators; see dominators.h. */
+#include "dominators/dominators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "dominators/regions.h"
+#include "dominators/semi_nca.h"
+#include "graph/graph.h"
+
 /*
- * dominators; see dominators.h.
- *
  * A depth-first search numbers the nodes, and the edges are sorted by their targets; then
  * semi_nca.h finds the dominators. Each region (regions.h) is searched by itself, on all threads.
  *
@@ -17,24 +29,12 @@
  * Memory: 28 bytes per node, or 12 per leaf: its number in preorder, the node of that number, and
  * the number of its parent or dominator; and, except for leaves, the number of its semidominator,
  * the start of its predecessors, and two words of the forest. Then 8 bytes per level of the
- * depth-first searches, and what edge_sources.h needs for edges.
+ * depth-first searches, and what semi_nca.h needs for edges.
  *
  * Almost all of the time is spent waiting for memory. So the program prefetches everything it knows
  * it will need, and does only the work that has to be in the order of the searches; edges are
  * sorted in the order of the objects.
  */
-#include "dominators/dominators.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bisect.h"
-#include "base/contract.h"
-#include "base/scope.h"
-#include "base/workers.h"
-#include "dominators/regions.h"
-#include "dominators/edge_sources.h"
-#include "graph/graph.h"
 
 /* ---- strong edges ---- */
 

@@ -12,10 +12,8 @@
  * the leaves to the root or back.
  *
  *   dominators          the dominators of a graph, by its strong edges
- *   regions, edge_sources, semi_nca, climb
- *                       the same for parts of the graph, on several threads
- *   several, shared_entries, sharers, components
- *                       objects that several groups of roots hold together, and these groups' names
+ *   regions, semi_nca   the same for parts of the graph, on several threads
+ *   several             objects that several groups of roots hold together, and these groups' names
  */
 #ifndef DOMINATORS_DOMINATORS_H
 #define DOMINATORS_DOMINATORS_H
@@ -43,6 +41,7 @@ struct g2h_error *dominators_init(struct dominators *dominators, const struct g2
 struct g2h_error *dominators_init_several(struct dominators *dominators,
                                           const struct g2h_graph *graph,
                                           const struct owners *owners);
+
 void dominators_deinit(struct dominators *dominators);
 
 /*

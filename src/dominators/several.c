@@ -1,5 +1,799 @@
+/* several; see several.h. */
+#include "dominators/several.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/port.h"
+#include "base/workers.h"
+#include "dominators/dominators.h"
+#include "dominators/regions.h"
+
+/* ==== the nodes that several groups hold together directly ====
+ *
+ * Every other node with several owners belongs to the shared entry that alone holds it.
+ *
+ * Shared entries are found level by level. A node with several owners is a shared entry if an edge
+ * leads to it from a node with one owner, because a node that alone held it would hold the source
+ * of that edge, too. A marker then finds the nodes that each of these entries alone reaches: it
+ * becomes their owner. The nodes that several entries reach are left; among them, each node to
+ * which an edge leads from a node that an entry owns is a shared entry again, for the same
+ * reason.
+ *
+ * In most heaps no nodes are left after a level or two. Some heaps have as many levels as nodes,
+ * such as a list that is held at both ends: after MOST_LEVELS levels, dominators.h finds the rest,
+ * with all other nodes merged with the root. That takes several times as long.
+ */
+
+struct shared_entries {
+    owner_number first;     /* the owner number of the first shared entry */
+    VECTOR(uint32_t) nodes; /* in the order of their numbers */
+    /* From groups to entries, and from entries to others, at most two per edge. Which crossings
+     * there are depends on the order of threads: a marker that meets a node before it has several
+     * owners records a crossing from a group, where one that comes later records it from the entry
+     * of that node. By all of them together, an entry is held by the same groups for every order.
+     */
+    struct crossings crossings;
+};
+
+enum { MOST_LEVELS = 4, AHEAD = 16 };
+
+/* A walk along the edges of all nodes whose owner is in [from, end), and what it looks for. */
+struct shared_entries_walk {
+    owner_number from, end;
+    const uint64_t *met; /* if not NULL, only owners that have a bit here */
+    bool crossings; /* looks for targets whose owner is fixed and another one; else for targets with
+                       several owners */
+};
+
+struct shared_entries_finding {
+    struct shared_entries *entries;
+    const struct g2h_graph *graph;
+    struct owners *owners;
+    struct shared_entries_walk walk;
+    uint64_t *found; /* a bit per node that was found to be a shared entry */
+    uint64_t *met;   /* a bit per owner that may hold nodes with several owners; see mark.h */
+    struct crossings *crossings; /* by worker */
+    uint32_t synthetics;
+};
+
+static owner_number next_number(const struct shared_entries_finding *finding)
+{
+    return finding->entries->first + (owner_number)finding->entries->nodes.count;
+}
+
+/* ---- walks along the edges of owned nodes ---- */
+
+/* Returns the owner known of a node, with OWNER_FIXED if it is fixed. */
+static owner_number known_of(const struct owners *owners, struct node node)
+{
+    return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
+}
+
+/* Returns whether a walk looks at edges to a node with this owner. */
+static inline bool is_looked_for(const struct shared_entries_walk *walk, owner_number known)
+{
+    return walk->crossings ? known > OWNER_FIXED : known == OWNER_SEVERAL;
+}
+
+/* Handles an edge that leads from a node of owner to node, and holds it; known is the owner of
+ * node, which is_looked_for(). Returns false if memory runs out. */
+static inline bool shared_entries_look_at(const struct shared_entries_finding *finding,
+                                          struct crossings *crossings, owner_number owner,
+                                          uint32_t node, owner_number known)
+{
+    if (finding->walk.crossings)
+        return crossings_look(crossings, owner, known);
+    uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    return crossings_add(crossings, owner, node);
+}
+
+/* Returns whether the edges of an owner's nodes are looked at. */
+static inline bool is_walked(const struct shared_entries_walk *walk, owner_number owner)
+{
+    return owner >= walk->from && owner < walk->end && (!walk->met || bits_have(walk->met, owner));
+}
+
+/* Looks at the edges of synthetic nodes. */
+static struct g2h_error *walk_synthetics(const struct shared_entries_finding *finding,
+                                         struct crossings *crossings)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        const owner_number known = known_of(finding->owners, edge->target);
+        if (is_walked(&finding->walk, owner) && is_looked_for(&finding->walk, known) &&
+            graph_holds(graph, edge))
+            TRY_MEMORY(shared_entries_look_at(finding, crossings, owner,
+                                              graph_node_number(graph, edge->target), known));
+    }
+    return NULL;
+}
+
+/* Looks at the pointers of a block of objects. */
+static struct g2h_error *walk_block(const struct shared_entries_finding *finding, size_t number,
+                                    struct crossings *crossings)
+{
+    const struct target_block *block = &finding->graph->targets->blocks[number];
+    const struct tiers *tiers = &finding->graph->tiers;
+    const owner_number *of = finding->owners->of_object;
+    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const owner_number owner = of[first + i] & ~OWNER_FIXED;
+        const uint32_t end = block->starts[i + 1];
+        for (uint32_t j = is_walked(&finding->walk, owner) ? block->starts[i] : end; j < end; j++) {
+            const uint32_t target = block->targets[j];
+            if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
+                __builtin_prefetch(&of[block->targets[j + AHEAD]]);
+            if (target != NO_TARGET && is_looked_for(&finding->walk, of[target]) &&
+                tiers_hold(tiers, tiers_source(tiers, first + i), target))
+                TRY_MEMORY(shared_entries_look_at(finding, crossings, owner,
+                                                  finding->synthetics + target, of[target]));
+        }
+    }
+    return NULL;
+}
+
+/* Walks the synthetic nodes (task 0), or a block of objects. */
+static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
+{
+    const struct shared_entries_finding *finding = context;
+    struct crossings *crossings = &finding->crossings[worker];
+    return task == 0 ? walk_synthetics(finding, crossings)
+                     : walk_block(finding, task - 1, crossings);
+}
+
+static struct g2h_error *shared_entries_walk(struct shared_entries_finding *finding,
+                                             struct shared_entries_walk how)
+{
+    finding->walk = how;
+    return workers_run(finding->graph->threads, finding->graph->targets->block_count + 1, walk_task,
+                       finding);
+}
+
+/* Moves the crossings that a walk found to the shared entries. A crossing to a node becomes one to
+ * the owner that the node has by now. */
+static struct g2h_error *take_crossings(struct shared_entries_finding *finding)
+{
+    for (unsigned i = 0; i < finding->graph->threads; i++) {
+        struct crossings *crossings = &finding->crossings[i];
+        for (size_t j = 0; !finding->walk.crossings && j < crossings->all.count; j++)
+            crossings->all.data[j].to =
+                owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
+        TRY_MEMORY(crossings_move(crossings, &finding->entries->crossings));
+        memset(crossings->seen, 0, sizeof(crossings->seen));
+    }
+    return NULL;
+}
+
+/* ---- a level ---- */
+
+/* Resets the owners of all nodes that have several to OWNER_NONE. */
+static void forget_several(struct owners *owners, uint32_t objects)
+{
+    for (size_t i = 0; i < owners->synthetics; i++)
+        if (owners->of_synthetic[i] == OWNER_SEVERAL)
+            owners->of_synthetic[i] = OWNER_NONE;
+    for (uint32_t i = 0; i < objects; i++)
+        owners->of_object[i] =
+            owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
+}
+
+/* Turns the nodes that the walk found into shared entries, in the order of their numbers. */
+static struct g2h_error *add_found(struct shared_entries_finding *finding, struct marker *marker)
+{
+    const uint32_t nodes = graph_node_count(finding->graph);
+    for (uint32_t i = 0; i <= nodes / 64; i++)
+        for (uint64_t left = finding->found[i]; left != 0; left &= left - 1) {
+            const uint32_t node = i * 64 + (uint32_t)__builtin_ctzll(left);
+            marker->owner = next_number(finding) | OWNER_FIXED;
+            if (node < finding->synthetics)
+                finding->owners->of_synthetic[node] = marker->owner;
+            else
+                TRY_MEMORY(marker_push(marker, node - finding->synthetics));
+            TRY_MEMORY(vector_push(&finding->entries->nodes, node));
+        }
+    memset(finding->found, 0, ((size_t)nodes / 64 + 1) * sizeof(*finding->found));
+    return NULL;
+}
+
+/* Pushes the objects that synthetic nodes lead to, with the owners of the synthetic nodes. Owners
+ * below first are left out, except OWNER_SEVERAL. */
+static struct g2h_error *push_from_synthetics(const struct shared_entries_finding *finding,
+                                              struct marker *marker, owner_number first)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        if (!graph_holds(graph, edge) || (owner < first && owner != OWNER_SEVERAL))
+            continue;
+        const owner_number known = known_of(finding->owners, edge->target);
+        marker->owner = owner;
+        if (edge->target.of == OF_OBJECT)
+            TRY_MEMORY(marker_push(marker, edge->target.index));
+        else if (known == OWNER_SEVERAL && owner >= first)
+            bits_add(finding->met, owner);
+        TRY_MEMORY(crossings_look(&marker->crossings, owner, known));
+    }
+    return NULL;
+}
+
+/* Makes space for a bit per owner. */
+static struct g2h_error *renew_met(struct shared_entries_finding *finding)
+{
+    free(finding->met);
+    finding->met = zeroed_alloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
+    TRY_MEMORY(finding->met);
+    return NULL;
+}
+
+/* Turns the nodes that have been found into the shared entries of a level, and finds the nodes that
+ * each of them alone reaches. */
+static struct g2h_error *find_level(struct shared_entries_finding *finding)
+{
+    const struct g2h_graph *graph = finding->graph;
+    struct owners *owners = finding->owners;
+    const owner_number first = next_number(finding);
+    _cleanup_(marker_deinit) struct marker marker = {.targets = graph->targets,
+                                                     .waiters = graph->tiers.waiters,
+                                                     .tiers = &graph->tiers,
+                                                     .owners = owners->of_object,
+                                                     .threads = graph->threads};
+    forget_several(owners, graph->heap->object_count);
+    TRY(add_found(finding, &marker));
+    TRY(take_crossings(finding));
+    TRY(renew_met(finding));
+    marker.met = finding->met;
+    owners_spread(owners, graph->children, graph->first_object_child, first);
+    TRY(push_from_synthetics(finding, &marker, first));
+    TRY(marker_drain(&marker));
+    TRY_MEMORY(crossings_move(&marker.crossings, &finding->entries->crossings));
+    return NULL;
+}
+
+/* ---- the nodes that are left after the last level ---- */
+
+/* Turns the nodes whose dominator is the root into shared entries, and makes each shared entry the
+ * owner of the nodes that it dominates. A node's dominator has a lower number, so the owners can
+ * replace the dominators in place. */
+static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
+                                         struct dominators *dominators)
+{
+    struct owners *owners = finding->owners;
+    owner_number *number_of = dominators->idom;
+    for (uint32_t i = 1; i < dominators->nodes; i++) {
+        const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
+        owner_number *of = node < finding->synthetics
+                               ? &owners->of_synthetic[node]
+                               : &owners->of_object[node - finding->synthetics];
+        if (idom == 0) { /* the node is a shared entry */
+            number_of[i] = next_number(finding);
+            TRY_MEMORY(vector_push(&finding->entries->nodes, node));
+            *of = number_of[i] | OWNER_FIXED;
+        } else {
+            number_of[i] = number_of[idom];
+            *of = number_of[i];
+        }
+    }
+    return NULL;
+}
+
+/* Finds the shared entries that are left after the last level, by their dominators. */
+static struct g2h_error *find_rest(struct shared_entries_finding *finding)
+{
+    _cleanup_(dominators_deinit) struct dominators dominators = {0};
+    const owner_number first = next_number(finding);
+    TRY(dominators_init_several(&dominators, finding->graph, finding->owners));
+    TRY(take_dominators(finding, &dominators));
+    TRY(take_crossings(finding));
+    TRY(shared_entries_walk(finding,
+                            (struct shared_entries_walk){first, next_number(finding), NULL, true}));
+    return take_crossings(finding);
+}
+
+/* ---- the whole search ---- */
+
+static bool has_found(const struct shared_entries_finding *finding)
+{
+    const size_t words = (size_t)graph_node_count(finding->graph) / 64 + 1;
+    for (size_t i = 0; i < words; i++)
+        if (finding->found[i] != 0)
+            return true;
+    return false;
+}
+
+/* Repeats walk and marking, level by level, until a walk finds no nodes. Each walk only follows the
+ * nodes that got owners on the last level. */
+static struct g2h_error *shared_entries_find_all(struct shared_entries_finding *finding)
+{
+    struct shared_entries_walk how = {OWNER_FIRST, finding->entries->first, NULL, false};
+    for (unsigned level = 0;; level++) {
+        TRY(shared_entries_walk(finding, how));
+        if (!has_found(finding))
+            return NULL;
+        if (level == MOST_LEVELS)
+            return find_rest(finding);
+        how.from = next_number(finding);
+        TRY(find_level(finding));
+        how.end = next_number(finding);
+        how.met = finding->met;
+    }
+}
+
+static void finding_deinit(struct shared_entries_finding *finding)
+{
+    for (unsigned i = 0; finding->crossings && i < finding->graph->threads; i++)
+        crossings_deinit(&finding->crossings[i]);
+    free(finding->crossings);
+    free(finding->found);
+    free(finding->met);
+}
+
+/* Returns whether each shared entry owns itself for good, and no other node has an owner of that
+ * kind; and whether crossings lead to shared entries. */
+static _asserted_ bool entries_own_themselves(const struct shared_entries *entries,
+                                              const struct owners *owners, uint32_t synthetics)
+{
+    for (size_t i = 0; i < entries->nodes.count; i++)
+        if (owner_known(owners, synthetics, entries->nodes.data[i]) !=
+            (OWNER_FIXED | (entries->first + (owner_number)i)))
+            return false;
+    for (size_t i = 0; i < entries->crossings.all.count; i++)
+        if (entries->crossings.all.data[i].to < entries->first ||
+            entries->crossings.all.data[i].by >= entries->first + entries->nodes.count)
+            return false;
+    return true;
+}
+
+static void shared_entries_deinit(struct shared_entries *entries);
+
 /*
- * several: the group (held by several): the nodes that several of the roots' groups hold together.
+ * Finds the shared entries, and makes them the owners of the nodes that have several owners. In a
+ * graph of 2^31 nodes or more it finds none. Errors: G2H_ERROR_MEMORY; those of
+ * dominators_init_several().
+ *
+ * Owners have 31 bits, so a graph of 2^31 nodes is left without shared entries.
+ */
+static struct g2h_error *shared_entries_init(struct shared_entries *entries,
+                                             const struct g2h_graph *graph, struct owners *owners)
+{
+    const uint32_t nodes = graph_node_count(graph);
+    *entries = (struct shared_entries){.first = OWNER_FIRST + (owner_number)graph->owners.count};
+    if (nodes >= OWNER_FIXED - OWNER_FIRST)
+        return NULL;
+    _cleanup_(finding_deinit) struct shared_entries_finding finding = {
+        .entries = entries,
+        .graph = graph,
+        .owners = owners,
+        .found = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
+        .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
+        .synthetics = graph_synthetics(graph)};
+    TRY_MEMORY(finding.found && finding.crossings);
+    struct g2h_error *error = shared_entries_find_all(&finding);
+    owners->end = next_number(&finding);
+    if (error)
+        shared_entries_deinit(entries);
+    assert(error || entries_own_themselves(entries, owners, finding.synthetics));
+    return error;
+}
+
+static void shared_entries_deinit(struct shared_entries *entries)
+{
+    free(entries->nodes.data);
+    crossings_deinit(&entries->crossings);
+    *entries = (struct shared_entries){0};
+}
+
+/* ==== which groups hold each of them ====
+ *
+ * Groups hold some shared entries directly, and a shared entry holds
+ * another one if an edge leads there from a node that it owns: these are the crossings that were
+ * recorded when the shared entries were found. Shared entries that hold each other have the same
+ * holders. So sets are made component by component, each after all components that lead to it.
+ */
+
+struct sharers {
+    const struct g2h_graph *graph;
+    const struct shared_entries *entries;
+    unsigned words;     /* per set */
+    uint32_t *bit_of;   /* by group of graph->owners: its bit */
+    uint32_t *owner_at; /* by bit: the group; UINT32_MAX: all groups without a bit of their own */
+    uint64_t *kinds;    /* by kind of group: the set of the groups of that kind */
+    uint64_t *sets;     /* by shared entry: the set of the groups that hold it */
+};
+
+enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
+
+/* The most bytes that the sets of all entries may have, unless LEAST_WORDS per set are more.
+ */
+static const uint64_t SETS_MEMORY = 32 << 20;
+
+/* ---- groups ---- */
+
+/* Orders groups by what they own, the most first: these get their own bits. */
+static int compare_bytes(const void *a, const void *b, void *context)
+{
+    const struct graph_owner *owners = context;
+    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    if (owners[one].bytes != owners[other].bytes)
+        return owners[one].bytes > owners[other].bytes ? -1 : 1;
+    return one < other ? -1 : one > other;
+}
+
+/* What the name of a set says about its groups. A goroutine in a group of its own counts as a
+ * place, too. */
+enum kind { OF_PACKAGES, OF_PLACES, OF_GOROUTINES, OF_OTHERS, OF_UNKNOWN, KINDS };
+
+/* Returns which kind of holder a group of graph->owners is. owner is UINT32_MAX for the bit that
+ * several groups share. */
+static enum kind sharers_kind_of(const struct g2h_graph *graph, uint32_t owner)
+{
+    if (owner == UINT32_MAX || graph->owners.data[owner].node == UINT32_MAX)
+        return OF_UNKNOWN;
+    switch ((enum g2h_node_kind)graph->roots.nodes.data[graph->owners.data[owner].node].kind) {
+    case G2H_NODE_PACKAGE:
+    case G2H_NODE_DATA:
+    case G2H_NODE_BSS:
+        return OF_PACKAGES;
+    case G2H_NODE_GOROUTINE:
+        return OF_GOROUTINES;
+    case G2H_NODE_GOROUTINES_IN_PLACE:
+        return OF_PLACES;
+    default:
+        return OF_OTHERS;
+    }
+}
+
+static void add_bit(uint64_t *set, uint32_t bit)
+{
+    set[bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
+}
+
+/* Assigns bits to the groups, first to those that own most; all groups that are left share the last
+ * bit. */
+static struct g2h_error *give_bits(struct sharers *sharers)
+{
+    const struct g2h_graph *graph = sharers->graph;
+    const uint32_t groups = (uint32_t)graph->owners.count, bits = sharers->words * SET_BITS;
+    sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
+    sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
+    sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
+    TRY_MEMORY(sharers->bit_of && sharers->owner_at && sharers->kinds);
+    for (uint32_t i = 0; i < groups; i++)
+        sharers->owner_at[i] = i;
+    qsort_r(sharers->owner_at, groups, sizeof(*sharers->owner_at), compare_bytes,
+            graph->owners.data);
+    for (uint32_t i = 0; i < groups; i++)
+        sharers->bit_of[sharers->owner_at[i]] = i < bits - 1 ? i : bits - 1;
+    if (groups >= bits)
+        sharers->owner_at[bits - 1] = UINT32_MAX;
+    for (uint32_t i = 0; i < groups && i < bits; i++) {
+        const enum kind kind = sharers_kind_of(graph, sharers->owner_at[i]);
+        add_bit(&sharers->kinds[kind * sharers->words], i);
+        if (kind == OF_GOROUTINES)
+            add_bit(&sharers->kinds[OF_PLACES * sharers->words], i);
+    }
+    return NULL;
+}
+
+/* ---- who holds shared entries ---- */
+
+/* Adds the groups that hold shared entries directly to these entries' sets. */
+static void add_holders(struct sharers *sharers)
+{
+    const struct shared_entries *entries = sharers->entries;
+    for (size_t i = 0; i < entries->crossings.all.count; i++) {
+        const struct crossing *crossing = &entries->crossings.all.data[i];
+        if (crossing->by >= entries->first)
+            continue;
+        add_bit(&sharers->sets[(size_t)(crossing->to - entries->first) * sharers->words],
+                sharers->bit_of[crossing->by - OWNER_FIRST]);
+    }
+}
+
+/* ---- sets ---- */
+
+static void sharers_unite(uint64_t *set, const uint64_t *other, unsigned words)
+{
+    for (unsigned i = 0; i < words; i++)
+        set[i] |= other[i];
+}
+
+/* Sets all shared entries of a component to the union of their sets. */
+static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t count)
+{
+    const unsigned words = sharers->words;
+    uint64_t *set = &sharers->sets[(size_t)members[0] * words];
+    for (uint32_t i = 1; i < count; i++)
+        sharers_unite(set, &sharers->sets[(size_t)members[i] * words], words);
+    for (uint32_t i = 1; i < count; i++)
+        memcpy(&sharers->sets[(size_t)members[i] * words], set, words * sizeof(*set));
+}
+
+/* Passes the sets of shared entries on to the entries that these hold. */
+static struct g2h_error *sharers_spread(struct sharers *sharers, const struct edge_lists *edges)
+{
+    _cleanup_(components_deinit) struct components components = {0};
+    TRY(components_init(&components, edges));
+    for (uint32_t i = 0, end; i < edges->nodes; i = end) {
+        const uint32_t *members = &components.order[i];
+        end = components_end(&components, i, edges->nodes);
+        share_set(sharers, members, end - i);
+        for (uint32_t j = i; j < end; j++)
+            for (uint32_t k = edges->first[components.order[j]];
+                 k < edges->first[components.order[j] + 1]; k++)
+                sharers_unite(&sharers->sets[(size_t)edges->targets[k] * sharers->words],
+                              &sharers->sets[(size_t)components.order[j] * sharers->words],
+                              sharers->words);
+    }
+    return NULL;
+}
+
+/* Sets of holders start with the groups that hold an entry directly, and then spread along the
+ * crossings between entries. */
+static struct g2h_error *sharers_find_all(struct sharers *sharers)
+{
+    const struct shared_entries *entries = sharers->entries;
+    _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
+    sharers->sets = zeroed_alloc(entries->nodes.count + 1, sharers->words * sizeof(uint64_t));
+    TRY_MEMORY(sharers->sets);
+    TRY(give_bits(sharers));
+    add_holders(sharers);
+    TRY(edge_lists_init(&edges, (uint32_t)entries->nodes.count, entries->first, &entries->crossings,
+                        1, sharers->graph->heap->input->name));
+    return sharers_spread(sharers, &edges);
+}
+
+/* Returns whether the sets say of each shared entry that several groups hold it, as it must be. A
+ * bit that several groups share stands for all of them. */
+static _asserted_ bool sharers_are_several(const struct sharers *sharers)
+{
+    const uint64_t *of_unknown = &sharers->kinds[OF_UNKNOWN * sharers->words];
+    for (size_t i = 0; i < sharers->entries->nodes.count; i++) {
+        const uint64_t *set = &sharers->sets[i * sharers->words];
+        unsigned groups = 0;
+        for (unsigned j = 0; j < sharers->words; j++)
+            groups += (unsigned)__builtin_popcountll(set[j]) + ((set[j] & of_unknown[j]) != 0);
+        if (groups < 2)
+            return false;
+    }
+    return true;
+}
+
+static void sharers_deinit(struct sharers *sharers);
+
+/*
+ * Finds all groups that hold each shared entry. If there are very many shared entries, the groups
+ * that own least have no bits of their own. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
+ *
+ * Chooses how many words each set has: enough for a bit per group, but no more than SETS_MEMORY
+ * allows or MOST_WORDS, and at least LEAST_WORDS. If there are fewer bits than groups, the smallest
+ * groups share the last one (give_bits()). Then finds the sets of all entries.
+ */
+static struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
+                                      const struct shared_entries *entries)
+{
+    const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)entries->nodes.count + 1),
+                   wanted = graph->owners.count / SET_BITS + 1;
+    uint64_t most = memory < MOST_WORDS ? memory : MOST_WORDS;
+    if (most < LEAST_WORDS)
+        most = LEAST_WORDS;
+    *sharers = (struct sharers){
+        .graph = graph, .entries = entries, .words = (unsigned)(wanted < most ? wanted : most)};
+    struct g2h_error *error = sharers_find_all(sharers);
+    if (error)
+        sharers_deinit(sharers);
+    assert(error || sharers_are_several(sharers));
+    return error;
+}
+
+static void sharers_deinit(struct sharers *sharers)
+{
+    free(sharers->bit_of);
+    free(sharers->owner_at);
+    free(sharers->kinds);
+    free(sharers->sets);
+    *sharers = (struct sharers){0};
+}
+
+/* ---- names ---- */
+
+/* The groups that hold a shared entry: the first few packages, and how many groups of each kind
+ * there are. */
+struct naming {
+    const struct sharers *sharers;
+    uint32_t names[3]; /* nodes of packages */
+    uint32_t packages, goroutines, places, place, others, other;
+    bool has_more; /* there are groups that are not counted */
+    bool without_names;
+};
+
+/* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of the
+ * first most of them; the others are only counted, because a set may have thousands. */
+static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum kind kind,
+                           uint32_t *nodes, uint32_t most)
+{
+    const uint64_t *set = &sharers->sets[(size_t)entry * sharers->words],
+                   *of_kind = &sharers->kinds[kind * sharers->words];
+    uint32_t count = 0;
+    for (unsigned i = 0; i < sharers->words; i++) {
+        const uint64_t word = set[i] & of_kind[i];
+        uint32_t at = count;
+        for (uint64_t left = word; left != 0 && at < most; left &= left - 1) {
+            const unsigned bit = i * SET_BITS + (unsigned)__builtin_ctzll(left);
+            nodes[at++] = sharers->graph->owners.data[sharers->owner_at[bit]].node;
+        }
+        count += (uint32_t)__builtin_popcountll(word);
+    }
+    return count;
+}
+
+/* Counts the groups that hold a shared entry, by kind, and notes the nodes to be named. */
+static void count_groups(struct naming *naming, uint32_t entry)
+{
+    const struct sharers *sharers = naming->sharers;
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    naming->packages = count_kind(sharers, entry, OF_PACKAGES, naming->names, NAMED);
+    naming->places = count_kind(sharers, entry, OF_PLACES, &naming->place, 1);
+    naming->goroutines = count_kind(sharers, entry, OF_GOROUTINES, NULL, 0);
+    naming->others = count_kind(sharers, entry, OF_OTHERS, &naming->other, 1);
+    naming->has_more = count_kind(sharers, entry, OF_UNKNOWN, NULL, 0) > 0;
+}
+
+/* Appends the separator before item at of count: nothing, a comma, or before the last item
+ * "and". */
+static void separate(struct text *text, unsigned at, unsigned count)
+{
+    if (at > 0)
+        text_printf(text, at + 1 < count ? ", " : " and ");
+}
+
+static void sharers_append_name(const struct naming *naming, uint32_t node, struct text *text)
+{
+    const struct g2h_graph *graph = naming->sharers->graph;
+    size_t size;
+    const char *name =
+        string_pool_text(&graph->names.strings, graph->roots.nodes.data[node].name, &size);
+    text_append(text, name, size);
+}
+
+/* Returns how many packages are named: all, or one fewer than there is space for, or none. */
+static uint32_t packages_named(const struct naming *naming)
+{
+    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    if (naming->without_names)
+        return 0;
+    return naming->packages > NAMED ? NAMED - 1 : naming->packages;
+}
+
+/* Appends the holders, by kind: "main, net/http and goroutines in 3 places". */
+static void append_all(const struct naming *naming, struct text *text)
+{
+    const uint32_t named = packages_named(naming), more = naming->packages - named;
+    const unsigned count =
+        named + (more > 0) + (naming->places > 0) + (naming->others > 0) + naming->has_more;
+    unsigned at = 0;
+    for (uint32_t i = 0; i < named; i++) {
+        separate(text, at++, count);
+        sharers_append_name(naming, naming->names[i], text);
+    }
+    if (more > 0) {
+        separate(text, at++, count);
+        text_printf(text, named > 0 ? "%u more package" : "%u package", more);
+        text_append_string(text, more > 1 ? "s" : "");
+    }
+    if (naming->places > 0) {
+        separate(text, at++, count);
+        if (naming->places == 1 && !naming->without_names)
+            sharers_append_name(naming, naming->place, text);
+        else if (naming->goroutines == naming->places)
+            text_printf(text, "%u goroutine%s", naming->places, naming->places > 1 ? "s" : "");
+        else
+            text_printf(text, "goroutines in %u place%s", naming->places,
+                        naming->places > 1 ? "s" : "");
+    }
+    if (naming->others > 0) {
+        separate(text, at++, count);
+        if (naming->others == 1 && !naming->without_names)
+            sharers_append_name(naming, naming->other, text);
+        else
+            text_printf(text, "%u other group%s of roots", naming->others,
+                        naming->others > 1 ? "s" : "");
+    }
+    if (naming->has_more) {
+        separate(text, at, count);
+        text_printf(text, "others");
+    }
+}
+
+/* Appends the holders of a shared entry: "main and 22 goroutines". without_names: "1 package and 22
+ * goroutines". */
+static void sharers_append(const struct sharers *sharers, uint32_t entry, bool without_names,
+                           struct text *text)
+{
+    struct naming naming = {.sharers = sharers, .without_names = without_names};
+    count_groups(&naming, entry);
+    append_all(&naming, text);
+}
+
+/* ---- names ---- */
+
+enum { MOST_SETS = 1 << 16 /* whose names have the names of holders */ };
+
+/* Finds or makes the name of a shared entry. Shared entries with the same holders have the same
+ * name. */
+static struct g2h_error *name_entry(const struct sharers *sharers, uint32_t entry, struct map *sets,
+                                    struct string_pool *texts, uint32_t *ret)
+{
+    const uint64_t *set = &sharers->sets[(size_t)entry * sharers->words],
+                   key = map_hash_text(set, sharers->words * sizeof(*set));
+    *ret = map_get(sets, key);
+    if (*ret != MAP_NONE)
+        return NULL;
+    const bool is_known = sets->count < MOST_SETS;
+    _cleanup_(text_deinit) struct text text = {0};
+    sharers_append(sharers, entry, !is_known, &text);
+    TRY_MEMORY(!text.failed && string_pool_intern(texts, text.data, text.size, ret) &&
+               (!is_known || map_put(sets, key, *ret, ret)));
+    return NULL;
+}
+
+/*
+ * Stores the names of all shared entries in graph->sharing. ascending has count shared entries, in
+ * the order of their nodes; before is the number of synthetic nodes when the shared entries were
+ * found. Heaps have few different names: of a shared entry whose set of holders is not among the
+ * first 65,536 different ones, the name only says how many of each kind there are. Errors:
+ * G2H_ERROR_MEMORY.
+ *
+ * Adding "(held by several)" has moved the objects' node numbers by the number of synthetic nodes
+ * added since: moved.
+ */
+static struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sharers,
+                                      const uint32_t *ascending, uint32_t count, uint32_t before)
+{
+    struct sharing *sharing = &graph->sharing;
+    assert(before <= graph_synthetics(graph));
+    const uint32_t moved = graph_synthetics(graph) - before;
+    _cleanup_(map_deinit) struct map sets = {0};
+    sharing->nodes = block_alloc(count, sizeof(*sharing->nodes));
+    sharing->names = block_alloc(count, sizeof(*sharing->names));
+    TRY_MEMORY(sharing->nodes && sharing->names);
+    sharing->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t node = sharers->entries->nodes.data[ascending[i]];
+        sharing->nodes[i] = node < before ? node : node + moved;
+        assert(i == 0 || sharing->nodes[i - 1] < sharing->nodes[i]); /* for sharing_find() */
+        TRY(name_entry(sharers, ascending[i], &sets, &sharing->texts, &sharing->names[i]));
+    }
+    return NULL;
+}
+
+void sharing_deinit(struct sharing *sharing)
+{
+    free(sharing->nodes);
+    free(sharing->names);
+    string_pool_deinit(&sharing->texts);
+}
+
+bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret, size_t *ret_size)
+{
+    size_t entry;
+    BISECT(entry, sharing->count, sharing->nodes[entry] < node);
+    if (entry == sharing->count || sharing->nodes[entry] != node)
+        return false;
+    *ret = string_pool_text(&sharing->texts, sharing->names[entry], ret_size);
+    return true;
+}
+
+/* ==== the group (held by several) ====
  *
  * Memory that one group alone holds is in the group's retained size. Memory that several groups
  * hold is in none of their retained sizes, and may be most of a heap. (held by several) lists the
@@ -7,12 +801,6 @@
  * hold nothing, so that they change no retained sizes. The retained sizes of these nodes and of the
  * groups add up to the size of everything that the roots reach.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/contract.h"
-#include "base/scope.h"
-#include "dominators/sharers.h"
 
 enum { MOST_SHOWN = 1000 };
 

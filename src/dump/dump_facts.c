@@ -2,11 +2,8 @@
 #include "dump/dump_facts.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-
-#include <go2heapsnapshot/dump.h>
 
 /* The OOM killer is named first: the signal alone would not say so. */
 void g2h_ending_words(const struct g2h_ending *ending, char ret_how[G2H_ENDING_WORDS],

@@ -1,20 +1,30 @@
-/*
- * dump_layout: the rows of the table, and how a dump is matched to one of them.
+/* dump_layout; see dump_layout.h. */
+#include "dump/dump_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "input/magic.h"
+
+/* ==== the table of formats ====
+ *
+ * The rows of the table, and how a dump is matched to one of them.
  *
  * The rows follow runtime/heapdump.{c,go} of the versions that they are named after. Three layouts
  * begin with "go1.3 heap dump"; only the records distinguish them.
  */
-#include "dump/dump_layout.h"
-
-#include <string.h>
-
-#include "base/cursor.h"
 
 #define POINTER G2H_FIELD_POINTER
-#define STRING  G2H_FIELD_STRING
-#define SLICE   G2H_FIELD_SLICE
-#define IFACE   G2H_FIELD_IFACE
-#define EFACE   G2H_FIELD_EFACE
+
+#define STRING G2H_FIELD_STRING
+
+#define SLICE G2H_FIELD_SLICE
+
+#define IFACE G2H_FIELD_IFACE
+
+#define EFACE G2H_FIELD_EFACE
 
 #define RELEASED_TAGS \
     { \
@@ -184,4 +194,208 @@ bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t
         if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)
             return false;
     return true;
+}
+
+/* ==== files that are not dumps ====
+ *
+ * A table lists the files that begin with fixed bytes; two formats need a closer look. The message
+ * quotes the first line of a text file: a server without a dump answers with an error message, and
+ * curl saves it.
+ */
+
+/* The advice for each kind of file. */
+static const char own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
+                  heap[] = "it has no objects; --pid reads the heap of the process, as does a core "
+                           "file of it",
+                  made[] =
+                      "it may be an output of this program, which reads the dump, core file or "
+                      "process that it was made of",
+                  analyze[] =
+                      "memory analyzers for Java open it; this program reads the dump, core "
+                      "file or process that it may have been made of",
+                  machine[] = "a core file of the process, as by gcore, has its heap",
+                  binary[] = "write it to a file in the process, or transfer it in binary mode",
+                  core[] = "g2h_process_read_core() makes one of it",
+                  give_exe[] = "give it beside the dump that it wrote: --exe EXECUTABLE DUMP",
+                  load[] = "open it in DevTools as it is: Memory, \"Load profile\"",
+                  curl[] = "if a server was asked for the dump, that is its answer: curl -f would "
+                           "have failed";
+
+struct start {
+    unsigned at, size; /* size 0: bytes is a NUL-terminated string */
+    const char *bytes;
+    const char *what, *remedy;
+};
+
+/* The first row that matches counts. */
+static const struct start starts[] = {
+    {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
+    {0, 0, "\xfd\67zXZ", "an xz archive", "unpack it first: xz -d"},
+    {0, 4, "\x28\xb5\x2f\xfd", "a zstd archive", "unpack it first: zstd -d"},
+    {0, 4, "\x02\x21\x4c\x18", "an lz4 archive", "unpack it first: lz4 -d"},
+    {0, 4, "\x04\x22\x4d\x18", "an lz4 archive", "unpack it first: lz4 -d"},
+    {0, 0, "BZh", "a bzip2 archive", "unpack it first: bzip2 -d"},
+    {0, 4, "PK\3\4", "a zip archive", "unpack it first: unzip"},
+    {0, 0, "7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first: 7z x"},
+    {257, 0, "ustar", "a tar archive", "unpack it first: tar -x"},
+    {0, 2, "\x1f\x8b", "gzip within gzip", "unpack it first: gzip -d"},
+    {0, 0, "heap profile: ", "a pprof profile", heap},
+    {0, 0, "goroutine profile: ", "a pprof profile", heap},
+    {0, 0, "threadcreate profile: ", "a pprof profile", heap},
+    {0, 0, "--- mutex:", "a pprof profile", heap},
+    {0, 0, "--- contention:", "a pprof profile", heap},
+    {0, 0, "goroutine ", "a traceback of goroutines", heap},
+    {0, 0, "SIGQUIT: quit", "a traceback of goroutines", heap},
+    {0, 0, "panic: ", "a traceback of goroutines", heap},
+    {0, 0, "fatal error: ", "a traceback of goroutines", heap},
+    {0, 0, "go 1.", "an execution trace of runtime/trace", heap},
+    {0, 0, "JAVA PROFILE 1.", "an hprof heap dump", analyze},
+    {0, 0, "SQLite format 3", "an SQLite database", made},
+    {0, 0, "PERFILE2", "a profile of perf", heap},
+    {0, 0, "KDUMP   ", "a dump of a machine's memory (kdump)", machine},
+    {0, 0, "MDMP", "a minidump of Windows", own},
+    {0, 8, "\xff\xfeg\0o\0001\0", "UTF-16, as PowerShell's > makes of it", "write it with curl -o"},
+};
+
+/* ---- profiles ---- */
+
+/* Returns whether bytes are a profile of pprof, which is a protobuf without a magic. Its message
+ * Profile has fields 1 to 15; field 6 is its strings, the first of which is empty. */
+static bool is_profile(const uint8_t *data, uint64_t size)
+{
+    enum { VARINT, BYTES = 2, FIELDS = 15, STRINGS = 6 };
+    struct cursor cursor = {data, data + size};
+    uint64_t key, value;
+    while (cursor_uvarint(&cursor, &key)) {
+        const uint64_t field = key >> 3, form = key & 7;
+        if (field == 0 || field > FIELDS || (form != VARINT && form != BYTES) ||
+            !cursor_uvarint(&cursor, &value))
+            return false;
+        if (field == STRINGS)
+            return form == BYTES && value == 0;
+        if (form == BYTES && !cursor_skip(&cursor, value))
+            return false;
+    }
+    return false;
+}
+
+/* ---- text ---- */
+
+enum { LOOKED_AT = 1024, QUOTED = 72 };
+
+/* Returns whether a byte can be in a text file. Bytes of 0x80 and above count as text, because a
+ * page may be in any language. */
+static bool is_text_byte(uint8_t byte)
+{
+    return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
+}
+
+/* Returns whether the beginning of a file is text. */
+static bool foreign_is_text(const uint8_t *data, uint64_t size)
+{
+    for (uint64_t i = 0; i < size && i < LOOKED_AT; i++)
+        if (!is_text_byte(data[i]))
+            return false;
+    return true;
+}
+
+/* Quotes the first line that is not blank in a form that is safe for a terminal: without controls,
+ * and with one '?' for each character that is not ASCII. */
+static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + sizeof("...")])
+{
+    size_t count = 0;
+    uint64_t i = 0;
+    while (i < size && data[i] <= ' ')
+        i++;
+    for (; i < size && data[i] != '\n' && data[i] != '\r' && count <= QUOTED; i++)
+        if ((data[i] & 0xc0) != 0x80) /* skips UTF-8 continuation bytes */
+            ret[count++] = data[i] >= ' ' && data[i] < 0x7f ? (char)data[i] : '?';
+    if (count > QUOTED)
+        strcpy(ret + QUOTED, "...");
+    else
+        ret[count] = '\0';
+}
+
+/* ---- all together ---- */
+
+/* Returns the error for a file that is something else, with advice. */
+static struct g2h_error *foreign_refuse_as(const struct g2h_input *input, const char *what,
+                                           const char *remedy)
+{
+    return error_create(G2H_ERROR_NOT_DUMP, "%s: not a Go heap dump but %s; %s", input->name, what,
+                        remedy);
+}
+
+/* Returns the row of the table whose bytes a file begins with, or NULL. */
+static const struct start *foreign_find_start(const uint8_t *data, uint64_t size)
+{
+    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+        const struct start *start = &starts[i];
+        const size_t count = start->size > 0 ? start->size : strlen(start->bytes);
+        if (magic_begins(data, size, start->at, start->bytes, count))
+            return start;
+    }
+    return NULL;
+}
+
+/* Returns whether the input is just the beginning of a dump's header. */
+static bool is_cut_header(const uint8_t *data, uint64_t size)
+{
+    static const char header[] = "go1.7 heap dump\n";
+    const size_t number = 4; /* the index of the 7 */
+    return size < sizeof(header) - 1 &&
+           memcmp(data, header, (size_t)(size < number ? size : number)) == 0 &&
+           (size <= number + 1 ||
+            memcmp(data + number + 1, header + number + 1, (size_t)size - number - 1) == 0);
+}
+
+/* Returns whether the input is a dump in which each LF was replaced with CR LF. */
+static bool has_carriage_returns(const uint8_t *data, uint64_t size)
+{
+    static const char begin[] = "go1.", end[] = " heap dump\r\n";
+    enum { MOST = 32 };
+    const size_t looked_at = size < MOST ? (size_t)size : MOST;
+    return magic_begins(data, size, 0, begin, sizeof(begin) - 1) &&
+           memmem(data, looked_at, end, sizeof(end) - 1) != NULL;
+}
+
+/* The checks go from certain to vague: fixed bytes at the beginning, then the kinds of files that
+ * need a closer look, and at last any text, which is quoted. */
+struct g2h_error *foreign_refuse(const struct g2h_input *input)
+{
+    const uint8_t *data = input->data;
+    const uint64_t size = input->size;
+    char line[QUOTED + sizeof("...")], text[sizeof(line) + 64];
+    if (size == 0)
+        return error_create(
+            G2H_ERROR_NOT_DUMP,
+            "%s: is empty (was the disk full, or did the program end while it dumped?)",
+            input->name);
+    if (is_cut_header(data, size))
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
+                            input->name, (unsigned long long)size);
+    if (has_carriage_returns(data, size))
+        return foreign_refuse_as(input,
+                                 "one in which line feeds have become CR LF, by a terminal or a "
+                                 "transfer as text, which destroys it",
+                                 binary);
+    const struct start *start = foreign_find_start(data, size);
+    if (start)
+        return foreign_refuse_as(input, start->what, start->remedy);
+    if (magic_is_core(data, size))
+        return foreign_refuse_as(input, "a core file", core);
+    if (magic_is_executable(data, size))
+        return foreign_refuse_as(input, "an executable", give_exe);
+    if (is_profile(data, size))
+        return foreign_refuse_as(input, "a pprof profile", heap);
+    if (foreign_is_text(data, size)) {
+        quote_line(data, size, line);
+        snprintf(text, sizeof(text), "text that begins \"%s\"", line);
+        return foreign_refuse_as(input, text, curl);
+    }
+    return error_create(
+        G2H_ERROR_NOT_DUMP,
+        "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
+        "runtime/debug.WriteHeapDump writes does",
+        input->name);
 }

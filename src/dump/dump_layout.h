@@ -1,14 +1,21 @@
 /*
- * dump_layout: a table of the differences between the dump formats. docs/dump-formats.md has the
- * source of each row.
- *
- * layout_detect() finds, by the first bytes of a dump, the row that describes the dump's records.
- * The reader knows no version numbers, only these rows; a new version of the format is a new row.
+ * dump_layout: what the first bytes of a file say: which of the dump formats it has, whose
+ * differences are in a table, or which other file it is.
  */
 #ifndef DUMP_DUMP_LAYOUT_H
 #define DUMP_DUMP_LAYOUT_H
 
 #include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/input.h>
+
+/* ==== the table of formats ====
+ *
+ * A table of the differences between the dump formats. docs/dump-formats.md has the source of each
+ * row.
+ *
+ * layout_detect() finds, by the first bytes of a dump, the row that describes the dump's records.
+ * The reader knows no version numbers, only these rows; a new version of the format is a new row.
+ */
 
 enum { TAG_COUNT = 18, FIELD_KIND_COUNT = 6, NO_KIND = 0xff };
 
@@ -62,5 +69,11 @@ extern const struct dump_layout layout_1_3, layout_1_3_beta;
 /* Returns whether the bytes after a frame's pc are a function's name, as in the beta, and not
  * continpc. */
 bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t entry);
+
+/* ==== files that are not dumps ==== */
+
+/* Makes the error for an input that is not a Go heap dump. The error names the kind of file if it
+ * is recognized. */
+struct g2h_error *foreign_refuse(const struct g2h_input *input);
 
 #endif

@@ -1,5 +1,18 @@
-/*
- * reader: turns bytes into records.
+/* reader; see reader.h. */
+#include "dump/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "input/input.h"
+#include "input/magic.h"
+
+/* ==== records ====
+ *
+ * Turns bytes into records.
  *
  * The reader goes through the input once, from record to record, because a record's end is known
  * only after it has been read. It checks each length against the bytes that are left, and each
@@ -7,19 +20,14 @@
  * kind of record, in the order of their tags, and splitting these would only hide the order: hence
  * more than 800 lines.
  */
-#include "dump/reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/bytes.h"
-#include "base/contract.h"
-#include "base/error.h"
-#include "dump/foreign.h"
-#include "dump/dump_layout.h"
-#include "dump/queued_cleanup.h"
-#include "dump/stored.h"
+/*
+ * Gets the offsets, unchecked, of the next two fields if both are pointers with the usual kind
+ * number and have offsets of two bytes each or three bytes each, as nearly all fields of a long
+ * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
+ * At least eight bytes must be left.
+ */
+enum { USUAL_POINTER = 1 };
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from
  * overflow. */
@@ -28,6 +36,7 @@ static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 /* No name, stack of a profile or field list is longer than this. If the input ends within a longer
  * one, the input is not cut but damaged. */
 enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
+
 static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
 
 /* These names are those of the dumper's tags (runtime/heapdump.go) in words. */
@@ -858,7 +867,9 @@ void reader_seek(struct g2h_reader *reader, uint64_t offset)
     reader->at_end = false;
 }
 
-void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
+/* Does what reader_seek() does, after the input may have been mapped elsewhere or may have
+ * grown. */
+static void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
 {
     const struct g2h_input *input = reader->input;
     assert(offset <= input->size);
@@ -922,4 +933,94 @@ uint64_t reader_offset(const struct g2h_reader *reader)
 uint64_t reader_repairs(const struct g2h_reader *reader)
 {
     return reader->repairs;
+}
+
+/* ==== opens a dump, without copying more of it than a reader can use ====
+ *
+ * A file that is compressed or not regular is copied first. Neither reveals its size beforehand:
+ * /dev/zero has no end, and gzip expands one byte to a thousand. So a reader reads the first bytes
+ * that have been copied, and later a part of the further ones. If it cannot read on, it never will,
+ * and copying ends. A core file is copied up to the size that its headers state.
+ */
+
+enum {
+    /* This much of a file that is not a dump is copied, so that dump_layout.c can identify its
+       kind. */
+    FOREIGN_SIZE = 1 << 24,
+    /* This much is copied of a file whose first records can be read, and then TRUSTED_RATIO bytes
+     * for each byte that the reader has read: reading all of it twice would be slow. */
+    TRUSTED_SIZE = 1 << 26,
+    TRUSTED_RATIO = 16,
+};
+
+struct open_watch {
+    struct g2h_reader *reader;
+    uint64_t offset; /* the reader's position */
+};
+
+/* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. *ret_is_cut:
+ * it may only look damaged because the rest has not been copied yet. */
+static bool read_to(struct open_watch *watch, uint64_t offset, bool *ret_is_cut)
+{
+    struct g2h_reader *reader = watch->reader;
+    struct g2h_record record;
+    *ret_is_cut = false;
+    while (watch->offset < offset) {
+        if (reader->has_params && reader_next_object(reader, &record.object)) {
+            watch->offset = reader_offset(reader);
+            continue;
+        }
+        struct g2h_error *error = g2h_reader_next(reader, &record);
+        if (error) {
+            *ret_is_cut = error->code == G2H_ERROR_DAMAGED && reader->is_cut;
+            g2h_error_destroy(error);
+            return *ret_is_cut;
+        }
+        watch->offset = reader_offset(reader);
+        if (reader->at_end)
+            return false;
+    }
+    return true;
+}
+
+/* Decides, each time that more of a file has been copied, up to which size copying may go on; 0: no
+ * further, since the reader has come to the end or cannot read on. A file that is not a dump is
+ * copied only so far that its kind can be told. */
+static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, uint64_t taken)
+{
+    struct open_watch *watch = context;
+    const uint64_t size = so_far->size, enough = 0;
+    bool is_cut;
+    (void)taken;
+    if (watch->reader) {
+        reader_seek_again(watch->reader, watch->offset);
+    } else {
+        struct g2h_error *error = g2h_reader_create(so_far, &watch->reader);
+        if (error) {
+            const uint64_t core = magic_core_size(so_far->data, size);
+            g2h_error_destroy(error);
+            return core > FOREIGN_SIZE ? core : FOREIGN_SIZE;
+        }
+        watch->offset = reader_offset(watch->reader);
+    }
+    const uint64_t begin = watch->offset;
+    if (!read_to(watch, size / (TRUSTED_RATIO / 2), &is_cut)) {
+        /* A dump of 2013 may be recognizable only by its end. */
+        const bool is_unknown = watch->offset == begin && watch->reader->layout == &layout_1_3;
+        return is_unknown && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
+    }
+    uint64_t limit = watch->offset * TRUSTED_RATIO;
+    if (is_cut && limit <= 2 * size)
+        limit = 2 * size; /* a record is as long as the reader permits */
+    return limit < TRUSTED_SIZE ? TRUSTED_SIZE : limit;
+}
+
+struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
+                                 struct g2h_input **ret)
+{
+    struct open_watch watch = {0};
+    const struct input_watcher watcher = {dump_open_look, &watch};
+    struct g2h_error *error = input_open(path, progress, &watcher, ret);
+    g2h_reader_destroy(watch.reader);
+    return error;
 }

@@ -1,21 +1,20 @@
 /*
- * reader: the functions for other modules that include/go2heapsnapshot/dump.h lacks.
+ * reader: opens dumps and turns their bytes into records; the functions for other modules that
+ * include/go2heapsnapshot/dump.h lacks.
  *
- *   open                opens a dump, and copies no more of it than can be read
- *   dump_layout        one row per dump format
- *   reader              reads record after record
- *   dump_facts, stored, queued_cleanup
- *                      what records say of the dump, and of contents that it does not have
- *   foreign             recognizes files that people pass by mistake
+ *   reader              opens a dump, and copies no more of it than can be read; reads record after
+ *                       record
+ *   dump_layout         one row per dump format; recognizes files that people pass by mistake
+ *   dump_facts          what records say of the dump, and of contents that it does not have
  */
 #ifndef DUMP_READER_H
 #define DUMP_READER_H
 
 #include <go2heapsnapshot/dump.h>
 
-#include "base/cursor.h"
+#include "base/bytes.h"
+#include "dump/dump_facts.h"
 #include "dump/dump_layout.h"
-#include "dump/stored.h"
 
 /*
  * Field lists that were read, found by the size of their object and by the first bytes of the list.
@@ -29,6 +28,7 @@ struct known_list {
     uint32_t size;
     uint32_t tag; /* for the caller, which may note a fact about all such objects; 0 at first */
 };
+
 struct known_lists {
     struct known_list lists[512];
 };
@@ -73,10 +73,6 @@ uint64_t reader_repairs(const struct g2h_reader *reader);
 
 /* Moves a reader to an offset where a record may begin. */
 void reader_seek(struct g2h_reader *reader, uint64_t offset);
-
-/* Does what reader_seek() does, after the input may have been mapped elsewhere or may have
- * grown. */
-void reader_seek_again(struct g2h_reader *reader, uint64_t offset);
 
 /* Returns the most bytes that the field list of memory of size bytes may have: each word is in it
  * once, and a field takes 11 bytes at most. A margin of 64 bytes allows for surprises. */
@@ -146,13 +142,6 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
     return true;
 }
 
-/*
- * Gets the offsets, unchecked, of the next two fields if both are pointers with the usual kind
- * number and have offsets of two bytes each or three bytes each, as nearly all fields of a long
- * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
- * At least eight bytes must be left.
- */
-enum { USUAL_POINTER = 1 };
 static inline void fields_peek_pair(const uint8_t *at, uint64_t ret[2], size_t *ret_size)
 {
     uint64_t bytes;

@@ -1,29 +1,38 @@
-/*
- * exe; see exe.h. This file opens the executable and its separate debug file, reads the data that
- * depends on the process, and looks up addresses.
- */
+/* exe; see exe.h. */
 #include "exe/exe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
+#include "base/error.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "base/scope.h"
 #include "exe/dwarf/die.h"
+#include "exe/go/code.h"
 #include "exe/image/debugfile.h"
-#include "exe/image/image.h"
-#include "exe/go/moduledata.h"
-#include "exe/go/pclntab.h"
-#include "exe/go/rtype.h"
-#include "exe/image/source.h"
+
+/* ==== opening an executable, and looking up addresses ====
+ *
+ * This file opens the executable and its separate debug file, reads the data that
+ * depends on the process, and looks up addresses.
+ */
 
 struct variable {
     uint64_t address, size; /* in the file */
     struct g2h_bytes name;
+};
+
+/* What exe_static_words() has found. Threads may share an executable, which is constant otherwise.
+ */
+struct exe_words {
+    pthread_mutex_t lock;
+    bool is_found;
+    struct static_words words;
+    uint64_t left; /* what the flow may read afterwards */
 };
 
 struct g2h_exe {
@@ -32,14 +41,20 @@ struct g2h_exe {
     struct g2h_input *debug_input; /* its separate debug file; NULL: there is none */
     struct image debug_image;
     struct pclntab pclntab;
+    struct function_names function_names; /* if has_function_names */
+    bool has_function_names;
     struct built_by built_by;
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
     uint8_t wrapper;                   /* see exe_wrapper_id(); 0 before exe_bind() */
+    struct exe_words *words;
     /* These fields depend on the process; see exe_bind(). */
+    uint64_t read_for; /* hash of what file_types, types_start … and dwarf_info depend on; 0: they
+                          are empty */
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process, if has_text */
     uint64_t slide; /* from addresses of data in the file to those in the process, if has_data */
+    struct types file_types; /* all but those that only variables in frames have */
     struct types types;
     uint64_t types_start;              /* runtime.types in the process */
     size_t types_checked, types_unfit; /* see g2h_exe_unfit_types() */
@@ -161,7 +176,10 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
     struct g2h_exe *exe = calloc(1, sizeof(*exe));
     if (!exe)
         return &error_no_memory;
-    struct g2h_error *error = read_file(exe, path);
+    exe->words = calloc(1, sizeof(*exe->words));
+    if (exe->words)
+        pthread_mutex_init(&exe->words->lock, NULL);
+    struct g2h_error *error = exe->words ? read_file(exe, path) : &error_no_memory;
     if (error) {
         g2h_exe_close(exe);
         return error;
@@ -174,6 +192,13 @@ void g2h_exe_close(struct g2h_exe *exe)
 {
     if (!exe)
         return;
+    if (exe->words) {
+        static_words_deinit(&exe->words->words);
+        pthread_mutex_destroy(&exe->words->lock);
+        free(exe->words);
+    }
+    function_names_deinit(&exe->function_names);
+    types_deinit(&exe->file_types);
     types_deinit(&exe->types);
     dwarf_info_deinit(&exe->dwarf_info);
     scopes_deinit(&exe->scopes);
@@ -193,6 +218,15 @@ const struct image *exe_image(const struct g2h_exe *exe)
 const struct pclntab *exe_pclntab(const struct g2h_exe *exe)
 {
     return &exe->pclntab;
+}
+
+struct g2h_error *exe_function_names(struct g2h_exe *exe, const struct function_names **ret)
+{
+    if (!exe->has_function_names)
+        TRY(function_names_init(&exe->function_names, &exe->pclntab));
+    exe->has_function_names = true;
+    *ret = &exe->function_names;
+    return NULL;
 }
 
 const struct moduledata *exe_module(const struct g2h_exe *exe)
@@ -307,31 +341,77 @@ bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_s
     return true;
 }
 
-/* Reads all parts of DWARF that will be needed, so that later queries do not change the
- * executable. */
-static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_process *process)
+/* Forgets the types and variables that were read for a process. */
+static void exe_forget(struct g2h_exe *exe)
 {
-    struct image *image = exe_dwarf_image(exe);
-    if (!image)
-        return NULL;
-    TRY(dies_inflate(image, process->threads > 0 ? process->threads : 1));
-    TRY(dwarf_info_init(&exe->dwarf_info, image, &exe->types, exe->types_start));
-    struct g2h_error *error =
-        scopes_init(&exe->scopes, &exe->dwarf_info, &exe->types, &process->frames, process->slide);
-    dwarf_info_close(&exe->dwarf_info);
-    return error;
+    exe->read_for = 0;
+    exe->types_start = 0;
+    exe->types_checked = exe->types_unfit = 0;
+    types_deinit(&exe->file_types);
+    dwarf_info_deinit(&exe->dwarf_info);
+    types_init(&exe->file_types, exe->image.is_64 ? 8 : 4);
 }
 
-/* Reads the types: the descriptors, and then DWARF, which adds to them. */
-static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
+/* Returns a hash of what the types and global variables depend on. */
+static uint64_t exe_hash_process(const struct exe_process *process)
 {
+    uint64_t hash = map_hash_pair(process->slide, process->witnesses.count);
+    for (size_t i = 0; i < process->witnesses.count; i++) {
+        const struct rtype_witness *witness = &process->witnesses.data[i];
+        hash = map_hash_pair(map_hash_pair(hash, witness->address),
+                             map_hash_text(witness->name.data, (size_t)witness->name.size));
+    }
+    return hash | 1;
+}
+
+/* Reads the types and global variables: those of the descriptors, and then DWARF, which adds to
+ * them. They are kept for the next process, which needs the same if it is of the same series. */
+static struct g2h_error *exe_read_types(struct g2h_exe *exe, const struct exe_process *process)
+{
+    struct image *image = exe_dwarf_image(exe);
+    const uint64_t hash = exe_hash_process(process);
     struct rtypes_found found;
-    TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
+    if (exe->read_for == hash)
+        return NULL;
+    exe_forget(exe);
+    TRY(rtypes_init(&exe->file_types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
                     &found));
     exe->types_start = found.start;
     exe->types_unfit = found.unfit;
     exe->types_checked = process->witnesses.count;
-    return read_dwarf(exe, process);
+    if (image) {
+        TRY(dies_inflate(image, process->threads > 0 ? process->threads : 1));
+        TRY(dwarf_info_init(&exe->dwarf_info, image, &exe->file_types, exe->types_start));
+    }
+    exe->read_for = hash;
+    return NULL;
+}
+
+/* Makes the types of this process those of the file. */
+static bool exe_copy_types(struct g2h_exe *exe)
+{
+    const struct types *from = &exe->file_types;
+    types_deinit(&exe->types);
+    if (!types_copy(&exe->types, from))
+        return false;
+    exe->types.packages.data =
+        memory_copy(from->packages.data, from->packages.count, sizeof(*from->packages.data));
+    exe->types.packages.count = exe->types.packages.capacity =
+        exe->types.packages.data ? from->packages.count : 0;
+    return exe->types.packages.count == from->packages.count;
+}
+
+/* Reads the variables in the process's frames, which may add types. Later queries do not change the
+ * executable. */
+static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_process *process)
+{
+    TRY(exe_read_types(exe, process));
+    TRY_MEMORY(exe_copy_types(exe));
+    if (!exe->dwarf_info.reader)
+        return NULL;
+    _cleanup_(dwarf_info_branch_end) struct dwarf_info branch;
+    TRY(dwarf_info_branch(&exe->dwarf_info, &branch));
+    return scopes_init(&exe->scopes, &branch, &exe->types, &process->frames, process->slide);
 }
 
 /* Without the address of data (slide), descriptors and DWARF cannot be used. An error leaves the
@@ -346,23 +426,47 @@ struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *proces
     exe->has_data = process->has_data;
     exe->slide = process->slide;
     struct g2h_error *error = exe->has_data ? exe_read_process(exe, process) : NULL;
-    if (error)
+    if (error) {
         exe_unbind(exe);
+        exe_forget(exe);
+    }
     return error;
 }
 
 void exe_unbind(struct g2h_exe *exe)
 {
     exe->has_text = exe->has_data = false;
-    exe->types_start = 0;
-    exe->types_checked = exe->types_unfit = 0;
     types_deinit(&exe->types);
-    dwarf_info_deinit(&exe->dwarf_info);
     scopes_deinit(&exe->scopes);
     types_init(&exe->types, exe->image.is_64 ? 8 : 4);
 }
 
 /* ---- queries ---- */
+
+/* Finds the words, if they have not been found yet. What an error leaves is found again. */
+static struct g2h_error *words_find(struct exe_words *words, struct flow *flow)
+{
+    if (words->is_found) {
+        flow->left = words->left;
+        return NULL;
+    }
+    static_words_deinit(&words->words);
+    words->words = (struct static_words){0};
+    TRY(static_words_find(flow, &words->words));
+    words->left = flow->left;
+    words->is_found = true;
+    return NULL;
+}
+
+struct g2h_error *exe_static_words(const struct g2h_exe *exe, struct flow *flow,
+                                   const struct static_words **ret)
+{
+    pthread_mutex_lock(&exe->words->lock);
+    struct g2h_error *error = words_find(exe->words, flow);
+    pthread_mutex_unlock(&exe->words->lock);
+    *ret = &exe->words->words;
+    return error;
+}
 
 /* If *left is used up, the function is still found, but not the line. */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
@@ -378,7 +482,9 @@ bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struc
     return ret->function.size > 0;
 }
 
-bool exe_text_offset(const struct g2h_exe *exe, uint64_t address, uint64_t *ret)
+/* Gets the distance of an address of the process from the first function. Returns false if it is
+ * not known where the process has the code. */
+static bool exe_text_offset(const struct g2h_exe *exe, uint64_t address, uint64_t *ret)
 {
     *ret = address - exe->text;
     return exe->has_text;
@@ -413,7 +519,7 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
 
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
-    const uint32_t type = types_at(&exe->types, address);
+    const uint32_t type = exe->has_data ? types_at(&exe->types, address) : TYPE_NONE;
     if (type == TYPE_NONE)
         return false;
     *ret = types_name(&exe->types, type);
@@ -433,13 +539,13 @@ enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
 
 size_t g2h_exe_unfit_types(const struct g2h_exe *exe, size_t *ret_all)
 {
-    *ret_all = exe->types_checked;
-    return exe->types_unfit;
+    *ret_all = exe->has_data ? exe->types_checked : 0;
+    return exe->has_data ? exe->types_unfit : 0;
 }
 
 size_t g2h_exe_type_count(const struct g2h_exe *exe)
 {
-    return exe->types.list.count;
+    return exe->has_data ? exe->types.list.count : 0;
 }
 
 const char *g2h_exe_path(const struct g2h_exe *exe)
@@ -513,4 +619,477 @@ uint64_t exe_slide(const struct g2h_exe *exe)
 uint64_t exe_types_start(const struct g2h_exe *exe)
 {
     return exe->types_start;
+}
+
+/* ==== the functions at an address of code ====
+ *
+ * See exe.h.
+ */
+
+/* ---- what is inlined at an address ---- */
+
+/* Go 1.17 calls the closures that it makes of go statements "main.run·dwrap·1". Later ones have an
+ * id. */
+static bool calls_is_wrapper(const struct pclntab *pclntab, uint8_t wrapper, uint8_t id,
+                             struct g2h_bytes function)
+{
+    return pclntab->record_size > 0 ? id == wrapper && wrapper > 0
+                                    : bytes_contain(function, "·dwrap·");
+}
+
+/* The tables of a function. */
+struct calls_tables {
+    struct code code; /* only what code_inlined() reads */
+    struct pclntab_function function;
+    uint32_t nodes; /* the table of nodes of the inline tree; 0: none */
+};
+
+static void calls_open(const struct pclntab *pclntab, const struct moduledata *module,
+                       uint64_t index, struct calls_tables *ret)
+{
+    *ret = (struct calls_tables){.code = {.pclntab = pclntab, .index = index}};
+    if (pclntab_function(pclntab, index, &ret->function))
+        code_find_tree(&ret->code, &ret->function, module, &ret->nodes);
+}
+
+/* Returns the node of the inline tree at an offset of the code, or -1. */
+static int32_t calls_node_at(const struct calls_tables *tables, uint64_t offset, uint64_t *left)
+{
+    int64_t node = -1;
+    if (tables->nodes == 0 || *left == 0 ||
+        !pclntab_value(tables->code.pclntab, tables->nodes, tables->code.index, offset, left,
+                       &node))
+        return -1;
+    return node >= 0 && node <= INT32_MAX ? (int32_t)node : -1;
+}
+
+/* A node's caller is at an offset of the code that has the line of the call. In a damaged
+ * executable callers may be circular, which the limit ends. */
+size_t exe_calls(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
+                 struct exe_call ret[EXE_MOST_CALLS])
+{
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    struct calls_tables tables;
+    uint64_t index, offset;
+    size_t count = 0;
+    if (!exe_text_offset(exe, address, &offset) || !pclntab_find(pclntab, offset, &index))
+        return 0;
+    const uint64_t entry = pclntab_entry(pclntab, index);
+    calls_open(pclntab, exe_module(exe), index, &tables);
+    while (count < EXE_MOST_CALLS) {
+        struct exe_call *call = &ret[count++];
+        struct inlined_call inlined;
+        const bool is_inlined =
+            code_inlined(&tables.code, calls_node_at(&tables, offset, left), &inlined);
+        *call = (struct exe_call){.function =
+                                      is_inlined ? inlined.function : pclntab_name(pclntab, index)};
+        call->is_wrapper =
+            calls_is_wrapper(pclntab, exe_wrapper_id(exe),
+                             is_inlined ? inlined.id : tables.function.id, call->function);
+        if (*left == 0 || !pclntab_line(pclntab, index, offset, left, &call->file, &call->line))
+            call->line = 0;
+        if (!is_inlined)
+            break;
+        offset = entry + inlined.caller;
+    }
+    return count;
+}
+
+/* ---- what a wrapper calls ---- */
+
+/* Finds the outermost function that is inlined in a function's code, first in its order. */
+static bool calls_find_inlined(const struct code *code, struct g2h_bytes *ret)
+{
+    for (size_t i = 0; i < code->parts.count; i++) {
+        const struct code_part *part = &code->parts.data[i];
+        struct inlined_call inlined;
+        unsigned depth = 0;
+        while (part && depth < EXE_MOST_CALLS && code_inlined(code, part->node, &inlined)) {
+            *ret = inlined.function;
+            part = code_at(code, inlined.caller);
+            depth++;
+        }
+        if (depth > 0 && !bytes_begin(*ret, "runtime."))
+            return true;
+    }
+    return false;
+}
+
+/* Finds the first function outside the runtime that a function calls. */
+static struct g2h_error *calls_find_called(const struct g2h_exe *exe, uint64_t index,
+                                           uint64_t *left, struct g2h_bytes *ret)
+{
+    struct call_sites sites;
+    struct call_site_list list = {{0}};
+    call_sites_init(&sites, exe_pclntab(exe), exe_module(exe));
+    struct g2h_error *error = call_sites_find(&sites, index, left, &list);
+    for (size_t i = 0; !error && ret->size == 0 && i < list.sites.count; i++) {
+        const struct g2h_bytes callee = pclntab_name(exe_pclntab(exe), list.sites.data[i].callee);
+        if (!bytes_begin(callee, "runtime."))
+            *ret = callee;
+    }
+    free(list.sites.data);
+    call_sites_deinit(&sites);
+    return error;
+}
+
+struct g2h_error *exe_wrapped(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
+                              struct g2h_bytes *ret)
+{
+    const struct pclntab *pclntab = exe_pclntab(exe);
+    struct pclntab_function function;
+    _cleanup_(code_deinit) struct code code = {0};
+    uint64_t index, offset;
+    *ret = bytes_none;
+    if (!exe_text_offset(exe, address, &offset) || !pclntab_find(pclntab, offset, &index) ||
+        !pclntab_function(pclntab, index, &function) ||
+        !calls_is_wrapper(pclntab, exe_wrapper_id(exe), function.id, pclntab_name(pclntab, index)))
+        return NULL;
+    TRY(code_read(&code, pclntab, exe_module(exe), index, left));
+    if (calls_find_inlined(&code, ret))
+        return NULL;
+    *ret = bytes_none;
+    return calls_find_called(exe, index, left, ret);
+}
+
+/* ==== the calls behind the frames of an allocation site ==== */
+
+/* The most bytes that are read, and the most nodes that are visited, for each byte of the
+ * pclntab. */
+enum { MOST_READ = 16, MOST_WORK = 64 };
+
+/* A function: its code, and its calls. */
+struct body {
+    struct code code;
+    struct call_site_list calls;
+};
+
+struct g2h_inlining {
+    const struct pclntab *pclntab;
+    const struct moduledata *moduledata;
+    struct map functions; /* hash of a name → index of the function in the pclntab */
+    struct map numbers;   /* index of a function → index of its body */
+    VECTOR(struct body) bodies;
+    struct call_sites call_sites;
+    uint64_t read_left, work_left;
+    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all ids, which compiler-generated
+                        functions have */
+};
+
+/* Indexes functions by name, and finds the id of wrappers. Damaged names may be longer than the
+ * table, so their bytes are limited. */
+static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
+{
+    const struct pclntab *pclntab = inlining->pclntab;
+    struct pclntab_function function;
+    uint64_t left = MOST_WORK * pclntab->table.size;
+    for (uint64_t i = 0; i < pclntab->count && i < MAP_NONE; i++) {
+        const struct g2h_bytes name = pclntab_name(pclntab, i);
+        uint32_t number;
+        if (name.size > left)
+            break;
+        left -= name.size;
+        if (pclntab_function(pclntab, i, &function) && function.id > inlining->wrapper)
+            inlining->wrapper = function.id;
+        TRY_MEMORY(map_put(&inlining->functions, map_hash_text(name.data, (size_t)name.size),
+                           (uint32_t)i, &number));
+    }
+    return NULL;
+}
+
+/* The limits are multiples of the table's size: enough for each good executable, so that only
+ * damaged ones reach them. */
+struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inlining **ret)
+{
+    struct g2h_inlining *inlining = calloc(1, sizeof(*inlining));
+    TRY_MEMORY(inlining);
+    inlining->pclntab = exe_pclntab(exe);
+    inlining->moduledata = exe_module(exe);
+    inlining->read_left = MOST_READ * inlining->pclntab->table.size;
+    inlining->work_left = MOST_WORK * inlining->pclntab->table.size;
+    call_sites_init(&inlining->call_sites, inlining->pclntab, inlining->moduledata);
+    struct g2h_error *error = inlining_find_names(inlining);
+    if (error) {
+        g2h_inlining_destroy(inlining);
+        return error;
+    }
+    *ret = inlining;
+    return NULL;
+}
+
+void g2h_inlining_destroy(struct g2h_inlining *inlining)
+{
+    if (!inlining)
+        return;
+    for (size_t i = 0; i < inlining->bodies.count; i++) {
+        code_deinit(&inlining->bodies.data[i].code);
+        free(inlining->bodies.data[i].calls.sites.data);
+    }
+    free(inlining->bodies.data);
+    call_sites_deinit(&inlining->call_sites);
+    map_deinit(&inlining->functions);
+    map_deinit(&inlining->numbers);
+    free(inlining);
+}
+
+/* ---- the code of a function ---- */
+
+static void body_deinit(struct body *body)
+{
+    code_deinit(&body->code);
+    free(body->calls.sites.data);
+}
+
+/* Reads the code and the calls of a function. */
+static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t function)
+{
+    _cleanup_(body_deinit) struct body body = {.calls = {{0}}};
+    uint64_t *left = &inlining->read_left;
+    TRY(code_read(&body.code, inlining->pclntab, inlining->moduledata, function, left));
+    TRY(call_sites_find(&inlining->call_sites, function, left, &body.calls));
+    TRY_MEMORY(vector_push(&inlining->bodies, body));
+    body = (struct body){.calls = {{0}}}; /* the list owns it */
+    return NULL;
+}
+
+/* Finds the body of the function with a name. *ret is NULL if there is no such function. */
+static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_bytes name,
+                                   const struct body **ret)
+{
+    const uint32_t function =
+        map_get(&inlining->functions, map_hash_text(name.data, (size_t)name.size));
+    *ret = NULL;
+    if (function == MAP_NONE || !bytes_same(pclntab_name(inlining->pclntab, function), name))
+        return NULL;
+    uint32_t number = (uint32_t)inlining->bodies.count;
+    TRY_MEMORY(map_put(&inlining->numbers, function, number, &number));
+    if (number == inlining->bodies.count)
+        TRY(add_body(inlining, function));
+    *ret = &inlining->bodies.data[number];
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* The calls that a part of the code represents, innermost first. */
+struct chain {
+    size_t count;  /* of calls */
+    size_t shared; /* how many of them the stack has; 0: the stack has other calls */
+    struct g2h_call calls[G2H_MOST_INLINED];
+};
+
+/* The rest of the stack that is being repaired. */
+struct stack {
+    const struct g2h_call *calls;
+    size_t count;
+};
+
+/* Returns whether a part of the code has the file and line of a call of the stack. */
+static bool inlining_is_at(const struct code *code, const struct code_part *part,
+                           const struct g2h_call *call)
+{
+    return part->line == call->line &&
+           bytes_same(pclntab_file(code->pclntab, code->index, part->file), call->file);
+}
+
+/* Returns the name of the innermost function of a part of the code. */
+static struct g2h_bytes inlining_function_at(const struct code *code, const struct code_part *part)
+{
+    struct inlined_call inlined;
+    return part && code_inlined(code, part->node, &inlined)
+               ? inlined.function
+               : pclntab_name(code->pclntab, code->index);
+}
+
+/* Adds a call of a part of the code to a chain; behind is the part that it returns to, inlined is
+ * NULL if the function is not inlined. */
+static void add_call(struct chain *chain, const struct code *code, const struct code_part *part,
+                     const struct code_part *behind, const struct inlined_call *inlined)
+{
+    struct g2h_call call = {
+        .function = pclntab_name(code->pclntab, code->index),
+        .file = pclntab_file(code->pclntab, code->index, part->file),
+        .line = part->line,
+        .start_line = code->start_line,
+        .behind = inlining_function_at(code, behind),
+        .is_inlined = inlined != NULL,
+    };
+    if (inlined) {
+        call.function = inlined->function;
+        call.start_line = inlined->start_line;
+    }
+    chain->calls[chain->count++] = call;
+}
+
+/* Collects the calls from a part of the code, which is that of the stack's first call, to its
+ * outermost caller. behind is the part that the call returns to. ret->shared is 0 if the stack has
+ * other calls. */
+static void inlining_follow(struct g2h_inlining *inlining, const struct code *code,
+                            const struct code_part *part, const struct code_part *behind,
+                            const struct stack *stack, struct chain *ret)
+{
+    size_t shared = 0;
+    ret->count = ret->shared = 0;
+    while (part && ret->count < G2H_MOST_INLINED && inlining->work_left > 0) {
+        struct inlined_call inlined;
+        const bool is_inlined = code_inlined(code, part->node, &inlined);
+        const bool is_wrapper = (is_inlined ? inlined.id : code->id) == inlining->wrapper;
+        inlining->work_left--;
+        const bool is_next =
+            shared == 0 ||
+            (shared < stack->count && inlining_is_at(code, part, &stack->calls[shared]) &&
+             bytes_same(stack->calls[shared].function, stack->calls[0].function));
+        if (is_next || (shared == stack->count && !is_wrapper))
+            add_call(ret, code, part, behind, is_inlined ? &inlined : NULL);
+        else if (!is_wrapper)
+            return; /* stacks do not have wrappers */
+        shared += is_next;
+        if (!is_inlined) {
+            ret->calls[ret->count - 1].is_inlined = false; /* its callers are wrappers */
+            ret->shared = shared;
+            return;
+        }
+        part = code_at(code, inlined.caller);
+        behind = code_at(code, inlined.caller + 1);
+    }
+}
+
+/* Returns whether a chain agrees better with the stack than another: best is one that the stack has
+ * as a whole, and then the one that has more calls of the stack. */
+static bool inlining_is_better(const struct chain *chain, const struct chain *than)
+{
+    const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
+    if (chain->shared == 0 || than->shared == 0)
+        return chain->shared > 0;
+    return is_whole != was_whole ? is_whole : chain->shared > than->shared;
+}
+
+/* Follows the calls of a part of the code, and makes them the best if they agree better with the
+ * stack. */
+static void try_part(struct g2h_inlining *inlining, const struct code *code,
+                     const struct code_part *part, const struct code_part *behind,
+                     const struct stack *stack, struct chain *best)
+{
+    struct chain chain;
+    inlining_follow(inlining, code, part, behind, stack, &chain);
+    if (inlining_is_better(&chain, best))
+        *best = chain;
+}
+
+/* Finds the chain of inlined calls that led to the stack's first call, of which a sample has the
+ * function and the line only, in all code of that line. best->shared is 0 if no part fits. */
+static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
+                         const struct stack *stack, struct chain *best)
+{
+    const struct code_part *parts = code->parts.data;
+    size_t at;
+    BISECT(at, code->by_line.count, parts[code->by_line.data[at]].line < stack->calls[0].line);
+    for (; at < code->by_line.count && inlining->work_left > 0; at++) {
+        const struct code_part *part = &parts[code->by_line.data[at]];
+        if (part->line != stack->calls[0].line)
+            return;
+        inlining->work_left--;
+        if (inlining_is_at(code, part, &stack->calls[0]))
+            try_part(inlining, code, part, part, stack, best);
+    }
+}
+
+/* Does the same with the function's calls of callee, the function of the frame before. */
+static void inlining_find_caller(struct g2h_inlining *inlining, const struct body *body,
+                                 uint32_t callee, const struct stack *stack, struct chain *best)
+{
+    for (size_t i = 0; i < body->calls.sites.count && inlining->work_left > 0; i++) {
+        const struct call_site *site = &body->calls.sites.data[i];
+        inlining->work_left--;
+        if (site->callee != callee)
+            continue;
+        const struct code_part *part = code_at(&body->code, site->behind - 1);
+        if (part && inlining_is_at(&body->code, part, &stack->calls[0]))
+            try_part(inlining, &body->code, part, code_at(&body->code, site->behind), stack, best);
+    }
+}
+
+/* Does the same with the function's calls of functions that allocate in one way. For the innermost
+ * frame, a dump has the line at the return address, which may be the next line already. */
+static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const struct body *body,
+                                         enum call_sites_allocator way, const struct stack *stack,
+                                         struct chain *best)
+{
+    for (size_t i = 0; i < body->calls.sites.count && inlining->work_left > 0; i++) {
+        const struct call_site *site = &body->calls.sites.data[i];
+        const struct code_part *behind = code_at(&body->code, site->behind);
+        enum call_sites_allocator allocator;
+        inlining->work_left--;
+        if (!behind || !inlining_is_at(&body->code, behind, &stack->calls[0]))
+            continue;
+        TRY(call_sites_allocator(&inlining->call_sites, site->callee, &inlining->read_left,
+                                 &allocator));
+        if (allocator == way)
+            try_part(inlining, &body->code, code_at(&body->code, site->behind - 1), behind, stack,
+                     best);
+    }
+    return NULL;
+}
+
+/* Does the same for the innermost frame. Stacks do not have runtime.mallocgc, and older ones not
+ * even newobject and the like, which call it for others. So the innermost function either calls
+ * mallocgc itself, as code of Go 1.27 does, or it calls one of these. */
+static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
+                                        const struct stack *stack, struct chain *best)
+{
+    TRY(find_allocation(inlining, body, ALLOCATES_ITSELF, stack, best));
+    if (best->shared == 0)
+        TRY(find_allocation(inlining, body, ALLOCATES_BY_CALL, stack, best));
+    return NULL;
+}
+
+/* Finds the calls that the stack's first call represents. callee is the function of the frame
+ * before, or MAP_NONE if it is not known. An indirect call does not have the callee in its
+ * instruction, so all of the code is searched if no call of callee fits. */
+static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, const struct body *body,
+                                             bool is_innermost, uint32_t callee,
+                                             const struct stack *stack, struct chain *best)
+{
+    if (is_innermost)
+        TRY(find_innermost(inlining, body, stack, best));
+    else if (callee != MAP_NONE)
+        inlining_find_caller(inlining, body, callee, stack, best);
+    if (best->shared == 0)
+        find_in_code(inlining, &body->code, stack, best);
+    return NULL;
+}
+
+/* Leaves a call unchanged that was not found in the code. Returns the number of calls, 1. */
+static size_t keep_call(struct g2h_call *call, const struct body *body)
+{
+    call->start_line = body ? body->code.start_line : 0;
+    call->behind = call->function;
+    call->is_inlined = false;
+    return 1;
+}
+
+/* Each frame of the stack that the code explains is replaced by the calls that it represents: an
+ * inlined call has no frame of its own. */
+struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_call *calls,
+                                      size_t *count)
+{
+    struct chain chain;
+    uint32_t callee = MAP_NONE;
+    for (size_t at = 0; at < *count;) {
+        const struct stack stack = {calls + at, *count - at};
+        const struct body *body;
+        TRY(find_body(inlining, calls[at].function, &body));
+        chain.count = chain.shared = 0;
+        if (body)
+            TRY(inlining_find_chain(inlining, body, at == 0, callee, &stack, &chain));
+        callee = body ? (uint32_t)body->code.index : MAP_NONE;
+        if (chain.shared == 0) {
+            at += keep_call(&calls[at], body);
+            continue;
+        }
+        memcpy(calls + at, chain.calls, chain.count * sizeof(*calls));
+        at += chain.count;
+        *count += chain.count - chain.shared;
+    }
+    return NULL;
 }

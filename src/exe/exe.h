@@ -4,23 +4,21 @@
  *
  * Queries use addresses of a process, so a caller has to find the executable's load addresses
  * (typing/exe_match.c does) and pass them to exe_bind(), which reads types and variables. From then
- * on the executable is constant.
- *
- *   exe                 the whole executable; exe/image/, exe/dwarf/ and exe/go/ read its parts
- *   inlining            from its code, which function is inlined where
- *   calls               the functions at an address, inlined ones first; what wrappers call
+ * on the executable is constant. exe/image/, exe/dwarf/ and exe/go/ read its parts. From its code,
+ * this also knows which function is inlined where, and what wrappers call.
  */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
 
 #include <go2heapsnapshot/exe.h>
 
-#include "exe/go/build_info.h"
 #include "exe/dwarf/dwarf_info.h"
-#include "exe/image/image.h"
+#include "exe/dwarf/scopes.h"
+#include "exe/go/build_info.h"
 #include "exe/go/pclntab.h"
 #include "exe/go/rtype.h"
-#include "exe/dwarf/scopes.h"
+#include "exe/go/static_words.h"
+#include "exe/image/image.h"
 #include "types/types.h"
 
 /* ---- before opening ---- */
@@ -36,7 +34,12 @@ bool exe_go_version(const char *path, struct text *version);
 /* ---- contents of the file ---- */
 
 const struct image *exe_image(const struct g2h_exe *exe);
+
 const struct pclntab *exe_pclntab(const struct g2h_exe *exe);
+
+/* Gets the index of the executable's functions by name, which is made at the first call. Errors:
+ * those of function_names_init(). */
+struct g2h_error *exe_function_names(struct g2h_exe *exe, const struct function_names **ret);
 
 /* Returns the release of Go that built the executable, "go1.27.4"; it is empty if unknown. */
 struct g2h_bytes exe_version(const struct g2h_exe *exe);
@@ -86,7 +89,8 @@ struct exe_process {
  * Error: G2H_ERROR_MEMORY; then the executable is as it was when it was opened. */
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process);
 
-/* Unbinds the executable from the process: it becomes as it was when it was opened. */
+/* Unbinds the executable from the process. What was read of it is kept for exe_bind(), in case that
+ * the next process needs the same. */
 void exe_unbind(struct g2h_exe *exe);
 
 /* Returns all types of the executable; there are none before exe_bind(). Those of descriptors come
@@ -108,6 +112,7 @@ uint64_t exe_types_start(const struct g2h_exe *exe);
 
 /* Return the number of functions, and the address in the process and the name of one. */
 uint64_t exe_function_count(const struct g2h_exe *exe);
+
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
 
 /* Finds the function that contains an address of the process, by name and address. Returns false if
@@ -122,13 +127,20 @@ bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_byt
  * 0, *ret has the function, but no line.
  */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
+
 uint64_t exe_lines_most(const struct g2h_exe *exe);
 
-/* Gets the distance of an address of the process from the first function. Returns false if it is
- * not known where the process has the code. */
-bool exe_text_offset(const struct g2h_exe *exe, uint64_t address, uint64_t *ret);
+/*
+ * Gets the evidence of the code of all functions about the words of data and bss. Reading them
+ * takes most of the time that a stripped executable costs: it is done at the first call, and kept,
+ * since it depends on the file alone. flow was made for this executable, and has read no function
+ * yet; what it may still read afterwards (flow->left) is the same after every call. Error:
+ * G2H_ERROR_MEMORY.
+ */
+struct g2h_error *exe_static_words(const struct g2h_exe *exe, struct flow *flow,
+                                   const struct static_words **ret);
 
-/* ---- calls: calls.c ---- */
+/* ---- calls: exe.c ---- */
 
 /* A function at an address, and the line that it is at. */
 struct exe_call {

@@ -5,10 +5,9 @@
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/scope.h"
+#include "base/memory.h"
 
 /* ==== calls ==== */
 

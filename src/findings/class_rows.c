@@ -6,8 +6,8 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
 #include "findings/path.h"
 
 /* ==== class_index ==== */

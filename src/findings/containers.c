@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 enum {
     HEAVY = 60,  /* percent of what a node holds that its heaviest child must have to be followed */
@@ -187,6 +187,42 @@ static bool has_on_path(const struct merged *merged, uint32_t node, uint32_t end
     return false;
 }
 
+/* Returns whether objects with the name of a class are a few steps below a recursive node, as the
+ * maps of the children are in a trie: on the way from one of its objects to the next. */
+static bool is_on_way(const struct containers *containers, uint32_t node, uint32_t class,
+                      unsigned steps)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (nodes[i].kind == MERGED_CLASS &&
+            (nodes[i].name == nodes[class].name ||
+             (steps > 1 && is_on_way(containers, i, class, steps - 1))))
+            return true;
+    return false;
+}
+
+/* Returns the uppermost node of a recursive structure whose objects lead to each other by maps or
+ * slices: the root of a trie, which is right above these. is_same: the uppermost one of the class
+ * of the node; else it may be such a map. */
+static uint32_t root_of(const struct containers *containers, uint32_t node, uint32_t top,
+                        bool is_same)
+{
+    enum { STEPS = 3 };
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    uint32_t root = node, at = node;
+    for (int i = 0; i < MOST_DEPTH && at != top && nodes[node].is_cyclic; i++) {
+        at = nodes[at].parent;
+        if (!is_class(containers, at))
+            break;
+        const bool is_alike = nodes[at].name == nodes[node].name;
+        if (!is_alike && !is_on_way(containers, node, at, STEPS))
+            break;
+        if (is_alike || !is_same)
+            root = at;
+    }
+    return root;
+}
+
 /* Returns the node where the recursive structure begins that a node is in, such as the root of a
  * B-tree for its items; the node itself if it is in none. Looks no further up than top. */
 static uint32_t structure_of(const struct containers *containers, uint32_t node, uint32_t top)
@@ -204,7 +240,9 @@ static uint32_t structure_of(const struct containers *containers, uint32_t node,
         if (is_in && above == top)
             break;
     }
-    return found;
+    if (has_slots(containers, node))
+        return found; /* the slices of a tree's branches are no entries of its root */
+    return root_of(containers, found, top, false);
 }
 
 /* Returns the uppermost node that a recursive structure, such as a tree, begins with: the objects
@@ -219,7 +257,7 @@ static uint32_t top_of_class(const struct containers *containers, uint32_t node,
     return at != top && nodes[at].is_cyclic && is_class(containers, above) &&
                    nodes[above].name == nodes[node].name
                ? above
-               : node;
+               : root_of(containers, node, top, true);
 }
 
 /* ---- parts ---- */
@@ -382,6 +420,19 @@ static void link_branches(const struct containers *containers, struct container_
     }
 }
 
+/* Returns whether a branch of one map, slice or sync.Map has as many objects as that has entries:
+ * each is of an entry then, as keys and values are. */
+static bool is_of_each(const struct containers *containers, uint32_t node, uint32_t branch,
+                       uint64_t entries)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data, *at = &nodes[node];
+    const uint64_t has = at->is_trie ? at->trie_entries : at->entries;
+    if (at->kind != MERGED_CLASS || at->count != 1 || has == 0 || !has_slots(containers, node))
+        return false;
+    const uint32_t part = part_in(containers, branch, entries);
+    return part != MERGED_NONE && are_as_many(nodes[part].count, has);
+}
+
 /* Returns whether a branch of a node is of the same entries as another one. An index without
  * pointers, such as a map of times by the same keys, cannot be linked: its number must do. */
 static bool is_of_entries(const struct containers *containers, uint32_t node, uint32_t branch,
@@ -391,6 +442,9 @@ static bool is_of_entries(const struct containers *containers, uint32_t node, ui
     struct container_links *links = containers->links;
     if (!is_as_many(containers, child, entries))
         return false;
+    if (is_of_each(containers, node, child, entries) &&
+        is_of_each(containers, node, branch, entries))
+        return true;
     if (links->node != node || links->branch != branch || links->entries != entries) {
         *links = (struct container_links){
             .node = node, .branch = branch, .entries = entries, .which = links->which};
@@ -438,8 +492,8 @@ static bool holds_only_entries(const struct containers *containers, uint32_t nod
            sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
 }
 
-/* Returns whether a node is right below a package, or below what names the groups that hold it
- * together: no object holds it alone. */
+/* Returns whether a node is right below a package or an island, or below what names the groups that
+ * hold it together: no object holds it alone. */
 static bool is_shared(const struct containers *containers, uint32_t node)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
@@ -448,6 +502,8 @@ static bool is_shared(const struct containers *containers, uint32_t node)
         return false;
     if (nodes[above].kind == MERGED_SYNTHETIC)
         return merged_kind_of(containers->merged, above) == G2H_NODE_PACKAGE;
+    if (merged_is_island(containers->merged, above))
+        return true;
     return nodes[nodes[above].parent].kind == MERGED_SYNTHETIC &&
            merged_kind_of(containers->merged, nodes[above].parent) == G2H_NODE_SEVERAL;
 }
@@ -473,15 +529,17 @@ void containers_find_beside(const struct containers *containers, const struct co
 {
     enum { LEAST = 100 /* divisor: the share of a container that a part has at least */ };
     const struct merged *merged = containers->merged;
-    const uint32_t top = containers_shared_above(containers, container->branch);
+    const uint32_t begin = container->node != MERGED_NONE ? container->node : container->branch,
+                   top = containers_shared_above(containers, begin);
     const uint64_t least = container->bytes / LEAST + 1;
     *ret_count = 0;
     if (top == MERGED_NONE)
         return;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const uint64_t weight = containers_weight(containers, i);
-        if (i == top || weight < least || merged->nodes.data[i].is_garbage ||
-            !is_shared(containers, i) || !may_be_beside(containers, i, container->entries))
+        if (i == top || merged->nodes.data[i].parent == top || weight < least ||
+            merged->nodes.data[i].is_garbage || !is_shared(containers, i) ||
+            !may_be_beside(containers, i, container->entries))
             continue;
         uint32_t at = *ret_count;
         while (at > 0 && containers_weight(containers, ret[at - 1]) < weight)
@@ -671,6 +729,14 @@ static void take_channel(const struct containers *containers, uint32_t top, stru
     ret->bytes = containers_weight(containers, at);
 }
 
+/* Returns whether a node is several words of a variable, as those of an array: not one of them is
+ * the container, but the variable. */
+static bool is_words(const struct containers *containers, uint32_t node)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    return nodes[node].kind == MERGED_VARIABLE && nodes[node].count > 1;
+}
+
 /* Sets the node of a container, and its bytes to all that this retains, unless much of that is
  * something else. Climbs as long as what is above is parts of the same entries. */
 static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
@@ -691,6 +757,12 @@ static void find_container(const struct containers *containers, uint32_t top, st
         const uint64_t all = containers_weight(containers, at);
         if (i > 0 && is_class(containers, at) && nodes[at].count != holders)
             break;
+        if (i > 0 && is_words(containers, ret->node) && ret->is_all &&
+            all <= ret->bytes / 100 * (100 + SAME)) {
+            ret->branch = branch;
+            ret->node = at;
+            ret->bytes = all;
+        }
         if (i > 0 && ret->is_all && all <= ret->bytes / 100 * (100 + SAME))
             continue; /* nothing more is up here */
         const uint64_t sum = sum_of_parts(containers, at, branch, ret->entries);
@@ -733,18 +805,46 @@ static int says(const struct containers *containers, uint32_t node)
     return merged_form(containers->merged, node) != G2H_FORM_OTHER;
 }
 
+/* Returns whether a class is the exported type of a package of which the other one is not: a user
+ * of database/sql knows sql.Stmt, and not sql.driverStmt. */
+static bool is_public_of(const struct containers *containers, uint32_t node, uint32_t other)
+{
+    size_t size, other_size, length, other_length;
+    const char *name = merged_name(containers->merged, node, &size), *package,
+               *of = merged_name(containers->merged, other, &other_size), *other_package;
+    package_of_class(name, size, &package, &length);
+    package_of_class(of, other_size, &other_package, &other_length);
+    if (package != name || other_package != of || length != other_length ||
+        memcmp(name, of, length) != 0 || size < length + 2 || other_size < length + 2)
+        return false;
+    const char first = name[length + 1], other_first = of[length + 1];
+    return first >= 'A' && first <= 'Z' && other_first >= 'a' && other_first <= 'z';
+}
+
+/* Sets *best to the class of a part right below a node, or below a map or slice there, whose name
+ * says more about an entry. */
+static void name_by_parts(const struct containers *containers, uint32_t node, uint64_t entries,
+                          unsigned depth, uint32_t *best)
+{
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling) {
+        const uint32_t part = part_in(containers, i, entries);
+        const int more =
+            part == MERGED_NONE ? -1 : says(containers, part) - says(containers, *best);
+        if (more > 0 || (more == 0 && is_public_of(containers, part, *best)))
+            *best = part;
+        const uint32_t class = below_variables(containers->merged, i);
+        if (depth > 0 && class != MERGED_NONE && has_slots(containers, class))
+            name_by_parts(containers, class, entries, depth - 1, best);
+    }
+}
+
 /* Returns the class of a part whose name says more about an entry than the entry's own. */
 static uint32_t name_of_part(const struct containers *containers, const struct container *container)
 {
-    const struct merged_node *nodes = containers->merged->nodes.data;
     uint32_t best = container->named;
-    if (container->node == MERGED_NONE)
-        return best;
-    for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling) {
-        const uint32_t part = part_in(containers, i, container->entries);
-        if (part != MERGED_NONE && says(containers, part) > says(containers, best))
-            best = part;
-    }
+    if (container->node != MERGED_NONE)
+        name_by_parts(containers, container->node, container->entries, 1, &best);
     return best;
 }
 

@@ -99,8 +99,11 @@ static void stack_index_deinit(struct stack_index *index)
  * without it. */
 struct g2h_error *findings_merge(struct findings *findings)
 {
-    TRY(merged_make(findings->view, findings->dominators, findings->threads,
-                    !findings->base && !findings->is_of_series, &findings->merged));
+    enum merged_islands which = findings->base ? MERGED_ISLANDS_ALL : MERGED_ISLANDS_SEVERAL;
+    if (findings->is_of_series)
+        which = MERGED_ISLANDS_NONE;
+    TRY(merged_make(findings->view, findings->dominators, findings->threads, which,
+                    &findings->merged));
     TRY(length_note_all(&findings->merged));
     const uint32_t garbage = findings_find_kind(findings, G2H_NODE_UNREACHABLE);
     const struct merged_node none = {0}, *root = findings_node(findings, 0),
@@ -125,6 +128,7 @@ void findings_deinit(struct findings *findings)
     g2h_windows_destroy(findings->windows);
     free(findings->growth.data);
     waste_deinit(&findings->waste);
+    pages_deinit(&findings->pages);
     stack_index_deinit(&findings->stacks);
     g2h_dominators_destroy(findings->own);
 }

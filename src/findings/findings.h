@@ -6,28 +6,38 @@
  * output/report, choose and format them. Sizes are bytes. Two kinds of nodes occur: those of the
  * view, and those of the merged tree (merged.h), in which similar nodes of the view are one node.
  *
- *   containers    what has many of something, as a logical container with its entries and parts
- *   length        how many entries a map, a slice, a channel … has by its own count
- *   merged        nodes of the view, rankings, the tree of dominators with similar nodes merged,
- * and the packages of classes suspects      the parts of it to look at first, and the details of
- * each: its heaviest object, whether one holder has most keys          which keys of maps hold most
- * of it; the entries of a map by key; the spread of a class's values pinned        what is only in
- * slots that no slice uses; arrays that pointers to single elements keep allocated     who
- * allocated it, by the stacks of the heap profile growth        by how much each node has grown
- * since another heap trend         the course of each place over a series of heaps class_rows sums
- * by class, the objects that retain most, structs and their layouts; indexes of a heap that is
- * queried repeatedly goroutines    goroutines by place, their stacks; those that can never run
- * again; what deferred calls hold; finalizers and cleanups that never run, or wait for others
- *   stack_places  where goroutines of a place are
- *   patterns      what goroutines at well-known locations mean
- *   labels_of     the labels of goroutines, and what those with each value retain
- *   memory_use    what the process has from the system; what points to memory outside of the heap
- *   waste         unused memory: in slices, maps, substrings, spans, duplicate strings, rounding
- * and padding path          the path to an object, as a Go expression, written and read, and who
- * points there
- *   lookup        what a user asks for: a class, an object, a part of one, a node of the tree
- *   variable_part the memory that a Go expression leads to, value by value; similar names
- *   public        what users of the library ask for
+ *   containers          what has many of something, as a logical container with its entries and
+ *                       parts
+ *   length              how many entries a map, a slice, a channel … has by its own count
+ *   merged              nodes of the view, rankings, the tree of dominators with similar nodes
+ *                       merged, and the packages of classes
+ *   suspects            the parts of it to look at first, and the details of each: its heaviest
+ *                       object, whether one holder has most
+ *   keys                which keys of maps hold most of it; the entries of a map by key; the spread
+ *                       of a class's values
+ *   pinned              what is only in slots that no slice uses; arrays that pointers to single
+ *                       elements keep
+ *   allocated           who allocated it, by the stacks of the heap profile
+ *   growth              by how much each node has grown since another heap
+ *   trend               the course of each place over a series of heaps
+ *   class_rows          sums by class, the objects that retain most, structs and their layouts;
+ *                       indexes of a heap that is queried repeatedly
+ *   goroutines          goroutines by place, their stacks; those that can never run again; what
+ *                       deferred calls hold; finalizers and cleanups that never run, or wait for
+ *                       others; labels, and what goroutines with each value retain
+ *   ages                since when the objects of a suspect live, and what that says
+ *   patterns            where goroutines of a place are, and what those at well-known locations
+ *                       mean
+ *   memory_use          what the process has from the system; what points to memory outside of the
+ *                       heap
+ *   retained_pages      what emptying a holder would give back
+ *   waste               unused memory: in slices, maps, substrings, spans, duplicate strings,
+ *                       rounding and padding
+ *   path                the path to an object, as a Go expression, written and read, and who points
+ *                       there
+ *   lookup              what a user asks for: a class, an object, a part of one, a node of the tree
+ *   variable_part       the memory that a Go expression leads to, value by value; similar names
+ *   public              what users of the library ask for
  *
  * All functions that return an error fail with G2H_ERROR_MEMORY only, unless their header says
  * otherwise. A structure with a _deinit() is passed to it in any case, once it is {0}.
@@ -38,16 +48,17 @@
 #include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "findings/allocated.h"
 #include "findings/growth.h"
 #include "findings/merged.h"
 #include "findings/path.h"
 #include "findings/pinned.h"
+#include "findings/retained_pages.h"
 #include "findings/waste.h"
 
-/* The goroutines by their places: stack_places.h. */
+/* The goroutines by their places: patterns.h. */
 struct stack_index {
     uint32_t
         *first;     /* by node of merged: where its goroutines begin in list; one more at the end */
@@ -73,6 +84,7 @@ struct findings {
     struct g2h_windows *windows; /* NULL, unless waste is wanted */
     struct stale stale;          /* nothing, unless there are windows */
     struct waste waste;
+    struct pages pages;      /* nothing until pages_find() */
     struct paths *paths;     /* for one thread at a time */
     const struct held *held; /* NULL, unless the heap is queried repeatedly: held_make() */
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/length.h"
 #include "findings/path.h"
 
@@ -279,7 +279,7 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
     base->totals.name = strdup(name);
     TRY_MEMORY(base->totals.name);
     TRY(g2h_view_dominators(view, &dominators));
-    struct g2h_error *error = merged_make(view, dominators, threads, false, &merged);
+    struct g2h_error *error = merged_make(view, dominators, threads, MERGED_ISLANDS_ALL, &merged);
     if (!error)
         error = length_note_all(&merged);
     if (!error) {
@@ -494,9 +494,9 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
 static double share_of_new(const struct growth_sums *sums, int of, int64_t grown)
 {
     const int64_t moved = sums->gained[of] - (grown > 0 ? grown : 0);
-    return moved >= sums->filled[of] ? 0
-           : moved <= 0              ? 1
-                                     : 1 - (double)moved / (double)sums->filled[of];
+    if (moved >= sums->filled[of])
+        return 0;
+    return moved <= 0 ? 1 : 1 - (double)moved / (double)sums->filled[of];
 }
 
 static const struct growth_sums *sums_of(const struct growth_classes *classes,

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/id_hash.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/map.h"
 #include "findings/class_rows.h"
 #include "findings/path.h"
 

@@ -6,7 +6,8 @@
 
 #include <go2heapsnapshot/values.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "findings/variable_part.h"
 
 enum { LEAST_SLICE = 1000 /* divisor: the share of the heap of a slice whose length is noted */ };
 
@@ -77,8 +78,32 @@ static bool read_slice(const struct g2h_view *view, struct g2h_values *values,
     return found == 1;
 }
 
+/* Reads the length of a slice that is a part of a variable, which an expression names:
+ * main.dispatcher.retry.elems. An expression that cannot be read is not known. */
+static struct g2h_error *read_part(const struct findings *findings, const char *name,
+                                   const struct g2h_node *array, struct length *ret)
+{
+    _cleanup_(variable_part_deinit) struct variable_part part = {.is_value = false};
+    struct g2h_text text = {0};
+    struct g2h_content content;
+    bool begins;
+    struct g2h_error *error = variable_part_read(findings, name, &begins, &part);
+    if (error && error->code == G2H_ERROR_NOT_FOUND) {
+        g2h_error_destroy(error);
+        return NULL;
+    }
+    if (error || !begins || !part.is_value || part.value.kind != G2H_VALUE_SLICE)
+        return error;
+    g2h_value_content(findings->view, &part.value, &text, &content);
+    g2h_text_deinit(&text);
+    if (content.has_length && content.target >= array->address &&
+        content.target - array->address < array->size)
+        *ret = (struct length){"slice", content.length};
+    return NULL;
+}
+
 /* Finds the length of a slice in what holds its array: an object, or the variable that the path is
- * the name of. */
+ * the name of, or a part of. */
 static struct g2h_error *find_slice(const struct findings *findings, struct g2h_values *values,
                                     const struct g2h_node *array, uint32_t node,
                                     const struct text *path, struct length *ret)
@@ -95,7 +120,7 @@ static struct g2h_error *find_slice(const struct findings *findings, struct g2h_
         _cleanup_free_ char *name = strndup(path->data, path->size);
         TRY_MEMORY(name);
         if (g2h_location_of_variable(findings->view, name, &location) != G2H_VARIABLE_FOUND)
-            return NULL;
+            return read_part(findings, name, array, ret);
         g2h_values_begin_at(values, &location);
     }
     if (read_slice(findings->view, values, array, &ret->count))
@@ -229,6 +254,37 @@ static bool read_map(const struct g2h_view *view, struct g2h_values *values,
         return false;
     *ret ^= count->value.kind == G2H_VALUE_INT ? sign : 0;
     return *ret < sign;
+}
+
+struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line, uint64_t *ret)
+{
+    const struct merged *merged = &findings->merged;
+    _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
+    struct map_count count = {.is_known = false};
+    struct g2h_location map;
+    struct g2h_node read, first;
+    uint64_t sum = 0, length;
+    *ret = 0;
+    if (merged_form(merged, line) != G2H_FORM_MAP || g2h_view_is_redacted(findings->view))
+        return NULL;
+    TRY(g2h_values_create(findings->view, &values));
+    g2h_view_brief(findings->view, merged->nodes.data[line].example, &first);
+    for (uint32_t i = 1; i < merged->of_count; i++) {
+        const uint32_t node =
+            merged->of[i] == line ? g2h_dominators_node(findings->dominators, i) : UINT32_MAX;
+        if (node == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, node, &read);
+        if (read.name != first.name)
+            continue; /* memory of a map */
+        if (read.object == UINT32_MAX ||
+            !g2h_location_of_object(findings->view, read.object, &map) ||
+            !read_map(findings->view, values, &map, &count, &length))
+            return NULL;
+        sum += length;
+    }
+    *ret = sum;
+    return NULL;
 }
 
 /* The example of a node that is one object is this object: memory of a map is no example. */

@@ -26,6 +26,10 @@ struct length {
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret);
 
+/* Sums up the entries of all maps that are merged in a node. *ret becomes 0 if it is not of maps,
+ * or if one of them does not say how many it has. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line, uint64_t *ret);
+
 /* Notes in each node of merged that is one container how many entries that has. Errors:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *length_note_all(struct merged *merged);

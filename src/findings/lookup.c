@@ -7,8 +7,8 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/error.h"
 #include "base/port.h"
-#include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/findings.h"
 #include "findings/merged.h"
@@ -226,13 +226,13 @@ static void find_group(const struct findings *findings, const char *asked, struc
 /* Finds the object that an expression leads to; ret->node is UINT32_MAX if it leads to none: see
  * expression_read(). */
 static struct g2h_error *find_by_expression(const struct findings *findings, const char *asked,
-                                            bool without_owner, struct lookup *ret,
+                                            enum expression_owner owner, struct lookup *ret,
                                             struct text *longer)
 {
     struct g2h_node node;
     ret->kind = LOOKUP_OBJECT;
-    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, without_owner,
-                        &ret->node, longer));
+    TRY(expression_read(findings->view, paths_edges(findings->paths), asked, owner, &ret->node,
+                        longer));
     if (ret->node == UINT32_MAX)
         return NULL;
     g2h_view_brief(findings->view, ret->node, &node);
@@ -247,7 +247,7 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
                                                 bool *ret_found)
 {
     _cleanup_(text_deinit) struct text own = {0};
-    TRY(find_by_expression(findings, asked, false, ret, longer));
+    TRY(find_by_expression(findings, asked, EXPRESSION_OWNER_SAID, ret, longer));
     *ret_found = ret->node != UINT32_MAX;
     if (*ret_found)
         return NULL;
@@ -255,7 +255,8 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
     text_append_string(&own, asked);
     text_append(&own, "", 1);
     TRY_MEMORY(!own.failed);
-    TRY(find_by_expression(findings, own.data, false, ret, longer->size > 0 ? NULL : longer));
+    TRY(find_by_expression(findings, own.data, EXPRESSION_OWNER_SAID, ret,
+                           longer->size > 0 ? NULL : longer));
     *ret_found = ret->node != UINT32_MAX;
     if (*ret_found)
         return NULL;
@@ -263,7 +264,8 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
     if (!error || error->code != G2H_ERROR_NOT_FOUND)
         return error;
     /* A local variable may have the same name. */
-    struct g2h_error *other = find_by_expression(findings, asked, true, ret, NULL);
+    struct g2h_error *other =
+        find_by_expression(findings, asked, EXPRESSION_OWNER_LEFT_OUT, ret, NULL);
     *ret_found = !other && ret->node != UINT32_MAX;
     g2h_error_destroy(*ret_found || other ? error : other);
     return *ret_found || other ? other : error;
@@ -355,7 +357,8 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
     TRY(find_classes(&classes, asked, END, PART, &found));
     if (found.count > 0)
         return lookup_set_class(findings, asked, &found, ret);
-    TRY(find_by_expression(findings, asked, true, ret, NULL)); /* a local variable's */
+    TRY(find_by_expression(findings, asked, EXPRESSION_OWNER_LEFT_OUT, ret,
+                           NULL)); /* a local variable's */
     if (ret->node != UINT32_MAX)
         return NULL;
     if (longer.size > 0)
@@ -383,7 +386,7 @@ static struct g2h_error *find_object(const struct findings *findings, const char
     const bool is_address = errno == 0 && *end == '\0' && asked[2] != '\0';
     if (!is_address || !g2h_heap_find(heap, address, &object)) {
         /* 0x574f20[3], by a variable's address */
-        TRY(find_by_expression(findings, asked, false, ret, NULL));
+        TRY(find_by_expression(findings, asked, EXPRESSION_OWNER_SAID, ret, NULL));
         if (ret->node != UINT32_MAX)
             return NULL;
     }

@@ -5,10 +5,10 @@
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
+#include "base/memory.h"
 #include "base/strings.h"
 #include "findings/path.h"
 

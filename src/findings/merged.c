@@ -7,7 +7,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "findings/findings.h"
@@ -189,9 +189,12 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
             i = close ? (size_t)(close - text) : i + 1;
             continue;
         }
-        const size_t others = skip_others(text, size, i), part = end > i      ? end - i
-                                                                 : others > i ? others - i
-                                                                              : 1;
+        const size_t others = skip_others(text, size, i);
+        size_t part = 1;
+        if (end > i)
+            part = end - i;
+        else if (others > i)
+            part = others - i;
         text_append(numberless, text + i, part);
         i += part;
     }
@@ -225,9 +228,8 @@ static struct g2h_error *numberless_name(struct merging *merging, uint32_t name,
 
 static uint32_t merged_name_of(const struct merging *merging, const struct g2h_node *node)
 {
-    return node->kind == G2H_NODE_TEXT   ? merging->texts
-           : node->name != G2H_NAME_NONE ? node->name
-                                         : merging->texts;
+    const bool has_name = node->kind != G2H_NODE_TEXT && node->name != G2H_NAME_NONE;
+    return has_name ? node->name : merging->texts;
 }
 
 /* Returns whether the objects that a node alone holds are called by the edges that lead to them. */
@@ -294,6 +296,9 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
     struct g2h_edge edge;
     struct g2h_node read;
     g2h_view_brief(merging->view, node, &read);
+    if (read.kind == G2H_NODE_VARIABLE &&
+        (g2h_view_name_uses(merging->view, read.name) & G2H_NAME_OF_LINKS) != 0)
+        return NULL; /* see enter_map() */
     const uint32_t package =
         read.kind == G2H_NODE_VARIABLE ? g2h_dominators_of(merging->dominators, node) : node;
     const uint64_t synthetic = g2h_view_account(merging->view)->synthetic_nodes;
@@ -509,7 +514,7 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
  * of their own: a node below the package that is called after its variables.
  *
  * Only classes are examined of which there is much right below a package, and only if others than
- * the same variables hold their objects are there islands.
+ * the same variables hold their objects are there islands; or, in trees that are compared, always.
  */
 
 enum {
@@ -650,8 +655,8 @@ static struct g2h_error *unite(struct islands *islands)
     return NULL;
 }
 
-/* Finds the islands of each class, and which classes have several. */
-static struct g2h_error *list_islands(struct islands *islands)
+/* Finds the islands of each class, and which classes have at least so many. */
+static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
 {
     const struct merging *merging = islands->merging;
     uint32_t known;
@@ -671,7 +676,7 @@ static struct g2h_error *list_islands(struct islands *islands)
     }
     for (size_t i = 0; i < islands->classes.count; i++) {
         const struct shared_class *class = &islands->classes.data[i];
-        if (class->islands < 2 || class->islands > ISLANDS_MOST)
+        if (class->islands < least || class->islands > ISLANDS_MOST)
             continue;
         for (uint32_t at = class->first; at != UINT32_MAX; at = islands->roots.data[at].next)
             TRY_MEMORY(map_put(&islands->split, islands->roots.data[at].number, 0, &known));
@@ -745,8 +750,8 @@ static struct g2h_error *name_islands(struct islands *islands)
     return NULL;
 }
 
-/* Finds the islands, if there are any. */
-static struct g2h_error *find_islands(struct merging *merging)
+/* Finds the islands of the classes that have at least so many. */
+static struct g2h_error *find_islands(struct merging *merging, uint32_t least)
 {
     _cleanup_(islands_deinit) struct islands islands = {.merging = merging};
     bool has_shared;
@@ -759,7 +764,7 @@ static struct g2h_error *find_islands(struct merging *merging)
     islands.united = large_alloc(merging->count, sizeof(uint32_t));
     TRY_MEMORY(islands.top && islands.united);
     TRY(unite(&islands));
-    TRY(list_islands(&islands));
+    TRY(list_islands(&islands, least));
     if (islands.split.count == 0)
         return NULL;
     merging->islands = large_alloc(merging->count, sizeof(uint32_t));
@@ -779,12 +784,26 @@ static struct g2h_error *enter_island(struct merging *merging, uint32_t node, ui
     return NULL;
 }
 
+/* Returns whether a class is one that only the code of generic functions has, which several types
+ * share: the memory that such code allocates for a map[string]int has the type of a
+ * map[go.shape.string]go.shape.int. */
+static bool is_of_shape(const struct g2h_view *view, uint32_t name)
+{
+    static const char shape[] = "go.shape.";
+    size_t size;
+    const char *text = g2h_view_name(view, name, &size);
+    return memmem(text, size, shape, sizeof(shape) - 1) != NULL;
+}
+
 /* Returns whether an object counts as part of the map that parent is the node of. */
 static bool merged_is_of_map(const struct merging *merging, uint32_t name, uint32_t parent)
 {
     const struct merged_node *node = &merging->merged->nodes.data[parent];
     return node->kind == MERGED_CLASS && findings_is_entries(merging->view, name) &&
-           g2h_view_is_map_of(merging->view, node->name, name);
+           (g2h_view_is_map_of(merging->view, node->name, name) ||
+            (node->name < merging->merged->view_names &&
+             g2h_view_class_form(merging->view, node->name) == G2H_FORM_MAP &&
+             is_of_shape(merging->view, name)));
 }
 
 /* Returns whether an object is a part of a sync.Map: an inner node or an entry; until Go 1.23 the
@@ -874,8 +893,28 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
     }
     merged->nodes.data[into].is_trie = true;
     merged->nodes.data[into].entries += is_trie_entry(merging, one->name);
+    merged->nodes.data[into].trie_entries +=
+        one->name < merged->view_names &&
+        g2h_view_runtime_class(merging->view, one->name) == G2H_RUNTIME_TRIE_ENTRY;
     merged->nodes.data[into].bytes += one->size;
     one->merged = into;
+    return NULL;
+}
+
+/* Sets *parent to the map, if it is the node of a variable that is a sync.Map: whatever both of the
+ * maps in it have, such as keys, is its own. */
+static struct g2h_error *enter_map(struct merging *merging, uint32_t above, uint32_t *parent)
+{
+    static const char map[] = "sync.Map";
+    struct merged *merged = merging->merged;
+    const uint32_t of = merging->by_number[above].name;
+    uint32_t name;
+    if (merged->nodes.data[*parent].kind != MERGED_SYNTHETIC || of >= merged->view_names ||
+        (g2h_view_name_uses(merging->view, of) & G2H_NAME_OF_LINKS) == 0)
+        return NULL;
+    TRY(own_name(merged, map, sizeof(map) - 1, &name));
+    TRY(node_below(merging, *parent, name, MERGED_CLASS, parent));
+    merged->nodes.data[*parent].is_trie = true;
     return NULL;
 }
 
@@ -900,7 +939,9 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
         TRY(enter_island(merging, node, number, &parent));
     if (!object)
         TRY(numberless_name(merging, name, &name));
-    else if (merged->nodes.data[merging->by_number[above].merged].kind == MERGED_SYNTHETIC)
+    else
+        TRY(enter_map(merging, above, &parent));
+    if (object && merged->nodes.data[merging->by_number[above].merged].kind == MERGED_SYNTHETIC)
         TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
     struct merged_node *into = &merged->nodes.data[one->merged];
@@ -952,9 +993,9 @@ static int merged_compare_places(const void *a, const void *b)
         return one->depth < other->depth ? -1 : 1;
     if (one->example != other->example)
         return one->example < other->example ? -1 : 1;
-    return one->parent_example < other->parent_example   ? -1
-           : one->parent_example > other->parent_example ? 1
-                                                         : 0;
+    if (one->parent_example != other->parent_example)
+        return one->parent_example < other->parent_example ? -1 : 1;
+    return 0;
 }
 
 /* Sets the sort key of each node. Parents come before their children, so a parent's depth is
@@ -1081,7 +1122,7 @@ static void merging_deinit(struct merging *merging)
  * dominators, the merged nodes, their sums. */
 static struct g2h_error *merge_dominators(struct merged *merged,
                                           const struct g2h_dominators *dominators, unsigned threads,
-                                          bool has_islands)
+                                          enum merged_islands which)
 {
     static const char texts[] = "(string)";
     _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
@@ -1097,8 +1138,9 @@ static struct g2h_error *merge_dominators(struct merged *merged,
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));
     TRY(forget_ends(&merging));
-    if (has_islands && g2h_view_is_typed(merged->view)) /* else variables have no names */
-        TRY(find_islands(&merging));
+    if (which != MERGED_ISLANDS_NONE &&
+        g2h_view_is_typed(merged->view)) /* else variables have no names */
+        TRY(find_islands(&merging, which == MERGED_ISLANDS_ALL ? 1 : 2));
     TRY(merge_all(&merging));
     TRY(keep_nodes(&merging));
     TRY(add_samples(&merging));
@@ -1108,10 +1150,10 @@ static struct g2h_error *merge_dominators(struct merged *merged,
 }
 
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                              unsigned threads, bool has_islands, struct merged *ret)
+                              unsigned threads, enum merged_islands which, struct merged *ret)
 {
     *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
-    struct g2h_error *error = merge_dominators(ret, dominators, threads, has_islands);
+    struct g2h_error *error = merge_dominators(ret, dominators, threads, which);
     if (error)
         merged_deinit(ret);
     return error;

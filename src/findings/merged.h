@@ -57,6 +57,8 @@ struct merged_node {
     uint64_t count;     /* of objects, or of nodes that are not objects */
     uint64_t entries;   /* of one map, slice, channel, list or sync.Map: how many it has by its own
                            count; 0: not known (length.h) */
+    uint64_t
+        trie_entries;   /* of sync.Maps: entries, with those of before Go 1.24 that are deleted */
     uint64_t bytes;     /* the size of this node alone */
     uint64_t retained;  /* the size of this node and of all nodes below it */
     uint64_t untouched; /* bytes of retained that take no memory: never written to */
@@ -78,12 +80,15 @@ struct merged {
                 that the object is merged in; MERGED_NONE: it is in none */
 };
 
-/* Merges the dominators of a view, on threads threads (0: one per processor). has_islands: islands
- * have nodes of their own; not if the tree is compared with that of another heap, where there may
- * be others. It takes 16 bytes per node of the view while it runs, and 12 more to find islands, and
- * 4 that stay. The caller passes *ret to merged_deinit(). Errors: G2H_ERROR_MEMORY. */
+/* Which islands have nodes of their own: those of several of one class; or, if the tree is compared
+ * with that of another heap, all, because there may be another one of the class there. */
+enum merged_islands { MERGED_ISLANDS_NONE, MERGED_ISLANDS_SEVERAL, MERGED_ISLANDS_ALL };
+
+/* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
+ * node of the view while it runs, and 12 more to find islands, and 4 that stay. The caller passes
+ * *ret to merged_deinit(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                              unsigned threads, bool has_islands, struct merged *ret);
+                              unsigned threads, enum merged_islands which, struct merged *ret);
 
 void merged_deinit(struct merged *merged);
 

@@ -9,8 +9,8 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/error.h"
 #include "base/port.h"
-#include "base/scope.h"
 #include "findings/class_rows.h"
 #include "findings/findings.h"
 #include "findings/merged.h"
@@ -191,8 +191,9 @@ bool expression_hides(const struct g2h_view *view, uint32_t node)
     return findings_is_entries(view, read.name);
 }
 
-/* Returns whether paths leave out the pointers of a node, a part of a sync.Map; or, of the class
- * with this name, which sync.Map has until Go 1.23, also those of the values that it points to. */
+/* Returns whether paths leave out the pointers of a node, a part of a sync.Map, or a variable that
+ * is one; or, of the class with this name, which sync.Map has until Go 1.23, also those of the
+ * values that it points to. */
 static bool is_link(const struct g2h_view *view, uint32_t node)
 {
     struct g2h_node read;
@@ -444,7 +445,8 @@ static void expression_append_first(const struct g2h_view *view, struct g2h_edge
     size_t size;
     const char *name = g2h_view_name(view, edge->name, &size);
     append_root(view, edge->source, text, whose);
-    if ((is_frame || !expression_hides(view, edge->target)) && !append_unnamed(name, size, text))
+    if ((is_frame || !expression_hides(view, edge->target)) && !is_link(view, edge->source) &&
+        !append_unnamed(name, size, text))
         expression_append_edge(view, edges, edge, text); /* a frame may have a map's header */
     if (is_frame)
         split_argument(text, whose);
@@ -577,7 +579,9 @@ struct reading {
     size_t size, owner_size;
     uint32_t synthetic;
     uint64_t followed;
-    bool all_that_lead, any_owner;
+    bool all_that_lead;
+    enum expression_owner wanted;
+    bool lacks_any; /* edges that lead have been left out */
     VECTOR(struct reached) reached;
     struct map seen;         /* hash of what is reached → its index */
     struct text name, whose; /* of the edge that is tried */
@@ -628,11 +632,11 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 {
     while (reading->found == UINT32_MAX && reading->followed < EXPRESSION_READ_MOST_EDGES &&
            g2h_edges_next(reading->edges, ret)) {
+        const bool leads = g2h_edge_leads(ret->flags), is_weak = (ret->flags & G2H_EDGE_WEAK) != 0;
         reading->followed++;
-        if ((reading->all_that_lead ? g2h_edge_leads(ret->flags)
-                                    : (ret->flags & G2H_EDGE_WEAK) == 0) &&
-            ret->target >= reading->synthetic)
+        if ((reading->all_that_lead ? leads : !is_weak) && ret->target >= reading->synthetic)
             return true;
+        reading->lacks_any |= leads && ret->target >= reading->synthetic;
     }
     return false;
 }
@@ -674,6 +678,18 @@ static struct g2h_error *expression_enter(struct reading *reading, const struct 
                                                   : expression_add(reading, edge->target, at);
 }
 
+/* Returns whether the variable that an edge of a root names has the owner that is wanted. */
+static bool is_of_owner(const struct reading *reading)
+{
+    const struct text *whose = &reading->whose;
+    const bool is_same =
+        whose->size == reading->owner_size &&
+        memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
+    if (reading->owner_size > 0 || reading->wanted == EXPRESSION_OWNER_SAID)
+        return is_same;
+    return reading->wanted == EXPRESSION_OWNER_ANY || whose->size > 0;
+}
+
 /* Follows the edges of a root whose names begin the expression. */
 static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
@@ -685,10 +701,7 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
         name->size = whose->size = 0;
         expression_append_first(reading->view, reading->edges, &edge, name, whose);
         TRY_MEMORY(!name->failed && !whose->failed);
-        const bool is_of_owner =
-            whose->size == reading->owner_size &&
-            memcmp(whose->size > 0 ? whose->data : "", reading->owner, whose->size) == 0;
-        if ((is_of_owner || reading->any_owner) && name->size <= reading->size &&
+        if (is_of_owner(reading) && name->size <= reading->size &&
             memcmp(name->size > 0 ? name->data : "", reading->text, name->size) == 0)
             TRY(expression_enter(reading, &edge, name->size));
         else if (whose->size == 0)
@@ -779,8 +792,8 @@ static struct g2h_error *read_along(struct reading *reading)
 /* Of many goroutines with a variable of one name, one that holds what the expression leads to is
  * meant, and not one whose variable leads there by a pointer that holds nothing. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, bool without_owner, uint32_t *ret,
-                                  struct text *longer)
+                                  const char *expression, enum expression_owner owner,
+                                  uint32_t *ret, struct text *longer)
 {
     _cleanup_(reading_deinit) struct reading reading = {
         .view = view,
@@ -788,10 +801,14 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .owner = "",
         .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
         .found = UINT32_MAX,
+        .wanted = owner,
         .longer = longer};
     split_owner(&reading, expression);
-    reading.any_owner = without_owner && reading.owner_size == 0;
-    for (int i = 0; i < 2 && reading.found == UINT32_MAX; i++) {
+    *ret = UINT32_MAX;
+    if (owner == EXPRESSION_OWNER_LEFT_OUT && reading.owner_size > 0)
+        return NULL;
+    /* The second search finds nothing else if the first one has left nothing out. */
+    for (int i = 0; i < 2 && reading.found == UINT32_MAX && (i == 0 || reading.lacks_any); i++) {
         reading.all_that_lead = i > 0;
         reading.reached.count = 0;
         map_deinit(&reading.seen);
@@ -939,11 +956,14 @@ static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32
                                       enum path_target target, int number, bool *ret_found)
 {
     struct path_search *search = &paths->from_roots[number];
-    const bool is_less = number == LESS_OWN;
+    enum path_scope scope = (enum path_scope)number;
+    uint32_t most = MOST_VISITED;
+    if (number == LESS_OWN) {
+        scope = PATH_OWN;
+        most /= LESS;
+    }
     if (!search->view)
-        TRY(path_search_begin(search, paths->view, paths->edges, from,
-                              is_less ? PATH_OWN : (enum path_scope)number,
-                              is_less ? MOST_VISITED / LESS : MOST_VISITED));
+        TRY(path_search_begin(search, paths->view, paths->edges, from, scope, most));
     return path_find(paths, search, to, target, ret_found);
 }
 

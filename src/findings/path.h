@@ -129,18 +129,25 @@ size_t expression_without_line(const char *name, size_t size);
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text);
 
+/* The owner of a variable, "(local of main.serve)", in an expression that is read: the expression
+ * says it if the variable has one; or may do without; or does without, and the variable has one. */
+enum expression_owner {
+    EXPRESSION_OWNER_SAID,
+    EXPRESSION_OWNER_ANY,
+    EXPRESSION_OWNER_LEFT_OUT,
+};
+
 /*
  * Finds the node that an expression leads to: one that expression_append() has written, with its
  * owner in brackets if it has one, but without an ellipsis. If several variables or paths have the
  * same expression, as locals of goroutines in one place do, finds one of them. *ret becomes
  * UINT32_MAX if none matches, or if the search exceeds its limits. If the expression then is a part
  * of a variable or an object that is no object of its own, appends to longer, unless it is NULL,
- * the expression of something that the part leads to. without_owner: also reads expressions that
- * have an owner without it. Errors: G2H_ERROR_MEMORY.
+ * the expression of something that the part leads to. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
-                                  const char *expression, bool without_owner, uint32_t *ret,
-                                  struct text *longer);
+                                  const char *expression, enum expression_owner owner,
+                                  uint32_t *ret, struct text *longer);
 
 /* ---- path ---- */
 

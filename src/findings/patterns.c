@@ -6,10 +6,310 @@
 
 #include <go2heapsnapshot/values.h>
 
-#include "base/bits.h"
 #include "base/bytes.h"
-#include "base/scope.h"
-#include "findings/stack_places.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "findings/pinned.h"
+
+/* ==== where goroutines of a place are ==== */
+
+/* ---- stacks ---- */
+
+void stack_walk_begin(struct stack_walk *walk, const struct g2h_view *view, uint32_t goroutine,
+                      bool is_whole)
+{
+    *walk = (struct stack_walk){.view = view, .is_whole = is_whole};
+    g2h_view_goroutine(view, goroutine, &walk->goroutine);
+}
+
+/* Gets the next function, whichever it is. */
+static bool stack_walk_step(struct stack_walk *walk, struct g2h_view_call *ret)
+{
+    while (walk->frame < walk->goroutine.frame_count) {
+        if (g2h_view_call(walk->view, walk->goroutine.first_frame + (size_t)walk->frame,
+                          walk->call++, ret))
+            return true;
+        walk->frame++;
+        walk->call = 0;
+    }
+    return false;
+}
+
+/* Returns whether tracebacks leave a function out: those of the runtime that programs do not call,
+ * and C's (showfuncinfo() of runtime/traceback.go). */
+static bool stack_is_hidden(struct g2h_bytes function)
+{
+    static const char runtime[] = "runtime.", *const shown[] = {
+                                                  "runtime.gopanic", "runtime.runFinalizers",
+                                                  "runtime.runfinq", "runtime.runCleanups"};
+    const size_t size = sizeof(runtime) - 1;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+        if (bytes_are(function, shown[i]))
+            return false;
+    if (!bytes_begin(function, runtime))
+        return !bytes_contain(function, ".");
+    return function.size > size && !(function.data[size] >= 'A' && function.data[size] <= 'Z');
+}
+
+/* A stack of the runtime alone has no function that it is at: nothing is left out of it. */
+bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
+{
+    static const char *const ends[] = {"runtime.goexit", "runtime.main", "runtime.corostart"};
+    while (stack_walk_step(walk, ret)) {
+        bool is_left_out = false;
+        walk->is_inside |=
+            walk->goroutine.at == UINT32_MAX || ret->number == walk->goroutine.at || walk->is_whole;
+        for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+            is_left_out |= bytes_are(ret->function, ends[i]);
+        is_left_out |= walk->goroutine.at != UINT32_MAX && stack_is_hidden(ret->function);
+        if (walk->is_inside && !ret->is_wrapper && (walk->is_whole || !is_left_out))
+            return true;
+    }
+    return false;
+}
+
+/* Appends a frame after others. */
+static void append_frame(const struct findings *findings, const struct g2h_view_call *call,
+                         struct text *text)
+{
+    _cleanup_(g2h_text_deinit) struct g2h_text name = {0};
+    g2h_view_call_text(findings->view, call, &name);
+    text_append(text, name.data ? name.data : "", name.size);
+    text->failed |= name.failed;
+}
+
+void stack_append_function(const struct findings *findings,
+                           const struct g2h_view_goroutine *goroutine, struct text *text)
+{
+    const struct g2h_view_call call = {.function = goroutine->function};
+    append_frame(findings, &call, text);
+}
+
+bool stack_append_frames(const struct findings *findings, uint32_t goroutine, struct text *text)
+{
+    enum { SHOWN = 4, READ = 200 };
+    const struct g2h_exe *exe = g2h_view_exe(findings->view);
+    struct stack_walk walk;
+    struct g2h_view_call call;
+    bool has_own = false;
+    unsigned count = 0, shown = 0;
+    stack_walk_begin(&walk, findings->view, goroutine, false);
+    while (count < READ && (shown < SHOWN || !has_own) && stack_walk_next(&walk, &call)) {
+        const bool is_own = g2h_exe_is_own(exe, call.function);
+        if (shown < SHOWN || is_own) {
+            if (shown > 0)
+                text_append_string(text, count == shown ? " ← " : " ← … ← ");
+            append_frame(findings, &call, text);
+            shown++;
+        }
+        has_own |= is_own;
+        count++;
+    }
+    return count > 0 && !text->failed;
+}
+
+/* ---- places ---- */
+
+/* A stack and how many goroutines have it. */
+struct stack_kind {
+    uint32_t count, example;
+};
+
+static uint64_t hash_stack(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_view_goroutine goroutine;
+    struct g2h_view_call call;
+    uint64_t hash = 0;
+    g2h_view_goroutine(view, number, &goroutine);
+    for (uint32_t i = 0; i < goroutine.frame_count; i++)
+        if (g2h_view_call(view, goroutine.first_frame + (size_t)i, 0, &call))
+            hash = map_hash_pair(hash, call.number);
+    return hash;
+}
+
+static int compare_minutes(const void *a, const void *b)
+{
+    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* Finds the most frequent stack, and the first goroutine that has it. */
+static struct g2h_error *find_typical(const struct findings *findings, const uint32_t *list,
+                                      uint32_t count, struct stack_place *ret)
+{
+    _cleanup_(map_deinit) struct map kinds = {0};
+    VECTOR(struct stack_kind) all = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < count && good; i++) {
+        uint32_t at = (uint32_t)all.count;
+        good = map_put(&kinds, hash_stack(findings->view, list[i]), at, &at) &&
+               (at < all.count || vector_push(&all, ((struct stack_kind){0, list[i]})));
+        if (!good)
+            break;
+        all.data[at].count++;
+    }
+    for (size_t i = 0; i < all.count; i++)
+        if (all.data[i].count > ret->alike) {
+            ret->alike = all.data[i].count;
+            ret->example = all.data[i].example;
+        }
+    free(all.data);
+    return good ? NULL : &error_no_memory;
+}
+
+struct g2h_error *stack_place_find(const struct findings *findings, uint32_t place,
+                                   struct stack_place *ret)
+{
+    uint32_t count;
+    const uint32_t *list = stack_index_of(findings, place, &count);
+    struct g2h_view_goroutine goroutine;
+    *ret = (struct stack_place){.example = UINT32_MAX, .of = count};
+    if (count == 0)
+        return NULL;
+    TRY(find_typical(findings, list, count, ret));
+    _cleanup_free_ uint32_t *minutes = calloc(count, sizeof(*minutes));
+    TRY_MEMORY(minutes);
+    for (uint32_t i = 0; i < count; i++) {
+        g2h_view_goroutine(findings->view, list[i], &goroutine);
+        minutes[i] = goroutine.minutes;
+    }
+    qsort(minutes, count, sizeof(*minutes), compare_minutes);
+    ret->oldest = minutes[count - 1];
+    ret->median = minutes[count / 2];
+    g2h_view_goroutine(findings->view, ret->example, &goroutine);
+    ret->goid = goroutine.record.goid;
+    return NULL;
+}
+
+/* ==== what only goroutines of some places can reach ====
+ *
+ * In doubt an object is reached. A dump does not list the words of stack objects, such as the
+ * closure of a deferred call that closes a body, so all words on the stacks of other goroutines
+ * count as pointers, and lead on through what looks like garbage.
+ */
+
+struct reached {
+    const struct findings *findings;
+    const bool *inside;
+    uint64_t *set;         /* by node of the view: it is reached */
+    VECTOR(uint32_t) left; /* nodes whose edges are still to be followed */
+    struct g2h_edges *edges;
+};
+
+static void reached_deinit(struct reached *reached)
+{
+    free(reached->set);
+    free(reached->left.data);
+    g2h_edges_destroy(reached->edges);
+}
+
+/* Returns the node of merged that a node of the view is in. */
+static uint32_t reached_merged(const struct reached *reached, uint32_t node)
+{
+    const struct findings *findings = reached->findings;
+    return findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+}
+
+static bool is_inside(const struct reached *reached, uint32_t node)
+{
+    return reached->inside && reached->inside[reached_merged(reached, node)];
+}
+
+/* Adds an object, and if it is known only from here, what it leads to. Returns false if memory runs
+ * out. */
+static bool reached_add(struct reached *reached, uint32_t node)
+{
+    const struct findings *findings = reached->findings;
+    if (bits_have(reached->set, node) || findings_kind_of(findings->view, node) != G2H_NODE_OBJECT)
+        return true;
+    bits_add(reached->set, node);
+    return (!is_inside(reached, node) &&
+            !findings_node(findings, reached_merged(reached, node))->is_garbage) ||
+           vector_push(&reached->left, node);
+}
+
+/* Adds what the edges of nodes lead to. Returns false if memory runs out. */
+static bool add_targets(struct reached *reached, uint32_t node)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(reached->edges, node, node + 1);
+    while (g2h_edges_next(reached->edges, &edge))
+        if (g2h_edge_leads(edge.flags) && !reached_add(reached, edge.target))
+            return false;
+    return true;
+}
+
+/* Adds what the words of a frame hit. Returns false if memory runs out. */
+static bool add_words(struct reached *reached, struct g2h_bytes contents)
+{
+    const struct g2h_view *view = reached->findings->view;
+    const struct g2h_heap *heap = g2h_view_heap(view);
+    const struct g2h_params *params = g2h_heap_params(heap);
+    for (uint64_t at = 0; at + params->pointer_size <= contents.size; at += params->pointer_size) {
+        uint32_t object;
+        if (!g2h_heap_find(heap, pinned_word(params, contents.data + at), &object))
+            continue;
+        const uint32_t node = g2h_view_object(view, object);
+        if (node != UINT32_MAX && !reached_add(reached, node))
+            return false;
+    }
+    return true;
+}
+
+/* Adds what the stacks of all goroutines but those of the places hit. Returns false if memory runs
+ * out. */
+static bool add_stacks(struct reached *reached)
+{
+    const struct g2h_view *view = reached->findings->view;
+    const size_t count = g2h_view_goroutine_count(view);
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_view_goroutine goroutine;
+        struct g2h_view_frame frame;
+        g2h_view_goroutine(view, i, &goroutine);
+        if (goroutine.node != UINT32_MAX && is_inside(reached, goroutine.node))
+            continue;
+        for (uint32_t j = 0; j < goroutine.frame_count; j++) {
+            g2h_view_frame(view, goroutine.first_frame + (size_t)j, &frame);
+            if (!add_words(reached, frame.contents))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Adds what live nodes outside of the places lead to. Returns false if memory runs out. */
+static bool add_from_outside(struct reached *reached)
+{
+    const uint32_t nodes = g2h_view_node_count(reached->findings->view);
+    for (uint32_t i = 0; i < nodes; i++)
+        if (!is_inside(reached, i) &&
+            !findings_node(reached->findings, reached_merged(reached, i))->is_garbage &&
+            !add_targets(reached, i))
+            return false;
+    return true;
+}
+
+/* Finds the nodes of the view, objects, that something leads to which is not below a place;
+ * inside: by node of merged whether it is or is below such a place; NULL: no place is meant, and
+ * only what words of stacks lead to is found. The caller frees *ret, bits by node of the view. */
+static struct g2h_error *reached_find(const struct findings *findings, const bool *inside,
+                                      uint64_t **ret)
+{
+    _cleanup_(reached_deinit) struct reached reached = {.findings = findings, .inside = inside};
+    reached.set =
+        calloc((size_t)g2h_view_node_count(findings->view) / 64 + 1, sizeof(*reached.set));
+    TRY_MEMORY(reached.set);
+    TRY(g2h_edges_create(findings->view, &reached.edges));
+    TRY_MEMORY(add_stacks(&reached));
+    TRY_MEMORY(!inside || add_from_outside(&reached));
+    while (reached.left.count > 0)
+        TRY_MEMORY(add_targets(&reached, reached.left.data[--reached.left.count]));
+    *ret = reached.set;
+    reached.set = NULL;
+    return NULL;
+}
+
+/* ==== what goroutines at well-known locations mean ==== */
 
 /* ---- names ---- */
 
@@ -55,41 +355,63 @@ struct pattern_try {
     const uint32_t *list;
 };
 
+/* Returns whether goroutines are at a place that a pattern is about: at the place that is tried or,
+ * with a function, at any place with its name. */
+static bool pattern_is_place(const struct pattern_try *try, uint32_t node, const char *function)
+{
+    const struct findings *findings = try->findings;
+    size_t size;
+    if (!function)
+        return node == try->place;
+    if (!findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE) &&
+        !findings_is_kind(findings, node, G2H_NODE_GOROUTINE))
+        return false;
+    const char *name = merged_name(&findings->merged, node, &size);
+    return memmem(name, size, function, strlen(function)) != NULL;
+}
+
+/* Counts the objects of the class that goroutines at the places hold, and to which nothing else
+ * leads. Parents come first in merged. */
+static struct g2h_error *count_alone(const struct pattern_try *try, const char *function,
+                                     uint64_t *ret)
+{
+    const struct findings *findings = try->findings;
+    const struct merged *merged = &findings->merged;
+    _cleanup_free_ uint64_t *reached = NULL;
+    _cleanup_free_ bool *inside = calloc(merged->nodes.count + 1, sizeof(*inside));
+    bool has_any = false;
+    *ret = 0;
+    TRY_MEMORY(inside);
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t parent = findings_node(findings, i)->parent;
+        inside[i] = (parent != MERGED_NONE && inside[parent]) || pattern_is_place(try, i, function);
+        has_any |= inside[i] && pattern_is_of_class(findings, i, try->class);
+    }
+    if (!has_any)
+        return NULL;
+    TRY(reached_find(findings, inside, &reached));
+    for (uint32_t i = 0; i < merged->of_count; i++) {
+        const uint32_t node = merged->of[i];
+        if (node != MERGED_NONE && inside[node] && pattern_is_of_class(findings, node, try->class))
+            *ret += !bits_have(reached, g2h_dominators_node(findings->dominators, i));
+    }
+    return NULL;
+}
+
 /* The goroutine that reads a connection waits until the body of the response has been read or
  * closed. If nothing else leads to the body, nothing can do that any more: bodies that are not
  * garbage, and not held by such a goroutine alone, can still be closed. */
 static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t *ret)
 {
-    static const char loop[] = ".readLoop";
-    const struct findings *findings = try->findings;
-    const size_t all = g2h_view_goroutine_count(findings->view);
-    uint64_t bodies = 0, waiting = 0;
-    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
-        const struct merged_node *node = findings_node(findings, i);
-        size_t size = 0;
-        if (node->is_garbage || !pattern_is_of_class(findings, i, try->class))
-            continue;
-        const uint32_t place = findings_place_of(findings, i);
-        const char *name = place == MERGED_NONE ? "" : merged_name(&findings->merged, place, &size);
-        if (!memmem(name, size, loop, strlen(loop)))
-            bodies += node->count;
-    }
-    for (uint32_t i = 0; i < all; i++)
-        waiting += waits_in(findings, i, "net/http.(*persistConn).readLoop");
-    waiting -= bodies < waiting ? bodies : waiting;
-    *ret = waiting < try->count ? waiting : try->count;
+    TRY(count_alone(try, ".readLoop", ret));
+    *ret = *ret < try->count ? *ret : try->count;
     return NULL;
 }
 
 /* The goroutine waits until an object is closed that it alone holds: nothing can close it. */
 static struct g2h_error *count_held_alone(const struct pattern_try *try, uint64_t *ret)
 {
-    const struct findings *findings = try->findings;
-    *ret = 0;
-    for (uint32_t i = try->place + 1; i < findings->merged.nodes.count; i++)
-        if (pattern_is_of_class(findings, i, try->class) &&
-            findings_place_of(findings, i) == try->place)
-            *ret += findings_node(findings, i)->count;
+    TRY(count_alone(try, NULL, ret));
     *ret = *ret < try->count ? *ret : try->count;
     return NULL;
 }
@@ -212,6 +534,7 @@ static struct g2h_error *count_ticking(const struct pattern_try *try, uint64_t *
 #define NO_BODY \
     "the body of a response from http.Client was not read to its end and closed: net/http keeps " \
     "the connection"
+
 #define NO_CANCEL \
     "nothing has the context's cancel function any more, which ends them: go vet finds such calls"
 
@@ -312,6 +635,7 @@ static struct g2h_error *count_lost_contexts(const struct findings *findings, ui
                                              uint64_t *ret)
 {
     const uint32_t nodes = g2h_view_node_count(findings->view);
+    _cleanup_free_ uint64_t *reached = NULL;
     _cleanup_free_ uint64_t *set = calloc((size_t)nodes / 64 + 1, sizeof(*set));
     TRY_MEMORY(set);
     for (uint32_t i = 0; i < findings->merged.of_count; i++) {
@@ -320,8 +644,9 @@ static struct g2h_error *count_lost_contexts(const struct findings *findings, ui
             bits_add(set, member);
     }
     TRY(contexts_remove_used(findings, set));
+    TRY(reached_find(findings, NULL, &reached));
     for (uint32_t i = 0; i < nodes; i++)
-        *ret += bits_have(set, i);
+        *ret += bits_have(set, i) && !bits_have(reached, i);
     return NULL;
 }
 
@@ -332,11 +657,13 @@ static struct g2h_error *count_lost_tickers(const struct findings *findings, uin
 {
     _cleanup_(pattern_destroy_values) struct g2h_values *values = NULL;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    _cleanup_free_ uint64_t *reached = NULL;
     TRY(g2h_values_create(findings->view, &values));
     TRY(g2h_edges_create(findings->view, &edges));
+    TRY(reached_find(findings, NULL, &reached));
     for (uint32_t i = 0; i < findings->merged.of_count; i++) {
         const uint32_t member = pattern_member(findings, node, i);
-        if (member == UINT32_MAX)
+        if (member == UINT32_MAX || bits_have(reached, member))
             continue;
         const uint32_t channel = ticker_channel(findings, values, edges, member);
         *ret += channel != UINT32_MAX && g2h_dominators_of(findings->dominators, channel) == member;

@@ -7,7 +7,7 @@
 #include <go2heapsnapshot/heap.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/findings.h"
 
 /* ==== stale ==== */
@@ -361,8 +361,7 @@ static bool see_slice(void *context, const struct g2h_capacity *capacity)
     return true;
 }
 
-/* Reads a pointer as the process has it. */
-static uint64_t word_at(const struct g2h_params *params, const uint8_t *bytes)
+uint64_t pinned_word(const struct g2h_params *params, const uint8_t *bytes)
 {
     uint64_t word = 0;
     for (uint64_t i = 0; i < params->pointer_size; i++)
@@ -397,7 +396,7 @@ static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, u
                (value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
                 memcmp(value.type, "*[", 2) == 0 && !is_element_pointer(&value, class, size) &&
                 value.size == params->pointer_size &&
-                word_at(params, value.data) == array->address + array->begin);
+                pinned_word(params, value.data) == array->address + array->begin);
     g2h_values_destroy(values);
     return NULL;
 }
@@ -468,7 +467,7 @@ static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h
         array->is_known = false; /* not a pointer of an object, or maybe one to the whole array */
         return NULL;
     }
-    const uint64_t address = word_at(params, contents.data + edge->offset),
+    const uint64_t address = pinned_word(params, contents.data + edge->offset),
                    at = address - array->address - array->begin;
     if (address < array->address + array->begin || at / array->element >= array->elements)
         return NULL;

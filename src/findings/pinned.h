@@ -86,6 +86,9 @@ struct pinned {
  */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);
 
+/* Reads a pointer as the process has it. */
+uint64_t pinned_word(const struct g2h_params *params, const uint8_t *bytes);
+
 /* ---- views ---- */
 
 /* Of the arrays or strings of a suspect those of which slices or substrings use less than a

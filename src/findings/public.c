@@ -6,11 +6,11 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-#include "base/option_size.h"
-#include "base/scope.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "findings/class_rows.h"
-#include "findings/path.h"
 #include "findings/findings.h"
+#include "findings/path.h"
 #include "findings/suspects.h"
 
 /* The structs that answer a question, and all memory that they are made of. */

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
 #include "findings/containers.h"
 #include "findings/length.h"
 #include "findings/path.h"
@@ -129,8 +128,9 @@ static uint64_t growth_of(const struct suspects_finder *finder, const struct sus
     const struct container *container = &suspect->container;
     if (container->node == MERGED_NONE)
         return positive(growth[suspect->item].within);
-    if (container->is_all)
+    if (container->is_all && growth[container->node].within > 0)
         return positive(growth[container->node].within);
+    /* A map that is half moved to other memory has more slots than later with more entries. */
     uint64_t sum = positive(growth[container->node].own);
     for (uint32_t i = nodes[container->node].child; i != MERGED_NONE; i = nodes[i].sibling)
         if (container_has(&finder->containers, container, i))
@@ -321,9 +321,13 @@ struct suspect suspect_of_container(const struct merged *merged, const struct co
         suspect.holder = content.holder;
         suspect.held_at = content.held_at;
     } else {
+        const bool is_root = container->branch == container->item; /* or in a recursive structure */
         set_holder(merged, &suspect);
         if (merged->nodes.data[container->node].kind == MERGED_CLASS)
             suspect.holder = container->node;
+        else if (!is_root && suspect.held_at == MERGED_NONE && container->tree == MERGED_NONE &&
+                 merged->nodes.data[container->item].is_cyclic)
+            suspect.holder = MERGED_NONE;
     }
     return suspect;
 }
@@ -413,8 +417,10 @@ static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
 static int suspects_compare(const void *a, const void *b)
 {
     const struct suspect *one = a, *other = b;
-    if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
+    const uint64_t of_one = one->is_for_pages ? one->pages.bytes : one->bytes;
+    const uint64_t of_other = other->is_for_pages ? other->pages.bytes : other->bytes;
+    if (of_one != of_other)
+        return of_one > of_other ? -1 : 1;
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
@@ -733,6 +739,56 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
 
 /* Examines nodes from a work list, from the root on, until no node is left that is large enough.
  * Suspects are sorted twice, because arrays may replace some of them. */
+/* ---- pages ---- */
+
+/* Returns whether a suspect is a holder of free slots, or in one, or has one in it. */
+static bool is_of_holder(const struct merged *merged, const struct suspect *suspect,
+                         const struct pages_holder *holder)
+{
+    const uint32_t top =
+        suspect->container.node != MERGED_NONE ? suspect->container.node : suspect->item;
+    return is_below(merged, suspect->item, holder->node) || is_below(merged, holder->item, top);
+}
+
+/* Adds the holder that keeps most free slots if its pages are a share of all that a suspect must
+ * have, more than twice its bytes, and no suspect has it. */
+static struct g2h_error *add_for_pages(struct suspects_finder *finder,
+                                       const struct findings *findings)
+{
+    const struct pages *pages = &findings->pages;
+    const struct pages_holder *holder = pages->holders.data;
+    struct container container;
+    uint32_t last;
+    if (finder->growth || pages->holders.count == 0 || holder->is_shared ||
+        finder->merged->nodes.data[holder->node].kind != MERGED_CLASS ||
+        holder->sum.bytes < pages_all(pages).bytes / 100 * THRESHOLD ||
+        holder->sum.bytes / 2 < finder->merged->nodes.data[holder->node].retained)
+        return NULL;
+    for (size_t i = 0; i < finder->found->count; i++)
+        if (is_of_holder(finder->merged, &finder->found->data[i], holder))
+            return NULL;
+    struct suspect suspect = suspect_of(holder->item);
+    if (containers_find(&finder->containers, holder->node, &container, &last))
+        suspect = suspect_of_container(finder->merged, &container);
+    else
+        set_holder(finder->merged, &suspect);
+    suspects_weigh(finder, &suspect);
+    set_entries(finder, &suspect);
+    suspect.is_for_pages = true;
+    suspect.pages = holder->sum;
+    TRY_MEMORY(vector_push(finder->found, suspect));
+    return NULL;
+}
+
+/* Sets what would be free without a suspect. */
+static void set_pages(const struct findings *findings, struct suspect *suspect)
+{
+    const bool is_all = suspect->container.node != MERGED_NONE && suspect->container.is_all;
+    if (!suspect->is_for_pages)
+        suspect->pages =
+            pages_of(&findings->pages, is_all ? suspect->container.node : suspect->item);
+}
+
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -756,7 +812,11 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     vector_sort(ret, suspects_compare);
     if (!error)
         error = add_all_beside(&finder, findings);
+    if (!error)
+        error = add_for_pages(&finder, findings);
     vector_sort(ret, suspects_compare);
+    for (size_t i = 0; i < ret->count; i++)
+        set_pages(findings, &ret->data[i]);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);
@@ -1429,16 +1489,31 @@ static struct g2h_error *append_variable(const struct findings *findings, uint32
     return NULL;
 }
 
-/* Returns the variable of an island that retains most. */
-static uint32_t heaviest_variable(const struct findings *findings, uint32_t island)
+/* Returns how many entries what a variable points to has by its own count; 0: not known. */
+static uint64_t entries_of_variable(const struct findings *findings, uint32_t variable)
+{
+    const uint32_t child = findings_node(findings, variable)->child;
+    return child != MERGED_NONE ? findings_node(findings, child)->entries : 0;
+}
+
+/* Returns the variable of an island that leads to the container of so many entries, the list and
+ * not the map with a few of its elements; or else, as of several that have as many, the one that
+ * retains most. */
+static uint32_t variable_of_island(const struct findings *findings, uint32_t island,
+                                   uint64_t entries)
 {
     uint32_t best = MERGED_NONE;
     for (uint32_t i = findings_node(findings, island)->child; i != MERGED_NONE;
-         i = findings_node(findings, i)->sibling)
-        if (findings_node(findings, i)->kind != MERGED_CLASS &&
-            (best == MERGED_NONE ||
+         i = findings_node(findings, i)->sibling) {
+        if (findings_node(findings, i)->kind == MERGED_CLASS)
+            continue;
+        const bool has = entries_of_variable(findings, i) >= entries,
+                   had = best != MERGED_NONE && entries_of_variable(findings, best) >= entries;
+        if (best == MERGED_NONE || (has && !had) ||
+            (has == had &&
              findings_node(findings, i)->retained > findings_node(findings, best)->retained))
             best = i;
+    }
     return best;
 }
 
@@ -1451,7 +1526,9 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
         !is_of_one(findings, suspect, example))
         return append_variable(
             findings,
-            merged_is_island(&findings->merged, node) ? heaviest_variable(findings, node) : node,
+            merged_is_island(&findings->merged, node)
+                ? variable_of_island(findings, node, findings_node(findings, suspect->item)->count)
+                : node,
             text, ret_end);
     if (node != MERGED_NONE && findings_is_kind(findings, node, G2H_NODE_VARIABLE) &&
         !is_of_one(findings, suspect, example)) {
@@ -1584,6 +1661,9 @@ static struct g2h_error *sharing_append(const struct findings *findings,
 struct co_holder {
     uint64_t key, edges;
     uint64_t count;        /* objects that it has */
+    uint64_t sources;      /* nodes of the view from which its edges come */
+    uint32_t source;       /* the last one of them */
+    uint32_t container;    /* the map or slice that all of them are of; UINT32_MAX: several */
     uint32_t holder, held; /* nodes of the view: of its first edge to such an object; */
     uint32_t to_example;   /* the holder of the example's; UINT32_MAX: it has another one */
     uint64_t *has;         /* a bit per node of the view */
@@ -1621,10 +1701,36 @@ static bool co_holders_want(const struct co_holders *holders, const struct g2h_e
                                  (edge->flags & G2H_EDGE_BY_INDEX) != 0 ? 0 : edge->name);
         return true;
     }
-    while (line != holders->top && findings_node(findings, line)->kind == MERGED_CLASS)
+    const uint32_t shares = who_shares(findings, line);
+    while (line != holders->top && findings_node(findings, line)->kind == MERGED_CLASS &&
+           findings_node(findings, line)->parent != shares)
         line = findings_node(findings, line)->parent;
     *ret_key = (uint64_t)line << 1;
     return line != holders->top;
+}
+
+/* Returns the map that a node is memory of, or the node. */
+static uint32_t container_of_memory(const struct findings *findings, uint32_t node)
+{
+    uint32_t number = g2h_dominators_number(findings->dominators, node);
+    while (number > 0 && expression_hides(findings->view, node)) {
+        number = g2h_dominators_above(findings->dominators, number);
+        node = g2h_dominators_node(findings->dominators, number);
+    }
+    return node;
+}
+
+/* Counts a node from which a holder has edges. */
+static void co_holder_add_source(const struct findings *findings, struct co_holder *one,
+                                 uint32_t source)
+{
+    if (one->sources == 0)
+        one->container = container_of_memory(findings, source);
+    else if (one->container != UINT32_MAX &&
+             one->container != container_of_memory(findings, source))
+        one->container = UINT32_MAX;
+    one->sources++;
+    one->source = source;
 }
 
 /* Counts the pointers of each of those who hold an object of top. */
@@ -1637,12 +1743,17 @@ static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_
         if (!co_holders_want(holders, &edge, &key))
             continue;
         uint32_t number = (uint32_t)holders->list.count;
-        const struct co_holder added = {
-            .key = key, .holder = edge.source, .held = edge.target, .to_example = UINT32_MAX};
+        const struct co_holder added = {.key = key,
+                                        .source = UINT32_MAX,
+                                        .holder = edge.source,
+                                        .held = edge.target,
+                                        .to_example = UINT32_MAX};
         TRY_MEMORY(map_put(&holders->by_key, key, number, &number) &&
                    (number < holders->list.count || vector_push(&holders->list, added)));
         struct co_holder *one = &holders->list.data[number];
         one->edges++;
+        if (one->source != edge.source) /* the edges of one follow each other */
+            co_holder_add_source(holders->findings, one, edge.source);
         if (edge.target == holders->example && one->to_example == UINT32_MAX)
             one->to_example = edge.source;
     }
@@ -1685,12 +1796,58 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
     return NULL;
 }
 
-/* Returns the one with the most objects, or NULL if there is none. */
+/* Sets *ret to how many of the objects one of the containers has that a holder is: the map of which
+ * a node is memory. */
+static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
+                                             struct g2h_edges *edges, uint64_t of, uint32_t node,
+                                             uint64_t *ret)
+{
+    const struct findings *findings = holders->findings;
+    const uint32_t nodes = g2h_view_node_count(findings->view),
+                   container = container_of_memory(findings, node);
+    _cleanup_free_ uint64_t *has = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*has));
+    struct g2h_edge edge;
+    uint64_t key;
+    TRY_MEMORY(has);
+    *ret = 0;
+    g2h_edges_begin(edges, 0, nodes);
+    while (g2h_edges_next(edges, &edge)) {
+        if (!co_holders_want(holders, &edge, &key) || key != of || bits_have(has, edge.target) ||
+            container_of_memory(findings, edge.source) != container)
+            continue;
+        bits_add(has, edge.target);
+        ++*ret;
+    }
+    return NULL;
+}
+
+/* Returns whether a holder is of one object each, as each connection has its lock, so that it does
+ * not say where all of them are. */
+static bool is_of_one_each(const struct co_holder *holder)
+{
+    return holder->count < CONTAINER_MANY * holder->sources;
+}
+
+/* Returns whether a holder says more than another one: it has more of the objects, or nearly as
+ * many, and is one that has many. */
+static bool co_holder_is_better(const struct co_holder *one, const struct co_holder *other)
+{
+    enum { NEARLY = 90 };
+    const bool is_each = is_of_one_each(one);
+    if (is_each != is_of_one_each(other)) {
+        const uint64_t of_many = is_each ? other->count : one->count;
+        const uint64_t of_each = is_each ? one->count : other->count;
+        return (of_many >= of_each * NEARLY / 100) != is_each;
+    }
+    return one->count > other->count;
+}
+
+/* Returns the one that says most about where the objects are, or NULL if there is none. */
 static const struct co_holder *co_holders_most(const struct co_holders *holders)
 {
     const struct co_holder *most = NULL;
     for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++)
-        if (!most || holders->list.data[i].count > most->count)
+        if (!most || co_holder_is_better(&holders->list.data[i], most))
             most = &holders->list.data[i];
     return most;
 }
@@ -1701,6 +1858,26 @@ static const struct co_holder *co_holders_of(const struct co_holders *holders, u
     for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++)
         if (holders->list.data[i].to_example == holder)
             return &holders->list.data[i];
+    return NULL;
+}
+
+/* If a holder is one map or slice, replaces the path to one of its entries by the path to it. */
+static struct g2h_error *name_one_container(const struct findings *findings,
+                                            const struct co_holder *holder, struct who *who)
+{
+    _cleanup_(text_deinit) struct text path = {0};
+    uint32_t end = UINT32_MAX;
+    const uint32_t container = holder->container;
+    if (is_of_one_each(holder) || container == UINT32_MAX)
+        return NULL;
+    TRY(path_append(findings->paths, container, &path, &end));
+    TRY_MEMORY(!path.failed);
+    if (path.size == 0 || end != container)
+        return NULL;
+    who->path.size = 0;
+    text_append(&who->path, path.data, path.size);
+    who->path_end = container;
+    who->is_container = true;
     return NULL;
 }
 
@@ -1731,17 +1908,24 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
                            *known = is_by ? co_holders_of(&holders, by) : NULL;
     if (!most || holders.list.count < 2)
         return NULL;
-    if (!known || known->count < most->count / 2) {
-        const bool is_same = most->to_example != UINT32_MAX;
+    if (!known || known->count < most->count / 2 ||
+        (is_of_one_each(known) && !is_of_one_each(most))) {
+        uint32_t held = most->held, end = held;
+        by = most->holder;
+        if (most->to_example != UINT32_MAX) { /* it has the example, too */
+            by = most->to_example;
+            held = holders.example;
+            end = who->path_end;
+        }
         who->path.size = 0;
-        TRY(path_append_by(findings->paths, is_same ? most->to_example : most->holder,
-                           is_same ? holders.example : most->held,
-                           is_same ? who->path_end : most->held, &who->path, &who->path_end));
+        TRY(path_append_by(findings->paths, by, held, end, &who->path, &who->path_end));
         known = most;
     }
     who->path_count = known->count;
+    if (known->container == UINT32_MAX && !is_of_one_each(known))
+        TRY(co_holders_count_of(&holders, edges, known->key, by, &who->path_count));
     who->path_of = findings_node(findings, top)->count;
-    return NULL;
+    return who->path_count == who->path_of ? name_one_container(findings, known, who) : NULL;
 }
 
 /* Returns whether nothing alone holds the objects of an item, or those that hold them. */
@@ -1754,7 +1938,8 @@ static bool is_shared(const struct findings *findings, uint32_t item)
         return above != MERGED_NONE;
     return findings_is_kind(findings, above, G2H_NODE_PACKAGE) ||
            findings_is_kind(findings, above, G2H_NODE_DATA) ||
-           findings_is_kind(findings, above, G2H_NODE_BSS);
+           findings_is_kind(findings, above, G2H_NODE_BSS) ||
+           merged_is_island(&findings->merged, above);
 }
 
 /* Of strings of very different sizes, which have no average, only the large ones are a suspect's
@@ -1785,6 +1970,17 @@ static void find_large(const struct findings *findings, struct who *who)
     }
 }
 
+/* Several maps that have grown without becoming more say how many entries they have together. */
+static struct g2h_error *find_map_entries(const struct findings *findings, struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    if (!findings->base || suspect->grown > 0 || suspect->count < 2 ||
+        suspect->named != suspect->item ||
+        findings_node(findings, suspect->item)->count != suspect->count)
+        return NULL;
+    return length_of_maps(findings, suspect->item, &who->map_entries);
+}
+
 struct g2h_error *who_find_path(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -1794,6 +1990,9 @@ struct g2h_error *who_find_path(const struct findings *findings, struct who *who
         TRY(name_holder_of_most(findings, who));
     if (who->path.size == 0 || (suspect->count != 1 && who->path_end == who->example.node))
         return NULL; /* it leads to one of the entries */
+    if (suspect->container.branch != suspect->item &&
+        findings_node(findings, suspect->item)->is_cyclic)
+        return NULL; /* it leads to the map or slice that the root of a trie has */
     return length_find(findings, who->path_end, &who->path, &who->length);
 }
 
@@ -1816,6 +2015,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     if (suspect->is_goroutines)
         return NULL;
     find_large(findings, who);
+    TRY(find_map_entries(findings, who));
     if (suspect->pinned.arrays == 0)
         TRY(views_find(findings, suspect->item, &who->views));
     TRY(keys_find(findings, suspect->item, &who->keys));

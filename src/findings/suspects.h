@@ -68,6 +68,9 @@ struct suspect {
     struct suspect_part parts[SUSPECT_PARTS];
     size_t part_count;
     uint64_t slots, all;
+    struct pages_sum pages; /* what is free without it; zeros: not known */
+    bool is_for_pages; /* it retains too little to be a suspect, but keeps many pages, most of which
+                          are free slots */
 };
 
 typedef VECTOR(struct suspect) suspect_vector;
@@ -128,9 +131,11 @@ struct who {
     uint32_t path_end;    /* or to this node */
     struct text entry;    /* the path to the example, if path leads to the container; or empty */
     struct length length; /* of the container, if path leads to it */
+    uint64_t map_entries; /* if its objects are several maps: of all of them; 0: not known */
     /* If several hold the objects together: how many of them the holder that the path goes by has;
      * it is one that has most. path_of: of how many objects; 0: not counted */
     uint64_t path_count, path_of;
+    bool is_container;  /* the path leads to one map or slice, which has all of them */
     struct views views; /* if it is arrays or strings that short slices or substrings keep */
     uint64_t small_count, small_bytes; /* of strings: those that are small, and do not count */
     struct text sharers; /* variables of one package that hold them together, or empty */

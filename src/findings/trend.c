@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/findings.h"
 #include "findings/goroutines.h"
-#include "findings/stack_places.h"
+#include "findings/patterns.h"
 #include "findings/suspects.h"
 
 /* How many growing places of either kind, steady or uneven, get a path in the last heap. */
@@ -674,6 +674,14 @@ static struct g2h_error *own_container(struct container_search *search, uint32_t
     return add_parts(search, place, ret);
 }
 
+/* Finds how old the objects of an item are, if that is known by more than the last collection. */
+static struct g2h_error *find_age(const struct findings *findings, uint32_t item,
+                                  struct trend_held *held)
+{
+    return ages_watched(g2h_view_heap(findings->view)) ? ages_find(findings, item, &held->age)
+                                                       : NULL;
+}
+
 /* Finds the path to a container. */
 static struct g2h_error *hold_container(const struct container_search *search, uint32_t place,
                                         const struct suspect *suspect)
@@ -690,6 +698,8 @@ static struct g2h_error *hold_container(const struct container_search *search, u
                   findings_node(findings, suspect->container.node)->count == 1;
     if (!error && suspect->container.node != MERGED_NONE && who.path_end != who.example.node)
         error = path_append(findings->paths, who.example.node, &held.example, &end);
+    if (!error)
+        error = find_age(findings, suspect->item, &held);
     if (error || held.path.failed || held.example.failed || !vector_push(&trend->held, held)) {
         trend_held_deinit(&held);
         return error ? error : &error_no_memory;
@@ -856,6 +866,8 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
         error = length_find(findings, end, &held.path, &held.length);
     if (!error)
         error = find_goroutines(findings, leaks, example->item, &held);
+    if (!error)
+        error = find_age(findings, example->item, &held);
     trend->held.data[trend->held.count++] = held;
     TRY(error);
     TRY_MEMORY(!held.path.failed);
@@ -1114,9 +1126,9 @@ static struct g2h_error *trend_classify_all(struct choice *choice)
 static uint64_t change_of(const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
-    return course->kind == TREND_WAVES ? course->most - course->least
-           : course->grown > 0         ? (uint64_t)course->grown
-                                       : 0;
+    if (course->kind == TREND_WAVES)
+        return course->most - course->least;
+    return course->grown > 0 ? (uint64_t)course->grown : 0;
 }
 
 /* Returns whether a place has changed by enough to be named: a thousandth of the heap if it grows

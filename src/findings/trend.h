@@ -12,6 +12,7 @@
 #include <go2heapsnapshot/trend.h>
 
 #include "base/text.h"
+#include "findings/ages.h"
 #include "findings/length.h"
 #include "findings/merged.h"
 
@@ -78,6 +79,7 @@ struct trend_held {
      * them can never run again, and why. */
     struct text waits_at, wait_on, started_by, reason;
     uint64_t goroutines, leaked, each; /* each: bytes that one retains; 0 goroutines: none */
+    struct ages_found age;             /* of the objects, if the process was watched */
 };
 
 /* What of a place counts for what was found: the bytes of a container are those of all places that

@@ -10,7 +10,7 @@
 #include <go2heapsnapshot/heap.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/findings.h"
 #include "findings/keys.h"
 

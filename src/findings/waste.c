@@ -3,10 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
-#include "base/release.h"
-#include "base/scope.h"
-#include "base/size_classes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/releases.h"
 #include "base/workers.h"
 #include "findings/findings.h"
 
@@ -792,13 +791,7 @@ static void layout_deinit(struct layout_findings *layout)
 
 /* ==== fragmentation ====
  *
- * fragmentation of spans.
- *
- * A dump does not say where spans begin, but an object's address and size do: a span begins at a
- * multiple of SPAN_UNIT, a whole number of slots before the object. There is only one such span,
- * because Go takes the least number of pages that a whole number of slots fills; for it the
- * remainders of all pages of a span by the size of its slots differ. So the span table, which only
- * a live process and a core have, would not say more.
+ * fragmentation of spans, by the walk over spans of retained_pages.h.
  */
 
 enum { FRAGMENTATION_OBJECTS = 1 << 16 /* in a task */ };
@@ -814,30 +807,6 @@ struct fragmentation_finder {
     const struct findings *findings;
     struct fragmentation_found *found; /* by worker */
 };
-
-/* The span that the walk over objects is in. */
-struct fragmentation_span {
-    uint64_t slot, begin, end; /* end 0: none */
-    uint32_t first;            /* of its objects */
-    uint64_t objects, live;
-};
-
-/* ---- spans ---- */
-
-/* Finds the span that a slot of this size at this address must be in: the only begin, at a multiple
- * of SPAN_UNIT, from which a whole number of slots leads to the address. Returns false if there is
- * none: the object is not in a span of its size class. */
-static bool find_span(uint64_t address, uint64_t slot, struct fragmentation_span *ret)
-{
-    const uint64_t size = size_class_span(slot);
-    uint64_t begin = address & ~(uint64_t)(SPAN_UNIT - 1);
-    for (; size > 0 && address - begin < size; begin -= SPAN_UNIT)
-        if ((address - begin) % slot == 0 && address - begin + slot <= size) {
-            *ret = (struct fragmentation_span){.slot = slot, .begin = begin, .end = begin + size};
-            return true;
-        }
-    return false;
-}
 
 /* Returns the sums of spans with this slot size, which are added if they are new; NULL if memory
  * runs out. */
@@ -863,7 +832,7 @@ static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot,
     return &found->pins.data[index];
 }
 
-static void fragmentation_add(struct span_sums *sums, const struct fragmentation_span *span)
+static void fragmentation_add(struct span_sums *sums, const struct span *span)
 {
     sums->spans++;
     sums->bytes += span->end - span->begin;
@@ -871,11 +840,11 @@ static void fragmentation_add(struct span_sums *sums, const struct fragmentation
     sums->live += span->live;
 }
 
-/* Counts the objects of a sparse span, which ends before object end, by class. */
+/* Counts the objects of a sparse span by class. */
 static bool add_pins(const struct findings *findings, struct fragmentation_found *found,
-                     const struct fragmentation_span *span, uint32_t end)
+                     const struct span *span)
 {
-    for (uint32_t i = span->first; i < end; i++) {
+    for (uint32_t i = span->first; i < span->after; i++) {
         if (g2h_view_is_garbage(findings->view, i))
             continue;
         struct span_pin *pin = pin_of(found, span->slot, g2h_view_class(findings->view, i));
@@ -888,12 +857,10 @@ static bool add_pins(const struct findings *findings, struct fragmentation_found
     return true;
 }
 
-/* Adds the span that has been walked over, whose objects end before object end, to the sums of all
- * spans, and of sparse and nearly empty ones if it is one. Spans without live objects are left out:
- * the next collection frees them. */
+/* Adds the span that has been walked over to the sums of all spans, and of sparse and nearly empty
+ * ones if it is one. Spans without live objects are left out: the next collection frees them. */
 static bool fragmentation_add_span(const struct findings *findings,
-                                   struct fragmentation_found *found,
-                                   const struct fragmentation_span *span, uint32_t end)
+                                   struct fragmentation_found *found, const struct span *span)
 {
     const uint64_t bytes = span->end - span->begin;
     struct span_row *row = span->objects > 0 ? row_of(found, span->slot) : NULL;
@@ -905,7 +872,7 @@ static bool fragmentation_add_span(const struct findings *findings,
     fragmentation_add(&row->sparse, span);
     if (span->live < bytes / SPAN_EMPTY)
         fragmentation_add(&row->empty, span);
-    return add_pins(findings, found, span, end);
+    return add_pins(findings, found, span);
 }
 
 /* Walks the spans in which the objects [first, end) begin. A span belongs to the task of its first
@@ -920,33 +887,12 @@ static struct g2h_error *fragmentation_find_task(void *context, size_t task, uns
                    first = (uint32_t)task * FRAGMENTATION_OBJECTS,
                    end = count - first > FRAGMENTATION_OBJECTS ? first + FRAGMENTATION_OBJECTS
                                                                : count;
-    struct fragmentation_span span = {0}, next;
-    uint64_t behind = 0; /* the end of the last span that was found */
-    uint32_t i = first;
-    /* If the span of the object before reaches into this task, the task before walks it to its end:
-     * skip its objects here. */
-    if (first > 0 &&
-        find_span(g2h_heap_address(heap, first - 1), g2h_heap_size(heap, first - 1), &span))
-        behind = span.end;
-    for (span.end = 0; i < count; i++) {
-        const uint64_t address = g2h_heap_address(heap, i);
-        if (address >= span.end) {
-            TRY_MEMORY(fragmentation_add_span(findings, found, &span, i));
-            span = (struct fragmentation_span){0};
-            if (i >= end)
-                return NULL;
-            if (address < behind || !find_span(address, g2h_heap_size(heap, i), &next))
-                continue;
-            span = next;
-            span.first = i;
-            behind = span.end;
-        }
-        if (!g2h_view_is_garbage(findings->view, i)) {
-            span.objects++;
-            span.live += g2h_heap_size(heap, i);
-        }
-    }
-    TRY_MEMORY(fragmentation_add_span(findings, found, &span, count));
+    struct span_walk walk;
+    struct span span;
+    span_walk_begin(findings->view, first, end, &walk);
+    while (span_walk_next(&walk, &span))
+        if (!span.is_large)
+            TRY_MEMORY(fragmentation_add_span(findings, found, &span));
     return NULL;
 }
 

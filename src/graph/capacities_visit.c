@@ -134,6 +134,18 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
     return visit_slices(visitor, &capacities->of_type[number], &contents, type->size, count);
 }
 
+/* Returns whether an object leads to an array. Contents of objects that do not, such as those whose
+ * slices are nil, need not be read from the dump for slices alone: all that ask for these look for
+ * arrays. */
+static bool leads_to_array(const struct g2h_capacities *capacities, uint32_t object)
+{
+    const uint32_t *claims = capacities->typing->claims;
+    const uint32_t *end, *target = object_targets(capacities->graph, object, &end);
+    while (target < end && (*target == NO_TARGET || (claims[*target] & CLAIM_ARRAY) == 0))
+        target++;
+    return target < end;
+}
+
 /* Most objects have neither slices nor maps, so their types are looked up here before anything of
  * them is read. */
 bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
@@ -153,6 +165,7 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
             continue;
         const uint32_t type = (claims[i] & CLAIM_TYPE) - 1;
         if ((of_type[type].first < of_type[type].end || map_of_type[type] != UINT32_MAX) &&
+            (capacities->of == OF_EVERYTHING || leads_to_array(capacities, i)) &&
             !visit_object(&visitor, i, type))
             return false;
     }

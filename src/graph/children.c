@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/contract.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/port.h"
-#include "base/scope.h"
 #include "graph/graph.h"
 
 /* Space for edges that graph_insert_children() adds: the array may take gigabytes. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 #include "roots/builder.h"

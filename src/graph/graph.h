@@ -15,6 +15,9 @@
  *                       the goroutines that can never run again; whether the heap proves it; to
  *                       which locks a pointer leads; which garbage may belong to cleanups
  *   shortcuts           weak edges that are not pointers
+ *   chains              the elements of long lists, and where these begin
+ *   held_together       the variables of a package that hold memory together
+ *   never_run           the objects that their own finalizers and cleanups lead to
  *   capacities, capacities_visit, windows
  *                       slices, strings and maps, and the parts of arrays that slices use
  */
@@ -23,7 +26,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
-#include "base/bits.h"
+#include "base/memory.h"
 #include "graph/leaked.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
@@ -36,7 +39,7 @@ struct graph_owner {
     uint64_t bytes;
 };
 
-/* The shared entries (shared_entries.h): the nodes that several groups hold together and that no
+/* The shared entries (several.h): the nodes that several groups hold together and that no
  * other such node dominates, ascending; and the name of each, made of its holders. */
 struct sharing {
     uint32_t count;
@@ -115,7 +118,7 @@ static inline bool graph_is_garbage(const struct g2h_graph *graph, uint32_t obje
 /* Returns what an edge of graph->children or graph->roots does for its target. */
 static inline enum hold graph_hold_as(const struct g2h_graph *graph, const struct edge *edge)
 {
-    if (edge->type == EDGE_WEAK)
+    if (edge->type == EDGE_WEAK || edge->type == EDGE_GROUPS)
         return HOLD_WEAK;
     if (edge->target.of == OF_SYNTHETIC)
         return HOLD_STRONG;

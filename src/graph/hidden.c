@@ -2,8 +2,8 @@
 #include "graph/hidden.h"
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
 #include "exe/exe.h"
 #include "heap/heap.h"
 #include "typing/typing.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "graph/graph.h"
 #include "graph/hidden.h"
 #include "graph/leak_proof.h"
@@ -15,11 +15,6 @@
 #include "roots/builder.h"
 
 #define NOBODY UINT32_MAX
-
-/* Values without pointers of less bytes share slots of this size (runtime/malloc.go). */
-enum { SHARED_SLOT = 16 };
-
-enum { FIRST_WITH_WEAK_HANDLES = 23 };
 
 /* The meaning of a wait reason. */
 enum wait_kind {
@@ -37,6 +32,7 @@ struct blocked {
     uint32_t first_held; /* in finder->held */
     uint32_t waits;      /* sudogs that have been found */
     uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of its sudogs */
+    uint32_t condition;  /* the object with the sync.Cond whose list has that sudog, or NO_TARGET */
     uint64_t outside;    /* address of a lock that is not in the heap, or 0 */
     enum wait_kind kind;
     bool is_live, is_main;
@@ -158,6 +154,7 @@ static struct g2h_error *list_blocked(struct leaked_finder *finder)
                                         .g = heap_find(graph->heap, record->address),
                                         .first_held = NOBODY,
                                         .sudog = NO_TARGET,
+                                        .condition = NO_TARGET,
                                         .kind = kind,
                                         .is_main = record->goid == 1 && is_way_of_waiting(record)};
         TRY_MEMORY(vector_push(&finder->blocked, blocked));
@@ -300,13 +297,6 @@ static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t obj
     return vector_push(&finder->waits, behind);
 }
 
-/* Returns whether several values may share an object's slot. */
-static bool leaked_is_shared(const struct leaked_finder *finder, uint32_t object)
-{
-    const struct slot_class *class = heap_slot_class(finder->graph->heap, object);
-    return class->size <= SHARED_SLOT && !class->has_pointers;
-}
-
 /* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
  * not in the heap, or if it is being woken. A sudog without an address is not in use, or waits for
  * a sync.Cond before 1.26: the Cond's list alone leads to it. */
@@ -321,6 +311,9 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
                    elem = address_at(finder, &object, finder->layout.elem);
     const bool has_channel = blocked->kind == WAITS_FOR_CHANNEL;
     const uint64_t on = has_channel ? channel : elem;
+    /* Where nothing is waited for, this is one of an earlier wait, which is pooled. */
+    if (blocked->kind == WAITS_FOR_NOTHING)
+        return NULL;
     if (leaked_word_at(finder, &object, 0) != record_of(finder, blocked->goroutine)->address ||
         (has_channel ? channel == 0 : channel != 0) ||
         (blocked->kind == WAITS_FOR_SEMAPHORE && elem == 0) ||
@@ -339,7 +332,7 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
     else
         TRY_MEMORY(wait_on(finder, number, target, on));
     if (target != NO_TARGET && blocked->kind == WAITS_FOR_SEMAPHORE &&
-        leaked_is_shared(finder, target)) {
+        heap_slot_is_shared(finder->graph->heap, target)) {
         bits_add(finder->barred, target);
         finder->has_slots = true;
     }
@@ -429,7 +422,7 @@ static bool point_into_slot(struct leaked_finder *finder, uint64_t pointer, uint
 static bool is_slot(const struct leaked_finder *finder, uint32_t object)
 {
     return object != NO_TARGET && finder->has_slots && is_marked(finder->barred, object) &&
-           leaked_is_shared(finder, object);
+           heap_slot_is_shared(finder->graph->heap, object);
 }
 
 /* Marks an object, which is visited later. A slot is not entered: only some of the pointers to it
@@ -448,7 +441,7 @@ static bool follow_handle(struct leaked_finder *finder, uint32_t object)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const uint64_t word = heap->params.pointer_size;
-    if (!finder->has_handles || !leaked_is_shared(finder, object) ||
+    if (!finder->has_handles || !heap_slot_is_shared(finder->graph->heap, object) ||
         (finder->handles && !is_marked(finder->handles, object)))
         return true;
     const struct g2h_bytes contents = heap_contents(heap, object);
@@ -664,24 +657,41 @@ static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t
 
 /* ---- slots and handles that the roots reach ---- */
 
+/* The pointers in the variables of packages, one after the other: starts as all 0 but for heap. */
+struct static_pointers {
+    const struct g2h_heap *heap;
+    size_t kind, next; /* the record that comes next */
+    struct g2h_record record;
+    struct pointers pointers; /* of the record, if next is not 0 */
+};
+
+static bool static_pointers_next(struct static_pointers *walk, uint64_t *ret_offset,
+                                 uint64_t *ret_value)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    while (walk->next == 0 || !pointers_next(&walk->pointers, ret_offset, ret_value)) {
+        while (walk->next == walk->heap->records[kinds[walk->kind]].count) {
+            walk->next = 0;
+            if (++walk->kind == sizeof(kinds) / sizeof(*kinds))
+                return false;
+        }
+        g2h_heap_record(walk->heap, kinds[walk->kind], walk->next++, &walk->record);
+        pointers_of_fields(walk->heap, walk->record.segment.contents, walk->record.segment.fields,
+                           &walk->pointers);
+    }
+    return true;
+}
+
 /* Follows the variables of packages into slots that locks share with other values. */
 static bool follow_segments(struct leaked_finder *finder)
 {
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    const struct g2h_heap *heap = finder->graph->heap;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
-            struct g2h_record record;
-            struct pointers pointers;
-            uint64_t offset, value;
-            g2h_heap_record(heap, kinds[i], j, &record);
-            pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
-            while (pointers_next(&pointers, &offset, &value))
-                if (is_slot(finder, heap_find(heap, value)) &&
-                    !point_into_slot(finder, value,
-                                     reach_from_segment(finder->graph, &record.segment, offset)))
-                    return false;
-        }
+    struct static_pointers walk = {.heap = finder->graph->heap};
+    uint64_t offset, value;
+    while (static_pointers_next(&walk, &offset, &value))
+        if (is_slot(finder, heap_find(walk.heap, value)) &&
+            !point_into_slot(finder, value,
+                             reach_from_segment(finder->graph, &walk.record.segment, offset)))
+            return false;
     return true;
 }
 
@@ -749,33 +759,161 @@ static struct g2h_error *find_handles(struct leaked_finder *finder)
 
 /* ---- sync.Cond ---- */
 
-/* Wakes the goroutines that are in no list of a sync.Cond any more: no object points to their
- * sudog, because they are being woken. */
-static struct g2h_error *wake_notified(struct leaked_finder *finder)
+/* Sudogs of goroutines that wait for a sync.Cond, and which of them are in a list. Before 1.26 some
+ * may be of earlier waits: the runtime keeps these to use them again, and they still have their
+ * goroutine. */
+struct conditions {
+    struct map by_sudog; /* object → index in blocked */
+    bool *is_listed;     /* by index in blocked */
+    bool has_owners;     /* sudogs lead to their sync.Cond, as since 1.26 */
+};
+
+static void conditions_deinit(struct conditions *conditions)
+{
+    map_deinit(&conditions->by_sudog);
+    free(conditions->is_listed);
+}
+
+/* Returns the index of the goroutine of a sudog at an address, and gets the sudog after it; or
+ * MAP_NONE. */
+static uint32_t sudog_at(const struct leaked_finder *finder, const struct conditions *conditions,
+                         uint64_t address, uint64_t *ret_next)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    const uint32_t sudog = address == 0 ? NO_TARGET : heap_find(heap, address);
+    struct g2h_object object;
+    *ret_next = 0;
+    if (sudog == NO_TARGET || heap_address(heap, sudog) != address)
+        return MAP_NONE;
+    heap_object(heap, sudog, &object);
+    *ret_next = leaked_word_at(finder, &object, heap->params.pointer_size); /* after g */
+    return map_get(&conditions->by_sudog, sudog);
+}
+
+/* Returns whether two addresses are those of the first and the last sudog of a list: each leads to
+ * the next one. Two that are pooled do not. */
+static bool is_list_of(const struct leaked_finder *finder, const struct conditions *conditions,
+                       uint64_t first, uint64_t last)
+{
+    for (size_t i = 0; i < conditions->by_sudog.count; i++) {
+        uint64_t next;
+        if (sudog_at(finder, conditions, first, &next) == MAP_NONE)
+            return false;
+        if (first == last)
+            return next == 0;
+        first = next;
+    }
+    return false;
+}
+
+/* Gives the goroutines of a list what has it: an object, or NO_TARGET and an address. */
+static void list_give(struct leaked_finder *finder, const struct conditions *conditions,
+                      uint64_t first, uint32_t owner, uint64_t outside)
+{
+    uint64_t next;
+    uint32_t number = sudog_at(finder, conditions, first, &next);
+    for (size_t i = 0; number != MAP_NONE && i < conditions->by_sudog.count; i++) {
+        struct blocked *blocked = &finder->blocked.data[number];
+        blocked->condition = owner;
+        blocked->outside = outside;
+        conditions->is_listed[number] |= owner != NO_TARGET;
+        number = sudog_at(finder, conditions, next, &next);
+    }
+}
+
+/* Finds the lists of sync.Conds in an object. A list has numbers of those that have come and of
+ * those that were notified, which differ then, a lock, the first sudog and the last one (notifyList
+ * of runtime/sema.go). */
+static void find_lists_in(struct leaked_finder *finder, const struct conditions *conditions,
+                          uint32_t owner)
+{
+    const uint64_t word = finder->graph->heap->params.pointer_size, before = 8 + word;
+    struct g2h_object object;
+    heap_object(finder->graph->heap, owner, &object);
+    for (uint64_t at = before; at < object.contents.size; at += word) {
+        const uint64_t first = leaked_word_at(finder, &object, at),
+                       last = leaked_word_at(finder, &object, at + word);
+        const uint8_t *numbers = object.contents.data + at - before;
+        if (first != 0 && last != 0 && memcmp(numbers, numbers + 4, 4) != 0 &&
+            is_list_of(finder, conditions, first, last))
+            list_give(finder, conditions, first, owner, 0);
+    }
+}
+
+/* Lists the sudogs of the goroutines that wait for a sync.Cond and are not live, or whose sudog
+ * does not lead to the sync.Cond. Returns false if memory runs out. */
+static bool conditions_list(const struct leaked_finder *finder, struct conditions *conditions)
+{
+    uint32_t known;
+    conditions->has_owners = finder->graph->heap->go_minor >= 26;
+    conditions->is_listed = calloc(finder->blocked.count + 1, sizeof(*conditions->is_listed));
+    if (!conditions->is_listed)
+        return false;
+    for (uint32_t i = 0; conditions->has_owners && i < finder->blocked.count; i++) {
+        const struct blocked *blocked = &finder->blocked.data[i];
+        if (blocked->kind == WAITS_FOR_CONDITION && blocked->waits > 0 && !blocked->is_live &&
+            !map_put(&conditions->by_sudog, blocked->sudog, i, &known))
+            return false;
+    }
+    for (size_t i = 0; !conditions->has_owners && i < finder->waits.count; i++) {
+        const struct leaked_link *link = &finder->waits.data[i];
+        if (finder->blocked.data[link->blocked].kind == WAITS_FOR_CONDITION && link->lock == 0 &&
+            !map_put(&conditions->by_sudog, link->object, link->blocked, &known))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the objects that point to the sudogs of goroutines that wait for a sync.Cond: those of
+ * goroutines that are being woken are in no list any more. */
+static void find_lists(struct leaked_finder *finder, const struct conditions *conditions)
 {
     const struct g2h_graph *graph = finder->graph;
-    _cleanup_(map_deinit) struct map by_sudog = {0};
-    uint32_t known;
-    for (uint32_t i = 0; i < finder->blocked.count; i++) {
-        const struct blocked *blocked = &finder->blocked.data[i];
-        if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live)
-            TRY_MEMORY(map_put(&by_sudog, blocked->sudog, i, &known));
-    }
-    if (by_sudog.count == 0)
-        return NULL;
-    _cleanup_free_ bool *is_listed = calloc(finder->blocked.count + 1, sizeof(*is_listed));
-    TRY_MEMORY(is_listed);
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
         const uint32_t *end, *target = object_targets(graph, i, &end);
+        bool has_some = false;
         for (; target < end; target++) {
-            const uint32_t blocked = *target == NO_TARGET ? MAP_NONE : map_get(&by_sudog, *target);
-            if (blocked != MAP_NONE && i != finder->blocked.data[blocked].g)
-                is_listed[blocked] = true;
+            const uint32_t number =
+                *target == NO_TARGET ? MAP_NONE : map_get(&conditions->by_sudog, *target);
+            if (number == MAP_NONE || i == finder->blocked.data[number].g)
+                continue;
+            has_some = true;
+            conditions->is_listed[number] |= conditions->has_owners;
         }
+        if (has_some && !conditions->has_owners && map_get(&conditions->by_sudog, i) == MAP_NONE)
+            find_lists_in(finder, conditions, i);
     }
+}
+
+/* Finds the lists of sync.Conds that are variables of packages. */
+static void find_static_lists(struct leaked_finder *finder, const struct conditions *conditions)
+{
+    struct static_pointers walk = {.heap = finder->graph->heap};
+    uint64_t offset, value, first = 0, at = 0;
+    while (static_pointers_next(&walk, &offset, &value)) {
+        const uint64_t address = walk.record.segment.address + offset;
+        if (first != 0 && address - at == walk.heap->params.pointer_size &&
+            is_list_of(finder, conditions, first, value))
+            list_give(finder, conditions, first, NO_TARGET, at);
+        first = value;
+        at = address;
+    }
+}
+
+/* Wakes the goroutines that are in no list of a sync.Cond any more: no object points to their
+ * sudog, because they are being woken. Finds the sync.Conds of the others. */
+static struct g2h_error *wake_notified(struct leaked_finder *finder)
+{
+    _cleanup_(conditions_deinit) struct conditions conditions = {.has_owners = false};
+    TRY_MEMORY(conditions_list(finder, &conditions));
+    if (conditions.by_sudog.count == 0)
+        return NULL;
+    find_lists(finder, &conditions);
+    if (!conditions.has_owners)
+        find_static_lists(finder, &conditions);
     for (uint32_t i = 0; i < finder->blocked.count; i++) {
         struct blocked *blocked = &finder->blocked.data[i];
-        if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live && !is_listed[i])
+        if (blocked->kind == WAITS_FOR_CONDITION && !blocked->is_live && !conditions.is_listed[i])
             TRY_MEMORY(wake(finder, blocked));
     }
     return leaked_drain(finder) ? NULL : &error_no_memory;
@@ -836,7 +974,8 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
     return wake_notified(finder);
 }
 
-/* Keeps what blocked goroutines wait on that is no channel: the roots lead to channels already. */
+/* Keeps what blocked goroutines wait on that is no channel: the roots lead to channels already. Of
+ * a sync.Cond before 1.26 that is what has its list. */
 static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, struct leaked *ret)
 {
     const struct root_goroutine *goroutines = finder->graph->roots.goroutines.data;
@@ -844,14 +983,14 @@ static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, s
         const struct leaked_link *link = &finder->waits.data[i];
         const struct blocked *blocked = &finder->blocked.data[link->blocked];
         const struct leaked_wait wait = {goroutines[blocked->goroutine].node, link->object, 0};
-        if (blocked->kind != WAITS_FOR_CHANNEL && link->object != blocked->sudog)
+        if (blocked->kind != WAITS_FOR_CHANNEL && link->lock != 0)
             TRY_MEMORY(vector_push(&ret->waits, wait));
     }
     for (size_t i = 0; i < finder->blocked.count; i++) {
         const struct blocked *blocked = &finder->blocked.data[i];
-        const struct leaked_wait wait = {goroutines[blocked->goroutine].node, NO_TARGET,
+        const struct leaked_wait wait = {goroutines[blocked->goroutine].node, blocked->condition,
                                          blocked->outside};
-        if (wait.address != 0)
+        if (wait.object != NO_TARGET || wait.address != 0)
             TRY_MEMORY(vector_push(&ret->waits, wait));
     }
     return NULL;

@@ -22,8 +22,8 @@
 
 #include <go2heapsnapshot/graph.h>
 
-#include "base/bits.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/strings.h"
 #include "roots/roots.h"
 

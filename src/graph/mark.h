@@ -9,7 +9,7 @@
 #ifndef GRAPH_MARK_H
 #define GRAPH_MARK_H
 
-#include "base/bits.h"
+#include "base/memory.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
 #include "heap/targets.h"

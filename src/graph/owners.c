@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/contract.h"
+#include "base/error.h"
 #include "base/port.h"
-#include "base/scope.h"
 
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph)
 {

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 #include "graph/owners.h"
-#include "naming/walk.h"
+#include "naming/namer.h"
 
 struct pools_finder {
     struct g2h_graph *graph;

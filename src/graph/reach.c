@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 #include "graph/owners.h"
@@ -398,17 +398,19 @@ static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
         waiters[i] &= marks[i];
 }
 
-/* Records the name of the global variable that has the lock on which a goroutine waits; if it has
- * none, its address. */
+/* Records the name of the global variable that has the lock on which a goroutine waits, or that
+ * leads there; if there is none, the address. */
 static struct g2h_error *add_outside_lock(struct g2h_graph *graph, const struct leaked_wait *wait)
 {
     _cleanup_(text_deinit) struct text text = {0};
+    const struct root_sources sources = {
+        .heap = graph->heap, .exe = graph->exe, .typing = graph->typing, .names = &graph->names};
     struct g2h_bytes variable;
     uint64_t offset;
     uint32_t name;
     if (graph->exe && g2h_exe_variable(graph->exe, wait->address, &variable, &offset))
         text_append_name(&text, &graph->names, variable.data, variable.size, NAME_LIMIT);
-    else
+    else if (!roots_append_lock(&sources, wait->address, &text))
         text_printf(&text, "0x%llx", (unsigned long long)wait->address);
     TRY_MEMORY(!text.failed &&
                string_pool_intern(&graph->leaked.names, text.data, text.size, &name) &&

@@ -2,8 +2,9 @@
  * shortcuts: weak edges that are not pointers of the dump.
  *
  * They lead from a map to its groups of entries and to its overflow buckets: without them there are
- * up to four edges between a map and a value. And they lead from a handle, which weak.Pointers
- * point to, to the object itself. Weak edges count for neither distances nor retained sizes.
+ * up to four edges between a map and a value. V8's name for such an edge is shortcut, too: readers
+ * count it for distances, and show it in paths, but not for retained sizes. And they lead from a
+ * handle, which weak.Pointers point to, to the object itself; these count for neither.
  *
  * Each bucket, table or group gets at most one map, so the work is bounded by the heap's size
  * whatever a damaged dump claims. There is no limit per map: each shortcut leads to an object of at
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
 #include "graph/graph.h"
 
@@ -70,7 +71,7 @@ static bool shortcuts_add(struct shortcuts_finder *finder, uint32_t map, uint32_
         if (!names_add_label(&graph->names, text, strlen(text), name))
             return false;
     }
-    return graph_add_edge(graph, node_object(map), EDGE_WEAK, *name, node_object(target));
+    return graph_add_edge(graph, node_object(map), EDGE_GROUPS, *name, node_object(target));
 }
 
 /* ---- Go 1.24 and later ---- */

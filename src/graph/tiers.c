@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/contract.h"
 #include "base/bytes.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 #include "graph/owners.h"

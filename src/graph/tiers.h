@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bits.h"
+#include "base/memory.h"
 #include "roots/roots.h"
 
 struct tiers {

@@ -15,13 +15,13 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/workers.h"
-#include "typing/fit.h"
 #include "graph/graph.h"
 #include "heap/pointers.h"
+#include "typing/fit.h"
 
 /*
  * ---- slices among the words outside of the heap ----

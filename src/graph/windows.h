@@ -1,11 +1,11 @@
 /*
- * windows: finds the arrays that slices use only in part; see naming/slice_windows.h.
+ * windows: finds the arrays that slices use only in part; see naming/names.h.
  */
 #ifndef GRAPH_WINDOWS_H
 #define GRAPH_WINDOWS_H
 
 #include "graph/capacities.h"
-#include "naming/slice_windows.h"
+#include "naming/names.h"
 
 /* Finds the windows of the arrays that slices lead to, once it is known what is garbage. Errors:
  * G2H_ERROR_MEMORY. */

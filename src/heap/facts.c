@@ -3,16 +3,23 @@
 
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/cursor.h"
-#include "base/scope.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "dump/dump_facts.h"
+#include "heap/heap_ages.h"
 
 /* Orders parts of data by address. */
 static int compare_data(const void *a, const void *b)
 {
     const struct fact_data *one = a, *other = b;
     return one->address < other->address ? -1 : one->address > other->address;
+}
+
+static int compare_absent(const void *a, const void *b)
+{
+    const struct fact_absent *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
 }
 
 /* Reads a part of the program's data, or of its zeros. Returns false if it is invalid. */
@@ -79,6 +86,25 @@ static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
     return true;
 }
 
+/* Reads what the collector goes by; what contradicts itself changes nothing. Returns false if it is
+ * cut. */
+static bool heap_facts_read_collector(struct cursor *cursor, struct facts *ret)
+{
+    uint64_t percent, limit, marked, goal;
+    if (!cursor_uvarint(cursor, &percent) || !cursor_uvarint(cursor, &limit) ||
+        !cursor_uvarint(cursor, &marked) || !cursor_uvarint(cursor, &goal))
+        return false;
+    if (percent > 0 && marked > goal)
+        return true;
+    ret->collector = (struct g2h_collector){.is_known = true,
+                                            .is_off = percent == 0,
+                                            .gogc = percent > 0 ? percent - 1 : 0,
+                                            .limit = limit,
+                                            .marked = marked,
+                                            .goal = goal};
+    return true;
+}
+
 /* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
  * their sizes are not known; FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
@@ -92,6 +118,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     if (size < text || memcmp(data, FACTS_TEXT, text) != 0)
         return NULL;
     cursor.at += text;
+    ret->are_there = true;
     while (cursor_uvarint(&cursor, &fact) && fact != FACT_END) {
         struct fact_type type;
         struct fact_data part;
@@ -117,7 +144,12 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
             ret->is_cut = true;
         else if (fact == FACT_RATE && cursor_uvarint(&cursor, &ret->alloc_rate))
             ret->has_alloc_rate = true;
+        else if (fact == FACT_ABSENT && cursor_uvarint(&cursor, &begin) &&
+                 cursor_uvarint(&cursor, &bytes))
+            TRY_MEMORY(vector_push(&ret->absent, ((struct fact_absent){begin, bytes})));
         else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
+                 !(fact == FACT_AGES && heap_ages_read(&cursor, &ret->ages)) &&
+                 !(fact == FACT_COLLECTOR && heap_facts_read_collector(&cursor, ret)) &&
                  !(fact == FACT_RESIDENT && heap_facts_read_resident(&cursor, ret)) &&
                  !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
             break;
@@ -125,6 +157,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     ret->is_damaged = fact != FACT_END && fact <= FACT_LAST;
     ret->is_partial |= fact > FACT_LAST;
     vector_sort(&ret->data, compare_data);
+    vector_sort(&ret->absent, compare_absent);
     ranges_sort(&ret->untouched);
     *ret_size = (uint64_t)(cursor.at - data);
     return NULL;

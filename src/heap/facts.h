@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/ranges.h"
 
+struct heap_ages;
+
 /* An object whose type the runtime knows. */
 struct fact_type {
     uint64_t address, type;
@@ -23,7 +25,13 @@ struct fact_data {
     struct g2h_bytes bytes; /* of zeros: no data */
 };
 
+/* A span of small objects, some of whose pages were not resident. */
+struct fact_absent {
+    uint64_t address, bytes;
+};
+
 struct facts {
+    bool are_there;         /* the dump was made of a process or core file */
     bool has_stack_objects; /* words that are in no list of a frame are dead */
     bool is_partial;        /* stacks, spans, objects or pointers of the process are missing, or
                                may be: an unknown fact hides those after it */
@@ -35,16 +43,19 @@ struct facts {
     uint64_t conservative_objects, conservative_frames, incomplete_stacks, unread_threads,
         unread_words;
     VECTOR(struct fact_type) types;
-    VECTOR(uint64_t) secrets; /* addresses of objects whose contents were left out */
-    struct ranges untouched;  /* addresses of parts of objects that take no memory; once the heap is
-                                 loaded, each is a part of one object */
+    VECTOR(struct fact_absent) absent; /* ascending by address */
+    VECTOR(uint64_t) secrets;          /* addresses of objects whose contents were left out */
+    struct ranges untouched; /* addresses of parts of objects that take no memory; once the heap is
+                                loaded, each is a part of one object */
     VECTOR(struct fact_data) data; /* ascending by address */
     bool has_alloc_rate;
     uint64_t alloc_rate;      /* runtime.MemProfileRate; valid if has_alloc_rate */
     struct g2h_memory memory; /* of the process, without files and mappings; resident is 0 if it is
                                  not known */
+    struct g2h_collector collector;
     bool has_ending;
     struct g2h_ending ending; /* valid if has_ending */
+    struct heap_ages *ages;   /* NULL: they are not known */
 };
 
 /* Reads the facts at the beginning of size bytes, as far as they are valid. *ret_size is the number

@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
-#include "base/bisect.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "heap/heap_ages.h"
 
 void g2h_heap_destroy(struct g2h_heap *heap)
 {
@@ -24,6 +25,8 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     ranges_deinit(&heap->secrets);
     free(heap->facts.data.data);
     ranges_deinit(&heap->facts.untouched);
+    free(heap->facts.absent.data);
+    heap_ages_destroy(heap->facts.ages);
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);
     map_deinit(&heap->itab_by_address);
@@ -177,6 +180,27 @@ bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at)
 size_t g2h_heap_untouched_count(const struct g2h_heap *heap)
 {
     return heap->facts.untouched.list.count;
+}
+
+const struct g2h_collector *g2h_heap_collector(const struct g2h_heap *heap)
+{
+    return heap->facts.collector.is_known ? &heap->facts.collector : NULL;
+}
+
+/* Damaged facts may name a span twice. */
+uint64_t g2h_heap_absent(const struct g2h_heap *heap, uint64_t begin, uint64_t end)
+{
+    const struct fact_absent *list = heap->facts.absent.data;
+    size_t at;
+    BISECT(at, heap->facts.absent.count, list[at].address < begin);
+    if (at == heap->facts.absent.count || list[at].address >= end)
+        return 0;
+    return list[at].bytes < end - begin ? list[at].bytes : end - begin;
+}
+
+bool g2h_heap_is_of_process(const struct g2h_heap *heap)
+{
+    return heap->facts.are_there;
 }
 
 const struct g2h_memory *g2h_heap_memory(const struct g2h_heap *heap)

@@ -8,6 +8,7 @@
  *
  *   load, runs          reads all records, and the objects on several threads
  *   facts               facts of the records about more than objects
+ *   heap_ages           since which collection each object lives
  *   sort, index         objects by address, and the object at an address
  *   phantoms            slots that hold no object
  *   slot_classes        the sizes and pointer bitmaps that distinguish untyped objects
@@ -20,7 +21,6 @@
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/bits.h"
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -228,6 +228,20 @@ static inline uint32_t heap_slot_class_number(const struct g2h_heap *heap, uint3
 static inline const struct slot_class *heap_slot_class(const struct g2h_heap *heap, uint32_t object)
 {
     return &heap->slot_classes.list.data[heap_slot_class_number(heap, object)];
+}
+
+/* Values without pointers of less than 16 bytes share slots of this size (runtime/malloc.go). */
+enum { SHARED_SLOT = 16 };
+
+/* weak.Pointer of 1.23 and later leads to its object by a handle: an address without a pointer, in
+ * a shared slot. */
+enum { FIRST_WITH_WEAK_HANDLES = 23 };
+
+/* Returns whether several values may share an object's slot. */
+static inline bool heap_slot_is_shared(const struct g2h_heap *heap, uint32_t object)
+{
+    const struct slot_class *class = heap_slot_class(heap, object);
+    return class->size <= SHARED_SLOT && !class->has_pointers;
 }
 
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)

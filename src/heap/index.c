@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/contract.h"
 #include "base/memory.h"
 #include "base/workers.h"

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 enum {
     ARENA_SHIFT = 26,
@@ -125,20 +126,12 @@ static inline uint64_t index_slot_size(const struct object_index *index, uint64_
     return reciprocal <= 1 ? 0 : (((uint64_t)1 << 32) + reciprocal - 1) / reciprocal;
 }
 
-/* Returns the number of bits that are set: adds up pairs, fours and bytes of bits in parallel. */
-static inline unsigned count_bits(uint64_t bits)
-{
-    bits -= bits >> 1 & 0x5555555555555555;
-    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
-    return (unsigned)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
-}
-
 /* Returns the object in a slot of the page that the group belongs to, or UINT32_MAX if there is
  * none. */
 static inline uint32_t index_in_group(const struct index_group *group, uint32_t slot)
 {
     const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
-    return (group->slots & bit) != 0 ? group->first + count_bits(group->slots & (bit - 1))
+    return (group->slots & bit) != 0 ? group->first + bits_of_word(group->slots & (bit - 1))
                                      : UINT32_MAX;
 }
 

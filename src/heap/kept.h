@@ -1,6 +1,6 @@
 /*
  * kept: the objects that a process keeps for cleanups of runtime.AddCleanup. They are roots whose
- * descriptions have the address of the object that the cleanup is for (process/specials.c):
+ * descriptions have the address of the object that the cleanup is for (process/spans.c):
  * "cleanup of 0xc000012340".
  */
 #ifndef HEAP_KEPT_H

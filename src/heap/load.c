@@ -15,13 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/release.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/releases.h"
 #include "base/workers.h"
-#include "dump/stored.h"
-#include "heap/sort.h"
+#include "dump/dump_facts.h"
+#include "heap/heap_ages.h"
 #include "heap/runs.h"
+#include "heap/sort.h"
 #include "input/input.h"
 
 /* The part of a window that a thread has read before it was known that a record begins there. */
@@ -463,6 +464,7 @@ static struct g2h_error *load_all(struct loader *loader)
     TRY(sort_objects(heap, &loader->chunks, loader->threads));
     TRY(heap_cut_untouched(heap));
     TRY(make_index(heap, loader->threads));
+    TRY(heap_ages_find(heap));
     return heap_find_secrets(heap);
 }
 

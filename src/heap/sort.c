@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/limits.h"
 #include "base/workers.h"
 
 /* Identifies a run. */
@@ -160,16 +161,16 @@ static bool sort_runs(struct sorter *sorter)
     return list_runs(sorter);
 }
 
-uint32_t sort_most_objects = UINT32_MAX / 2;
-
 /* Returns an error with the number of objects. */
 static struct g2h_error *sort_refuse_objects(const struct sorter *sorter)
 {
     unsigned long long count = 0;
     for (size_t i = 0; i < sorter->order.count; i++)
         count += run_of(sorter, &sorter->order.data[i])->count;
-    return error_create(G2H_ERROR_LIMIT, "%s: %llu objects: more than the %u that can be read",
-                        sorter->heap->input->name, count, sort_most_objects);
+    return error_create(G2H_ERROR_LIMIT,
+                        "%s: %llu objects: more than the %llu that can be read; --format dump "
+                        "writes them all the same",
+                        sorter->heap->input->name, count, (unsigned long long)limits.objects);
 }
 
 /* Assigns each run the number of its first object. Returns an error if there are too many
@@ -181,7 +182,7 @@ static struct g2h_error *number_runs(struct sorter *sorter)
     for (size_t i = 0; i < sorter->order.count; i++) {
         struct slot_run *run = run_of(sorter, &sorter->order.data[i]);
         run->start = heap->object_count;
-        if (run->count > sort_most_objects - heap->object_count)
+        if (run->count > limits.objects - heap->object_count)
             return sort_refuse_objects(sorter);
         heap->object_count += run->count;
     }

@@ -10,10 +10,6 @@
 
 #include "heap/runs.h"
 
-/* Most objects of a heap, 2^31 - 1: numbers of objects have 32 bits, some with a flag. Only a test
- * changes it. */
-extern uint32_t sort_most_objects;
-
 /*
  * Fills heap->objects from the chunks, which must be in file order, and empties the chunks. Leaves
  * out phantoms and objects that overlap others, and counts them. Errors: G2H_ERROR_MEMORY,

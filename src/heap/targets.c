@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/bisect.h"
 #include "base/contract.h"
+#include "base/error.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/port.h"
-#include "base/scope.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 

@@ -13,7 +13,6 @@
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
 
-#include "base/bits.h"
 #include "base/memory.h"
 #include "heap/heap.h"
 

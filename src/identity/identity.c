@@ -1,17 +1,236 @@
-/* identity: the ids of a series; see include/go2heapsnapshot/identity.h. */
+/* identity; see identity.h. */
 #include "identity/identity.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/memory.h"
 #include "base/workers.h"
 #include "naming/key_names.h"
 
+/* ==== checks whether two dumps are from one process, and whether the first one is earlier ====
+ *
+ * A dump has the pauses of the last 256 collections (runtime.MemStats.PauseNs): collection number n
+ * is at (n - 1) % 256. Pauses that both dumps have must be equal to the nanosecond. A dump that was
+ * made from outside the process has none. But the first thread of a process stays the same, and so
+ * do some words of bss that point to memory outside the heap, such as runtime.argv; the system maps
+ * that memory at a different address for each process.
+ */
+
+/* Indexes into the numbers of runtime.MemStats. */
+enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
+
+/* Returns the error that two dumps are not from one process. */
+static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
+                                             const struct g2h_heap *after, const char *why)
+{
+    return error_create(G2H_ERROR_NOT_SERIES, "%s: is not from the process that wrote %s: %s",
+                        after->input->name, before->input->name, why);
+}
+
+/* Checks that both dumps are of one architecture, format and release of Go. */
+static struct g2h_error *check_program(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    const struct g2h_params *one = &before->params, *other = &after->params;
+    if (one->pointer_size != other->pointer_size || one->big_endian != other->big_endian ||
+        strcmp(one->arch, other->arch) != 0)
+        return same_process_refuse(before, after, "that has another architecture");
+    if (strcmp(g2h_heap_format(before), g2h_heap_format(after)) != 0 ||
+        strcmp(before->go_version, after->go_version) != 0)
+        return same_process_refuse(before, after, "that is of another release of Go");
+    return NULL;
+}
+
+/* Checks that counters that only grow have not shrunk. A dump made from outside has the number of
+ * collections only, not the rest. */
+static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after,
+                                     bool has_all)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } growing[] = {{NUM_GC, "collections"},
+                   {TOTAL_ALLOC, "bytes allocated"},
+                   {MALLOCS, "objects allocated"},
+                   {FREES, "objects freed"}};
+    for (size_t i = 0; i < (has_all ? sizeof(growing) / sizeof(*growing) : 1); i++) {
+        const uint64_t was = before->memstats.numbers[growing[i].number],
+                       is = after->memstats.numbers[growing[i].number];
+        if (is < was)
+            return error_create(G2H_ERROR_NOT_SERIES,
+                                "%s: is older than %s, or of another process: %" PRIu64
+                                " %s so far, there %" PRIu64,
+                                after->input->name, before->input->name, is, growing[i].name, was);
+    }
+    return NULL;
+}
+
+/* Checks that both dumps have the same pauses for the collections that both list. */
+static struct g2h_error *check_pauses(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    const uint64_t *was = before->memstats.numbers, *is = after->memstats.numbers;
+    const uint64_t last = was[NUM_GC],
+                   first = is[NUM_GC] < PAUSE_COUNT ? 1 : is[NUM_GC] - PAUSE_COUNT + 1;
+    for (uint64_t n = first; n <= last && n < first + PAUSE_COUNT; n++) {
+        const size_t at = PAUSES + (size_t)((n - 1) % PAUSE_COUNT);
+        char why[128];
+        if (was[at] == is[at])
+            continue;
+        snprintf(why, sizeof(why),
+                 "its collection number %" PRIu64 " paused it for %" PRIu64 " ns, there %" PRIu64,
+                 n, is[at], was[at]);
+        return same_process_refuse(before, after, why);
+    }
+    return NULL;
+}
+
+/* Gets the thread id of the process's first thread. Returns false if no record has it. */
+static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
+{
+    const size_t count = g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD);
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
+        *ret = record.osthread.os_id;
+        if (record.osthread.id == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Checks that both dumps have the same first thread, if they have its number: its id is the
+ * process's. */
+static struct g2h_error *check_threads(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    uint64_t was, is;
+    char why[128];
+    if (!first_thread(before, &was) || !first_thread(after, &is) || was == is)
+        return NULL;
+    snprintf(why, sizeof(why), "its first thread is %" PRIu64 ", there %" PRIu64, is, was);
+    return same_process_refuse(before, after, why);
+}
+
+/* Returns whether a word of bss is an address far from the heap and from the variables: one that
+ * the system chose, for the stack or a mapping. */
+static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
+{
+    const uint64_t least = UINT64_C(1) << 40, near = UINT64_C(1) << 32;
+    return value >= least && value - (bss - near) >= 2 * near &&
+           value - heap->index.low >= heap->index.high - heap->index.low;
+}
+
+/* Checks that some word of bss still points to the same memory outside the heap. If there are too
+ * few such words, nothing is concluded. */
+static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    enum { LEAST_WORDS = 3 };
+    struct g2h_record was, is;
+    size_t far = 0, same = 0;
+    if (g2h_heap_record_count(before, G2H_RECORD_BSS) == 0 ||
+        g2h_heap_record_count(after, G2H_RECORD_BSS) == 0 || before->params.pointer_size != 8)
+        return NULL;
+    g2h_heap_record(before, G2H_RECORD_BSS, 0, &was);
+    g2h_heap_record(after, G2H_RECORD_BSS, 0, &is);
+    if (was.segment.address != is.segment.address)
+        return same_process_refuse(before, after, "its variables are at other addresses");
+    for (uint64_t i = 0; i + 8 <= was.segment.contents.size && i + 8 <= is.segment.contents.size;
+         i += 8) {
+        const uint64_t one = heap_word(before, was.segment.contents.data + i),
+                       other = heap_word(after, is.segment.contents.data + i);
+        if (!is_far(before, one, was.segment.address) || !is_far(after, other, is.segment.address))
+            continue;
+        far++;
+        same += one == other;
+    }
+    return far < LEAST_WORDS || same > 0
+               ? NULL
+               : same_process_refuse(before, after,
+                                     "nothing that its variables point to is where it was");
+}
+
+/* Returns whether a dump has all numbers of runtime.MemStats; one that was made from outside has
+ * few. */
+static bool has_all_numbers(const struct g2h_heap *heap)
+{
+    return heap->memstats.numbers[MALLOCS] > 0;
+}
+
+/* Does the work of g2h_identity_check() for two heaps. */
+static struct g2h_error *identity_check_process(const struct g2h_heap *before,
+                                                const struct g2h_heap *after)
+{
+    TRY(check_program(before, after));
+    TRY(check_threads(before, after));
+    TRY(check_outside(before, after));
+    /* a truncated dump ends before its memstats */
+    if (!g2h_heap_memstats(before) || !g2h_heap_memstats(after))
+        return NULL;
+    const bool has_all = has_all_numbers(before) && has_all_numbers(after);
+    TRY(check_order(before, after, has_all));
+    return has_all ? check_pauses(before, after) : NULL;
+}
+
+/* ==== finds, for each object, the only object that points to it ====
+ *
+ * Globals and frames do not count, because the object that they read the pointer from also holds
+ * it.
+ */
+
+struct holders_finding {
+    const struct g2h_graph *graph;
+    uint32_t *holders;
+};
+
+/* Records an object as a holder: HOLDER_NONE becomes the object, and another object becomes
+ * HOLDER_MANY, whatever the threads' order. */
+static void add_holder(uint32_t *holder, uint32_t object)
+{
+    uint32_t old = HOLDER_NONE;
+    if (!__atomic_compare_exchange_n(holder, &old, object, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED) &&
+        old != object && old != HOLDER_MANY)
+        __atomic_store_n(holder, HOLDER_MANY, __ATOMIC_RELAXED);
+}
+
+/* Records the objects of a task as holders of what they point to, except of themselves. */
+static struct g2h_error *holders_find_task(void *context, size_t task, unsigned worker)
+{
+    const struct holders_finding *finding = context;
+    const uint32_t end = identity_task_end(finding->graph->heap, task);
+    (void)worker;
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
+        const uint32_t *last, *target = object_targets(finding->graph, object, &last);
+        for (; target < last; target++)
+            if (*target != NO_TARGET && *target != object)
+                add_holder(&finding->holders[*target], object);
+    }
+    return NULL;
+}
+
+/* Finds the object that holds each object of a graph, as in identified.holders. Error:
+ * G2H_ERROR_MEMORY. */
+static struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads,
+                                      uint32_t **ret)
+{
+    const size_t count = graph->heap->object_count, size = (count + 1) * sizeof(**ret);
+    _cleanup_free_ uint32_t *holders = malloc(size);
+    struct holders_finding finding = {graph, holders};
+    TRY_MEMORY(holders);
+    memset(holders, 0xff, size);
+    TRY(workers_run(threads, object_tasks(graph->heap), holders_find_task, &finding));
+    *ret = take_pointer(holders);
+    return NULL;
+}
+
+/* ==== the ids of a series ==== */
+
 /* Ids are odd, because DevTools takes the largest odd one as the last one assigned. */
-static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;
+static const uint64_t FIRST_ID = 1;
 
 /* The class of strings: an empty name, which no other class has. */
 static const char text_class[] = "";
@@ -43,6 +262,8 @@ void g2h_identity_destroy(struct g2h_identity *identity)
     string_pool_deinit(&identity->classes);
     map_deinit(&identity->nodes);
     map_deinit(&identity->nodes_before);
+    map_deinit(&identity->held);
+    map_deinit(&identity->held_before);
     map_deinit(&identity->likes);
     free(identity);
 }
@@ -165,9 +386,12 @@ static struct g2h_error *assign_ids(struct g2h_identity *identity, const struct 
             account->survivors++;
             continue;
         }
-        if (identity->next > LAST_ID)
-            return error_create(G2H_ERROR_LIMIT, "%s: the series has more than 2^31 objects",
-                                after->heap->input->name);
+        if (identity->next > limits.last_id)
+            return error_create(G2H_ERROR_LIMIT,
+                                "%s: the series has more than the %llu objects that can have ids: "
+                                "begin another one",
+                                after->heap->input->name,
+                                (unsigned long long)limits.last_id / 2 + 1);
         after->ids[i] = (uint32_t)identity->next;
         identity->next += 2;
     }
@@ -219,6 +443,7 @@ static struct g2h_error *identity_identify(struct g2h_identity *identity,
     TRY(identity_find_classes(identity, graph, after->classes));
     TRY(holders_find(graph, identity->threads, &after->holders));
     TRY(identity_find_entries(graph, after));
+    identity->first_new = identity->next;
     return identity->last.heap ? identity_match(identity, graph, after)
                                : assign_ids(identity, NULL, after);
 }
@@ -236,6 +461,9 @@ struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g
     identity->nodes = (struct map){0};
     map_deinit(&identity->likes);
     identity->likes = (struct map){0};
+    map_deinit(&identity->held_before);
+    identity->held_before = identity->held;
+    identity->held = (struct map){0};
     assert(after.ids && after.classes && after.holders);
     const struct identified before = identity->last;
     identity->last = after;
@@ -254,6 +482,22 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
     return identity->last.ids[object];
 }
 
+bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *class,
+                        size_t size, const char **ret, size_t *ret_size)
+{
+    const uint32_t id = g2h_identity_object(identity, object);
+    uint32_t number = MAP_NONE;
+    *ret = NULL;
+    if (id < identity->first_new)
+        number = map_get(&identity->held_before, id);
+    else if (class && !string_pool_intern(&identity->classes, class, size, &number))
+        return false;
+    if (number == MAP_NONE)
+        return true;
+    *ret = string_pool_text(&identity->classes, number, ret_size);
+    return map_put(&identity->held, id, number, &number);
+}
+
 /* ---- nodes that are not objects ---- */
 
 /* Several nodes may have the same kind and key; they are told apart by their order, which is
@@ -269,7 +513,7 @@ bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, u
     const uint64_t own = map_hash_pair(like, count);
     *ret = map_get(&identity->nodes_before, own);
     if (*ret == MAP_NONE) {
-        if (identity->next > LAST_ID)
+        if (identity->next > limits.last_id)
             return false;
         *ret = (uint32_t)identity->next;
         identity->next += 2;

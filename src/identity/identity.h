@@ -1,10 +1,8 @@
 /*
  * identity: a series of dumps; see include/go2heapsnapshot/identity.h.
  *
- *   same_process       whether the dumps are from one process
- *   match, holders, blocks, moved
- *                       which objects of two dumps are the same
- *   identity            ids
+ *   identity            whether the dumps are from one process; ids
+ *   match               which objects of two dumps are the same
  */
 #ifndef IDENTITY_IDENTITY_H
 #define IDENTITY_IDENTITY_H
@@ -26,6 +24,7 @@ struct identified {
 
 /* HOLDER_NONE: no object points to it. HOLDER_MANY: several objects do. */
 #define HOLDER_NONE UINT32_MAX
+
 #define HOLDER_MANY (UINT32_MAX - 1)
 
 struct g2h_identity {
@@ -35,6 +34,8 @@ struct g2h_identity {
     struct map nodes, nodes_before; /* hash of kind, key and number among equal ones → id, of this
                                        dump and of the previous one */
     struct map likes;               /* hash of kind and key → how many such nodes this dump has */
+    struct map held, held_before;   /* id → class, of objects that have one by what holds them */
+    uint64_t first_new;             /* new objects of this dump have ids from here on */
     uint64_t next;                  /* the next id */
     struct g2h_identity_account account;
 };
@@ -49,7 +50,7 @@ enum match {
     MATCH_STATES = 3,
     MATCH_HELD = 4,             /* a bit: something not known to have been there holds it */
     MATCH_HELD_BY_SURVIVOR = 8, /* a bit: something that was there before holds it */
-    MATCH_ASKED = 16,           /* a bit: blocks.c looks for pointers to the values of this block */
+    MATCH_ASKED = 16,           /* a bit: match.c looks for pointers to the values of this block */
     MATCH_UNLIKE = 32,          /* a bit: its contents differ from its partner's */
 };
 
@@ -64,7 +65,7 @@ struct matches {
     size_t kept_class_count;
     const bool *is_map_part;                  /* by class; NULL: there are no types */
     const struct map_entries *const *layouts; /* by class, of buckets or groups; NULL: none */
-    uint64_t *seen_before, *seen_after;       /* see moved.c */
+    uint64_t *seen_before, *seen_after;       /* see match.c */
 };
 
 /* Threads share the objects of a heap. Task number task has at most OBJECTS_PER_TASK of them, those
@@ -82,16 +83,9 @@ static inline uint32_t identity_task_end(const struct g2h_heap *heap, size_t tas
     return end < heap->object_count ? (uint32_t)end : heap->object_count;
 }
 
-/* Finds the object that holds each object of a graph, as in identified.holders. Error:
- * G2H_ERROR_MEMORY. */
-struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, uint32_t **ret);
-
 /* Finds the survivors. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *matches_find(struct matches *matches);
-void matches_deinit(struct matches *matches);
 
-/* Does the work of g2h_identity_check() for two heaps. */
-struct g2h_error *identity_check_process(const struct g2h_heap *before,
-                                         const struct g2h_heap *after);
+void matches_deinit(struct matches *matches);
 
 #endif

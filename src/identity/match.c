@@ -1,5 +1,664 @@
 /*
  * match: finds the survivors, the objects of a dump that were already in the previous dump.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/workers.h"
+#include "heap/pointers.h"
+#include "identity/identity.h"
+#include "naming/key_names.h"
+
+/* ==== recognizes objects by a small value that only they point to ====
+ *
+ * Small values without pointers share blocks of 16 bytes: the name of one object and the counter of
+ * another. So the holder of a block is weak evidence, but the holder of a value in it is good
+ * evidence. There are many values, and most of them do not matter. So this first lists the values
+ * that matter, and then examines all pointers to their blocks at once.
+ */
+
+typedef VECTOR(uint32_t) object_vector;
+
+static inline unsigned match_state_of(const struct matches *matches, uint32_t object)
+{
+    return __atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_STATES;
+}
+
+/* Marks an object as a survivor. Returns whether it was undecided before. */
+static inline bool mark_same(struct matches *matches, uint32_t object)
+{
+    uint8_t *state = &matches->states[object], old = __atomic_load_n(state, __ATOMIC_RELAXED);
+    while ((old & MATCH_STATES) == MATCH_CHANGED || (old & MATCH_STATES) == MATCH_EQUAL)
+        if (__atomic_compare_exchange_n(state, &old, (uint8_t)((old & ~MATCH_STATES) | MATCH_SAME),
+                                        false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+/* Returns the word at an offset of the previous contents, or 0 if they do not have it. */
+static inline uint64_t word_before(const struct matches *matches, struct g2h_bytes was,
+                                   uint64_t offset)
+{
+    const uint64_t word = matches->before->heap->params.pointer_size;
+    return was.size >= word && offset <= was.size - word
+               ? heap_word(matches->before->heap, was.data + offset)
+               : 0;
+}
+
+/* A value, and the object that may be recognized by it. */
+struct claim {
+    uint64_t value;
+    uint32_t object;
+    bool is_shared; /* others point to the value as well */
+};
+
+typedef VECTOR(struct claim) claim_vector;
+
+struct blocks {
+    struct matches *matches;
+    claim_vector *found; /* by worker */
+    claim_vector claims;
+    struct map by_value; /* address → index in claims */
+};
+
+/* Returns whether an object is a block that small values without pointers share. */
+static bool is_block(const struct matches *matches, uint32_t object)
+{
+    const struct slot_class *slot_class = heap_slot_class(matches->after->heap, object);
+    return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
+}
+
+/* ---- which values matter ---- */
+
+/* Lists the values in surviving blocks that a changed object still points to by the same words, and
+ * marks the blocks. If nothing else points to such a value, the object survived with it. Returns
+ * false if memory runs out. */
+static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
+{
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (target < end && pointers_next(&pointers, &offset, &value)) {
+        if (!in_heap_range(heap, value))
+            continue;
+        const uint32_t hit = *target++;
+        if (hit == NO_TARGET || !is_block(matches, hit) ||
+            match_state_of(matches, hit) != MATCH_SAME ||
+            word_before(matches, was, offset) != value)
+            continue;
+        __atomic_fetch_or(&matches->states[hit], MATCH_ASKED, __ATOMIC_RELAXED);
+        if (!vector_push(ret, ((struct claim){value, object, false})))
+            return false;
+    }
+    return true;
+}
+
+/* Lists the values that matter for the changed objects of a task. */
+static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
+{
+    const struct blocks *blocks = context;
+    struct matches *matches = blocks->matches;
+    const uint32_t end = identity_task_end(matches->after->heap, task);
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+        if (match_state_of(matches, object) == MATCH_CHANGED)
+            TRY_MEMORY(list_values(matches, object, &blocks->found[worker]));
+    return NULL;
+}
+
+/* Merges the values of all threads; a value that several objects point to is shared, and no
+ * evidence. Returns false if memory runs out. */
+static bool blocks_gather(struct blocks *blocks)
+{
+    for (unsigned i = 0; i < blocks->matches->threads; i++)
+        for (size_t j = 0; j < blocks->found[i].count; j++) {
+            const struct claim *claim = &blocks->found[i].data[j];
+            uint32_t number;
+            if (!map_put(&blocks->by_value, claim->value, (uint32_t)blocks->claims.count, &number))
+                return false;
+            if (number < blocks->claims.count) {
+                struct claim *known = &blocks->claims.data[number];
+                known->is_shared = known->is_shared || known->object != claim->object;
+            } else if (!vector_push(&blocks->claims, *claim)) {
+                return false;
+            }
+        }
+    return true;
+}
+
+/* ---- other pointers to them ---- */
+
+/* Marks a listed value as shared if a pointer of another object than the listed one leads to it.
+ * object: the pointer's holder; NO_TARGET: a root. */
+static void note_pointer(struct blocks *blocks, uint64_t value, uint32_t object)
+{
+    const uint32_t number = map_get(&blocks->by_value, value);
+    if (number != MAP_NONE && blocks->claims.data[number].object != object)
+        __atomic_store_n(&blocks->claims.data[number].is_shared, true, __ATOMIC_RELAXED);
+}
+
+/* Returns whether an object is a block with listed values. */
+static bool is_asked(const struct matches *matches, uint32_t object)
+{
+    return object != NO_TARGET &&
+           (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_ASKED) != 0;
+}
+
+/* Marks the listed values that the objects of a task point to as shared. Objects that point to no
+ * such block are skipped without reading them. */
+static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned worker)
+{
+    struct blocks *blocks = context;
+    const struct matches *matches = blocks->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t last = identity_task_end(matches->after->heap, task);
+    struct pointers pointers;
+    uint64_t offset, value;
+    (void)worker;
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < last; object++) {
+        const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+        while (target < end && !is_asked(matches, *target))
+            target++;
+        if (target == end)
+            continue;
+        pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+        while (pointers_next(&pointers, &offset, &value))
+            note_pointer(blocks, value, object);
+    }
+    return NULL;
+}
+
+/* Notes the objects that a root refers to. */
+static void note_root_pointers(void *context, struct pointers *pointers)
+{
+    uint64_t offset, value;
+    while (pointers_next(pointers, &offset, &value))
+        note_pointer(context, value, NO_TARGET);
+}
+
+/* ---- all of it ---- */
+
+/* Lists the values, finds the shared ones, and marks the holders of all others as survivors. */
+static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *found)
+{
+    struct matches *matches = blocks->matches;
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), list_task, blocks));
+    TRY_MEMORY(blocks_gather(blocks));
+    if (blocks->claims.count == 0)
+        return NULL;
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), note_pointers_task,
+                    blocks));
+    pointers_of_roots(matches->after->heap, note_root_pointers, blocks);
+    for (size_t i = 0; i < blocks->claims.count; i++) {
+        const struct claim *claim = &blocks->claims.data[i];
+        if (!claim->is_shared && mark_same(matches, claim->object))
+            TRY_MEMORY(vector_push(found, claim->object));
+    }
+    return NULL;
+}
+
+/*
+ * Finds changed objects that still have a pointer, in the same word, to a value in a block of small
+ * values that is a survivor, if nothing else points to that very value. Adds them to *found. Error:
+ * G2H_ERROR_MEMORY.
+ */
+static struct g2h_error *blocks_find(struct matches *matches, object_vector *found)
+{
+    _cleanup_free_ claim_vector *lists = calloc(matches->threads, sizeof(*lists));
+    struct blocks blocks = {.matches = matches, .found = lists};
+    TRY_MEMORY(lists);
+    struct g2h_error *error = blocks_find_all(&blocks, found);
+    for (unsigned i = 0; i < matches->threads; i++)
+        free(lists[i].data);
+    free(blocks.claims.data);
+    map_deinit(&blocks.by_value);
+    return error;
+}
+
+/* ==== follows the pointers of arrays and maps that have moved as they grew ====
+ *
+ * If a survivor's word pointed to an array, and now points to a larger one of the same class, the
+ * larger one may be a copy: then it still holds the objects that both have at the same index, if at
+ * least half of the old array's pointers are still at their indexes. Entries of a map get other
+ * slots as the map grows, so they are recognized by their keys. The previous and the present parts
+ * of a map are visited from the same word.
+ *
+ * One thread goes through the moves, in the order of objects. Each array, and each part of a map,
+ * is visited once in both dumps, so the cost is linear in pointers.
+ */
+
+/* Objects of the two dumps that the same word pointed to. */
+struct move {
+    uint32_t before, after;
+};
+
+typedef VECTOR(struct move) move_vector;
+
+static inline bool match_is_open(unsigned state)
+{
+    return state == MATCH_CHANGED || state == MATCH_EQUAL;
+}
+
+/* Return whether a class is a part of maps, and whether an object is a map itself. */
+static inline bool is_map_part(const struct matches *matches, uint32_t class)
+{
+    return matches->is_map_part && matches->is_map_part[class];
+}
+
+static inline bool match_is_map(const struct matches *matches, uint32_t object)
+{
+    const struct typing *typing = matches->graph->typing;
+    const uint32_t claim = typing ? typing->claims[object] & CLAIM_TYPE : 0;
+    return claim != 0 && typing->types->list.data[claim - 1].role == ROLE_MAP;
+}
+
+/* A word of a survivor or of a root: its value before, its value now, and the object that it points
+ * to now. */
+struct matched_word {
+    uint64_t was, is;
+    uint32_t object;
+};
+
+/* An entry of a map. */
+struct entry {
+    const uint8_t *value; /* the bucket or group that has the entry */
+    unsigned slot;
+};
+
+/* A dump, and which of its objects have been visited. */
+struct side {
+    const struct identified *of;
+    uint64_t *seen; /* a bit per object */
+};
+
+struct moving {
+    struct matches *matches;
+    object_vector *found;
+    move_vector *moves; /* further moves found on the way */
+    struct side before, after;
+    const struct map_entries *layout; /* of the map being visited; NULL: not known yet */
+    uint32_t class;                   /* the class of its parts */
+    struct map by_key;                /* hash of a key → index in entries */
+    VECTOR(struct entry) entries;
+    object_vector parts;
+};
+
+/* ---- words that hold what they held before, or something that may have moved ---- */
+
+/* Returns whether an object is a string that has changed, and so cannot be its partner: strings do
+ * not change, but other values in the same block of 16 bytes do. */
+static bool is_other_text(const struct matches *matches, uint32_t object)
+{
+    return match_state_of(matches, object) == MATCH_CHANGED &&
+           matches->after->classes[object] == matches->text_class &&
+           heap_object_size(matches->after->heap, object) != TINY_BLOCK;
+}
+
+/*
+ * Handles an object that is held as before: if it is undecided, it is a survivor, unless it is
+ * another string. Returns false if memory runs out.
+ *
+ * A word still holds the object at the address as before, so it was not freed in between: it is a
+ * survivor.
+ */
+static bool match_held(struct matches *matches, uint32_t object, object_vector *found)
+{
+    return is_other_text(matches, object) || !mark_same(matches, object) ||
+           vector_push(found, object);
+}
+
+/* Notes a move if the array or map at `was` may have moved to object: a word of a survivor pointed
+ * to `was` before, and points to object now. Arrays move only when they grow. Returns false if
+ * memory runs out. */
+static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
+{
+    const struct g2h_heap *before = matches->before->heap;
+    if (!matches->graph->typing || !in_heap_range(before, was))
+        return true;
+    const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
+    if (there == NO_TARGET || matches->before->classes[there] != class ||
+        class == matches->text_class || match_state_of(matches, object) == MATCH_SAME)
+        return true;
+    const struct slot_class *is = heap_slot_class(matches->after->heap, object);
+    const bool has_grown = is->has_pointers && is->size > heap_object_size(before, there);
+    return !(has_grown || is_map_part(matches, class)) ||
+           vector_push(moves, ((struct move){there, object}));
+}
+
+/* Handles a word. If it has not changed, it still holds the object; if it has, the object that it
+ * pointed to may have moved. Returns false if memory runs out. */
+static bool match_word(struct matches *matches, const struct matched_word *word,
+                       object_vector *found, move_vector *moves)
+{
+    return word->was == word->is ? match_held(matches, word->object, found)
+                                 : note_move(matches, word->was, word->object, moves);
+}
+
+/* ---- arrays and maps ---- */
+
+/* Marks an object as visited. Returns whether it was not before. */
+static bool set_seen(struct side *side, uint32_t object)
+{
+    const bool is_first = !bits_have(side->seen, object);
+    bits_add(side->seen, object);
+    return is_first;
+}
+
+/* Handles the previous and the present value of one word of an array or map that has moved. Returns
+ * false if memory runs out. */
+static bool moved_follow_word(struct moving *moving, uint64_t was, uint64_t is)
+{
+    const struct g2h_heap *heap = moving->matches->after->heap;
+    const uint32_t hit = in_heap_range(heap, is) ? heap_find(heap, is) : NO_TARGET;
+    const struct matched_word word = {was, is, hit};
+    return hit == NO_TARGET || match_word(moving->matches, &word, moving->found, moving->moves);
+}
+
+/* ---- arrays ---- */
+
+/* Returns whether at least half of the pointers of an array (was) are at the same indexes of
+ * another one (is). The rest may have been assigned since. */
+static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is)
+{
+    const struct g2h_heap *heap = moving->matches->before->heap,
+                          *after = moving->matches->after->heap;
+    const struct g2h_bytes copy = heap_contents(after, is);
+    const uint64_t old_base = heap_object_base(heap, was), new_base = heap_object_base(after, is),
+                   word = heap->params.pointer_size;
+    struct pointers pointers;
+    uint64_t offset, value, all = 0, same = 0;
+    pointers_of(heap, was, heap_slot_class(heap, was), &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint64_t there = offset - old_base + new_base;
+        all++;
+        same += copy.size >= word && there <= copy.size - word &&
+                heap_word(heap, copy.data + there) == value;
+    }
+    return same > 0 && same >= all - same;
+}
+
+/* Follows the words of an array and of its larger successor at equal indexes, if one is a copy of
+ * the other. Returns false if memory runs out. */
+static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
+{
+    const struct g2h_heap *heap = moving->matches->after->heap;
+    const struct g2h_bytes contents = heap_contents(moving->matches->before->heap, was);
+    const uint64_t old_base = heap_object_base(moving->matches->before->heap, was),
+                   new_base = heap_object_base(heap, is), word = heap->params.pointer_size;
+    struct pointers pointers;
+    uint64_t offset, value;
+    if (!set_seen(&moving->before, was) || !set_seen(&moving->after, is) ||
+        !is_grown_copy(moving, was, is))
+        return true;
+    pointers_of(heap, is, heap_slot_class(heap, is), &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        if (offset < new_base)
+            continue;
+        const uint64_t there = offset - new_base + old_base;
+        if (contents.size < word || there > contents.size - word)
+            break;
+        if (!moved_follow_word(moving, heap_word(heap, contents.data + there), value))
+            return false;
+    }
+    return true;
+}
+
+/* ---- entries of maps ---- */
+
+static uint64_t key_size(const struct moving *moving)
+{
+    return moving->matches->graph->typing->types->list.data[moving->layout->key].size;
+}
+
+static const uint8_t *key_at(const struct moving *moving, const struct entry *entry)
+{
+    return entry->value + moving->layout->keys + entry->slot * moving->layout->key_stride;
+}
+
+static uint64_t hash_key(const struct moving *moving, const struct entry *entry)
+{
+    return map_hash_text(key_at(moving, entry), (size_t)key_size(moving));
+}
+
+/* Records an entry of the previous dump by its key. Returns false if memory runs out. */
+static bool note_entry(struct moving *moving, const struct entry *entry)
+{
+    uint32_t number;
+    return map_put(&moving->by_key, hash_key(moving, entry), (uint32_t)moving->entries.count,
+                   &number) &&
+           (number < moving->entries.count || vector_push(&moving->entries, *entry));
+}
+
+/* Returns whether the objects that a key points to are survivors: for a string, the key's bytes
+ * alone are not enough. */
+static bool key_survives(const struct moving *moving, const struct entry *entry)
+{
+    const struct matches *matches = moving->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint64_t word = heap->params.pointer_size, size = key_size(moving);
+    const uint8_t *key = key_at(moving, entry);
+    for (uint64_t at = 0; at + word <= size; at += word) {
+        const uint64_t value = heap_word(heap, key + at);
+        const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
+        if (hit != NO_TARGET && match_state_of(matches, hit) != MATCH_SAME)
+            return false;
+    }
+    return true;
+}
+
+/* Follows the pointers of an entry's elem together with those that it had before, if the map had an
+ * entry with the same key. Returns false if memory runs out. */
+static bool match_entry(struct moving *moving, const struct entry *entry)
+{
+    const struct map_entries *layout = moving->layout;
+    const struct names *names = &moving->matches->graph->names;
+    const uint32_t number = map_get(&moving->by_key, hash_key(moving, entry));
+    if (number == MAP_NONE)
+        return true;
+    const struct entry *was = &moving->entries.data[number];
+    if (memcmp(key_at(moving, was), key_at(moving, entry), (size_t)key_size(moving)) != 0 ||
+        !key_survives(moving, entry))
+        return true;
+    const uint64_t size = moving->matches->graph->typing->types->list.data[layout->elem].size,
+                   first = layout->elems + entry->slot * layout->elem_stride,
+                   first_was = layout->elems + was->slot * layout->elem_stride;
+    for (uint32_t i = layout->first_pointer[entry->slot];
+         i < layout->first_pointer[entry->slot + 1]; i++) {
+        const uint64_t inner = layout->pointers[i] - first;
+        if (inner < size &&
+            !moved_follow_word(moving, heap_word(names->heap, was->value + first_was + inner),
+                               heap_word(names->heap, entry->value + first + inner)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- parts of maps ---- */
+
+/* Adds the part of a map that a word points to, if there is one that has not been visited yet.
+ * Returns false if memory runs out. */
+static bool moved_add_part(struct moving *moving, struct side *side, uint64_t value)
+{
+    const struct g2h_heap *heap = side->of->heap;
+    const uint32_t part = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
+    if (part == NO_TARGET)
+        return true;
+    const uint32_t class = side->of->classes[part];
+    if (!is_map_part(moving->matches, class) ||
+        (moving->class != UINT32_MAX && class != moving->class) || !set_seen(side, part))
+        return true;
+    moving->class = class;
+    moving->layout = moving->matches->layouts[class];
+    return vector_push(&moving->parts, part);
+}
+
+/* Adds all parts of a map that an object points to. Returns false if memory runs out. */
+static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
+{
+    const struct g2h_heap *heap = side->of->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (pointers_next(&pointers, &offset, &value))
+        if (!moved_add_part(moving, side, value))
+            return false;
+    return true;
+}
+
+/* Passes the entries in an object's buckets or groups to each(), and adds the parts that these lead
+ * to, which are overflow buckets. Returns false if memory runs out. */
+static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_t object,
+                               bool (*each)(struct moving *moving, const struct entry *entry))
+{
+    const struct g2h_heap *heap = side->of->heap;
+    const struct map_entries *layout = moving->layout;
+    const struct names *names = &moving->matches->graph->names;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t size = layout->size;
+    for (uint64_t at = heap_object_base(heap, object);
+         at <= contents.size && contents.size - at >= size; at += size) {
+        struct entry entry = {contents.data + at, 0};
+        unsigned used = map_entries_used(names, layout, entry.value);
+        /* A bit per used slot; the loop clears the lowest one. */
+        for (; used != 0; used &= used - 1) {
+            entry.slot = (unsigned)__builtin_ctz(used);
+            if (!each(moving, &entry))
+                return false;
+        }
+        for (uint32_t i = layout->first_pointer[SLOTS]; i < layout->first_pointer[SLOTS + 1]; i++)
+            if (!moved_add_part(moving, side, heap_word(heap, entry.value + layout->pointers[i])))
+                return false;
+    }
+    return true;
+}
+
+/* Visits the parts of a map in one of the dumps, from the map itself or from one part of it.
+ * Returns false if memory runs out. */
+static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
+                     bool (*each)(struct moving *moving, const struct entry *entry))
+{
+    const bool is_part = is_map_part(moving->matches, side->of->classes[root]);
+    moving->parts.count = 0;
+    if (is_part ? !moved_add_part(moving, side, heap_address(side->of->heap, root))
+                : !add_parts(moving, side, root))
+        return false;
+    for (size_t i = 0; i < moving->parts.count; i++) {
+        const uint32_t part = moving->parts.data[i];
+        if (moving->layout && bits_have(side->of->entries, part)
+                ? !moved_walk_entries(moving, side, part, each)
+                : !add_parts(moving, side, part))
+            return false;
+    }
+    return true;
+}
+
+/* Parts that a map has now are survivors if the map had them before: only their position in the map
+ * has changed. Returns false if memory runs out. */
+static bool keep_parts(struct moving *moving)
+{
+    struct matches *matches = moving->matches;
+    for (size_t i = 0; i < moving->parts.count; i++) {
+        const uint32_t part = moving->parts.data[i], was = matches->partners[part];
+        if (match_is_open(match_state_of(matches, part)) && bits_have(moving->before.seen, was) &&
+            !match_held(matches, part, moving->found))
+            return false;
+    }
+    return true;
+}
+
+/* Visits a map, or a part of it, before and after. is_first: the previous one has not been read; it
+ * is read once for all its successors, because a table may have been split into two. Returns false
+ * if memory runs out. */
+static bool match_map_parts(struct moving *moving, const struct move *move, bool is_first)
+{
+    if (is_first) {
+        moving->class = UINT32_MAX;
+        moving->layout = NULL;
+        moving->entries.count = 0;
+        map_deinit(&moving->by_key);
+        moving->by_key = (struct map){0};
+        if (!walk_map(moving, &moving->before, move->before, note_entry))
+            return false;
+    }
+    return walk_map(moving, &moving->after, move->after, match_entry) && keep_parts(moving);
+}
+
+/* ---- all of it ---- */
+
+static int compare_moves(const void *a, const void *b)
+{
+    const struct move *one = a, *other = b;
+    if (one->before != other->before)
+        return one->before < other->before ? -1 : 1;
+    return one->after < other->after ? -1 : one->after > other->after;
+}
+
+/* Follows the moves of arrays and maps, each once. Returns false if memory runs out. */
+static bool moved_go_through(struct moving *moving, move_vector *moves)
+{
+    const struct matches *matches = moving->matches;
+    struct move last = {NO_TARGET, NO_TARGET};
+    vector_sort(moves, compare_moves);
+    for (size_t i = 0; i < moves->count; i++) {
+        const struct move move = moves->data[i];
+        const bool is_first = move.before != last.before,
+                   is_again = !is_first && move.after == last.after;
+        const bool has_root = match_is_map(matches, move.after);
+        /* An object that has turned out to be a survivor meanwhile has not moved; but a map that
+         * has moved is a survivor itself. */
+        if (is_again || (!has_root && match_state_of(matches, move.after) == MATCH_SAME))
+            continue;
+        const uint32_t class = matches->after->classes[move.after];
+        last = move;
+        if (has_root || is_map_part(matches, class) ? !match_map_parts(moving, &move, is_first)
+                                                    : !match_array(moving, move.before, move.after))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Goes through the moves. Adds the survivors found to *found, and leaves in *moves
+ * further moves to be followed afterwards. Error: G2H_ERROR_MEMORY.
+ *
+ * The bits of visited objects remain for later calls, so that no object is visited twice.
+ */
+static struct g2h_error *moves_follow(struct matches *matches, move_vector *moves,
+                                      object_vector *found)
+{
+    if (moves->count == 0)
+        return NULL;
+    const size_t before = (size_t)matches->before->heap->object_count / 64 + 1,
+                 after = (size_t)matches->after->heap->object_count / 64 + 1;
+    if (!matches->seen_before)
+        matches->seen_before = zeroed_alloc(before, sizeof(uint64_t));
+    if (!matches->seen_after)
+        matches->seen_after = zeroed_alloc(after, sizeof(uint64_t));
+    TRY_MEMORY(matches->seen_before && matches->seen_after);
+    move_vector next = {0};
+    struct moving moving = {.matches = matches,
+                            .found = found,
+                            .moves = &next,
+                            .before = {matches->before, matches->seen_before},
+                            .after = {matches->after, matches->seen_after}};
+    const bool good = moved_go_through(&moving, moves);
+    map_deinit(&moving.by_key);
+    free(moving.entries.data);
+    free(moving.parts.data);
+    free(moves->data);
+    *moves = next;
+    TRY_MEMORY(good);
+    return NULL;
+}
+
+/* ==== the steps of matching ====
+ *
+ * Finds the survivors, the objects of a dump that were already in the previous dump.
  *
  * Only an object with the address, size and class of an object in the previous dump, its partner,
  * can be a survivor. Such a candidate
@@ -9,10 +668,10 @@
  *     2. is a survivor, whatever its contents are, if a word that was there still holds it: a word
  *        of a global variable, of a frame, or of a survivor. A string must have the same contents
  *        too, unless it shares a block with other small values. Arrays and maps that have moved as
- *        they grew are followed to their new address (moved.c);
+ *        they grew are followed to their new address;
  *     3. is a survivor if it held a survivor and still does, and no other object did or does: had
  *        it been freed, the survivor would have been freed with it. In a block of small values each
- *        value counts by itself (blocks.c);
+ *        value counts by itself;
  *     4. with unchanged but insignificant contents, a counter or a buffer of zeros, is a survivor
  *        if something that was there holds it now, or nothing holds it;
  *     5. is otherwise new.
@@ -20,13 +679,15 @@
  * Steps 2 and 3 run to their end, breadth first; the result does not depend on the order or on
  * threads. Each object is expanded at most twice, so the cost is linear in pointers.
  */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/bisect.h"
-#include "base/contract.h"
-#include "base/scope.h"
-#include "identity/match.h"
+/* The data of the threads while they match. */
+struct matching {
+    struct matches *matches;
+    object_vector *found;      /* by worker: new survivors, still to be expanded */
+    const object_vector *wave; /* the objects being expanded; NULL: all survivors */
+    move_vector *moves;        /* by worker */
+    uint64_t *undecided;       /* by worker */
+};
 
 /* ---- candidates ---- */
 

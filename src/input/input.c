@@ -17,13 +17,16 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/port.h"
-#include "base/scope.h"
-#include "base/sparse.h"
+#include "base/ranges.h"
 #include "input/unpack.h"
 
 enum { CHUNK = 1 << 18 };
+
+/* Hints begin at multiples of this: of a page's size on all systems. */
+enum { HINT_ALIGNMENT = 1 << 16 };
 
 /* ---- mapping ---- */
 
@@ -81,6 +84,11 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     if (size > SIZE_MAX || (data == MAP_FAILED && errno == ENOMEM && size > SIZE_MAX / 8))
         return error_create(G2H_ERROR_LIMIT, "%s: too large for this machine's addresses",
                             input->name);
+    if (data == MAP_FAILED && errno == ENOMEM)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: there are no addresses to map its %.0f MB: raise their limit "
+                            "(ulimit -v)",
+                            input->name, (double)size / 1e6);
     if (data == MAP_FAILED)
         return error_system(errno, "%s: cannot map", input->name);
     input->data = data;
@@ -112,11 +120,36 @@ const struct ranges *input_holes(const struct g2h_input *input)
     return input->file ? &input->file->holes : &none;
 }
 
+/* Gives the system a hint about bytes of an input: if it is ignored, reading is only slower. */
+static void input_advise(const struct g2h_input *input, uint64_t begin, uint64_t end, int advice)
+{
+    const uint64_t first = begin & ~(uint64_t)(HINT_ALIGNMENT - 1);
+    if (first < end)
+        (void)madvise((void *)((uintptr_t)input->data + first), (size_t)(end - first), advice);
+}
+
+/* Has the system read what it lacks of an input, in pieces that are as large as it can read. Holes,
+ * which would become zeros in memory, stay out. */
+static void input_read_ahead(const struct g2h_input *input)
+{
+#ifdef MADV_WILLNEED
+    struct range hole = {0, 0};
+    for (uint64_t at = 0; at < input->size; at = hole.end) {
+        (void)ranges_next(input_holes(input), at, input->size, &hole);
+        input_advise(input, at, hole.begin, MADV_WILLNEED);
+    }
+#else
+    (void)input;
+#endif
+}
+
 void input_expect(const struct g2h_input *input, enum input_order order)
 {
-    if (input->size > 0) /* a hint: if the system ignores it, reading is only slower */
-        (void)madvise((void *)(uintptr_t)input->data, (size_t)input->size,
-                      order == INPUT_FORWARDS ? MADV_NORMAL : MADV_RANDOM);
+    if (input->borrowed)
+        return;
+    input_advise(input, 0, input->size, order == INPUT_HERE_AND_THERE ? MADV_RANDOM : MADV_NORMAL);
+    if (order == INPUT_ALL)
+        input_read_ahead(input);
 }
 
 /* ---- copying ---- */
@@ -525,6 +558,19 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
     input->stored = (uint64_t)status.st_size;
     TRY(map(input, input->file->fd, (uint64_t)status.st_size));
     TRY(input_find_holes(input));
+    *ret = take_pointer(input);
+    return NULL;
+}
+
+struct g2h_error *input_without_bytes(const char *name, const struct stat *source,
+                                      struct g2h_input **ret)
+{
+    _cleanup_(input_close) struct g2h_input *input = input_create(name);
+    TRY_MEMORY(input);
+    input->data = (const uint8_t *)"";
+    input->file->is_copy = true;
+    if (source)
+        input->file->status = *source;
     *ret = take_pointer(input);
     return NULL;
 }

@@ -55,12 +55,18 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source,
                                 struct g2h_error *(*write)(void *context, int fd), void *context,
                                 struct g2h_input **ret);
 
+/* Makes an input that has a name and a file as above, but no bytes: these have been written
+ * elsewhere. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *input_without_bytes(const char *name, const struct stat *source,
+                                      struct g2h_input **ret);
+
 /*
  * Declares the access pattern of an input, which matters if it may be larger than memory. With
  * INPUT_HERE_AND_THERE it is read page by page: readahead would evict pages that are needed for
- * others that are not.
+ * others that are not. With INPUT_ALL memory has room for all of it: pages that the system has
+ * dropped meanwhile are read back now, in large pieces, and holes are not.
  */
-enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE };
+enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE, INPUT_ALL };
 void input_expect(const struct g2h_input *input, enum input_order order);
 
 /* Returns the directory of temporary files; "": they are in memory. */

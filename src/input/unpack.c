@@ -20,7 +20,7 @@
 #include <lz4frame.h>
 #endif
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "input/magic.h"
 
 /* ---- gzip, by zlib ---- */

@@ -3,17 +3,364 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/contract.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
 #include "inspect/hub.h"
-#include "inspect/json_read.h"
-#include "inspect/json_write.h"
-#include "inspect/client.h"
+#include "inspect/inspect_json.h"
+
+/* ==== what clients ask of the session, and the snapshots that they request ==== */
+
+/* ---- questions to the session ---- */
+
+/* Returns a number for a question. */
+static uint32_t questions_number(struct questions *questions)
+{
+    return ++questions->last;
+}
+
+/* Appends a message to the session's queue. Returns false if memory runs out. */
+static bool questions_put(struct questions *questions, enum channel_kind kind, uint32_t number,
+                          const void *body, size_t size)
+{
+    const struct channel_head head = {(uint32_t)size, number, kind};
+    const size_t wanted = sizeof(head) + size;
+    if (questions->out.capacity - questions->out.size < wanted &&
+        !text_grow(&questions->out, wanted))
+        return false;
+    text_append(&questions->out, (const char *)&head, sizeof(head));
+    text_append(&questions->out, body, size);
+    return true;
+}
+
+/* Asks the session. done is called with the answer. Returns false if memory runs out. */
+static bool questions_ask(struct questions *questions, enum channel_kind kind, const void *body,
+                          size_t size, const struct reply_to *to, questions_done *done)
+{
+    assert(done && size <= CHANNEL_MOST);
+    const struct question ask = {.number = questions_number(questions), .to = *to, .done = done};
+    return vector_grow(&questions->list, 1) &&
+           questions_put(questions, kind, ask.number, body, size) &&
+           vector_push(&questions->list, ask);
+}
+
+bool questions_take(struct questions *questions, uint32_t number, struct question *ret)
+{
+    for (size_t i = 0; i < questions->list.count; i++) {
+        if (questions->list.data[i].number != number)
+            continue;
+        *ret = questions->list.data[i];
+        questions->list.data[i] = questions->list.data[--questions->list.count];
+        return true;
+    }
+    return false;
+}
+
+bool questions_message(const struct questions *questions, size_t from, struct channel_head *ret,
+                       const char **body, bool *ret_broken)
+{
+    assert(from <= questions->in.size);
+    const size_t left = questions->in.size - from;
+    if (left < sizeof(*ret))
+        return false;
+    memcpy(ret, questions->in.data + from, sizeof(*ret));
+    *ret_broken = ret->size > CHANNEL_MOST;
+    *body = questions->in.data + from + sizeof(*ret);
+    return !*ret_broken && left - sizeof(*ret) >= ret->size;
+}
+
+void questions_deinit(struct questions *questions)
+{
+    text_deinit(&questions->out);
+    text_deinit(&questions->in);
+    free(questions->list.data);
+}
+
+/* ---- snapshot requests ---- */
+
+enum {
+    LITTLE_LEFT = 64 << 10
+}; /* bytes that a client need not have taken when more is asked for */
+
+static void show_progress(struct hub *hub, const struct waiting_client *client, unsigned percent,
+                          bool is_finished)
+{
+    _cleanup_(text_deinit) struct text params = {0};
+    if (!client->has_progress)
+        return;
+    text_printf(&params, "{\"done\":%u,\"total\":100%s}", percent,
+                is_finished ? ",\"finished\":true" : "");
+    text_append(&params, "", 1);
+    if (!params.failed)
+        reply_event(hub, client->to.connection, "HeapProfiler.reportHeapSnapshotProgress",
+                    params.data);
+}
+
+/* Returns whether a connection has requested this snapshot already: one client cannot distinguish
+ * the bytes of two snapshots. */
+static bool has_requested(const struct snapshot_request *request, uint64_t connection)
+{
+    for (size_t i = 0; i < request->clients.count; i++)
+        if (request->clients.data[i].to.connection == connection)
+            return true;
+    return false;
+}
+
+/* Adds a snapshot request of the client that an answer goes to. */
+static void requests_add(struct hub *hub, const struct reply_to *to, bool has_progress)
+{
+    struct snapshot_requests *requests = &hub->requests;
+    struct snapshot_request *request =
+        requests->current.is_ready || has_requested(&requests->current, to->connection)
+            ? &requests->next
+            : &requests->current;
+    const struct waiting_client client = {*to, has_progress};
+    if (has_requested(request, to->connection)) {
+        reply_refuse(hub, to, "this client waits for a snapshot already");
+        return;
+    }
+    if (!vector_push(&request->clients, client)) {
+        reply_refuse(hub, to, "out of memory");
+        return;
+    }
+    show_progress(hub, &client, request->percent, false);
+}
+
+/* Ends the current request, whose clients have their answers; the next one becomes current. */
+static void requests_end(struct hub *hub)
+{
+    struct snapshot_requests *requests = &hub->requests;
+    free(requests->current.clients.data);
+    requests->current = requests->next;
+    requests->next = (struct snapshot_request){0};
+}
+
+static void delay_next_press(struct hub *hub)
+{
+    hub->requests.not_before = hub->now + REQUESTS_PAUSE;
+}
+
+/* Sends an event with bytes of a snapshot to all clients of the request. */
+static void send_chunk(struct hub *hub, const char *data, size_t size, bool with_progress_only)
+{
+    static const char before[] =
+        "{\"method\":\"HeapProfiler.addHeapSnapshotChunk\",\"params\":{\"chunk\":";
+    _cleanup_(text_deinit) struct text event = {0};
+    const struct snapshot_request *request = &hub->requests.current;
+    text_append(&event, before, sizeof(before) - 1);
+    json_write(&event, data, size);
+    text_append_string(&event, "}}");
+    for (size_t i = 0; i < request->clients.count; i++)
+        if (request->clients.data[i].has_progress || !with_progress_only)
+            reply_events(hub, request->clients.data[i].to.connection, event.data,
+                         event.failed ? 0 : event.size);
+    hub->failed |= event.failed;
+}
+
+/* Appends a snapshot whose only object has the error as its name. A client that shows progress
+ * would show it for ever if it got an error. */
+static void append_failure(struct text *text, const char *why, size_t size)
+{
+    static const char before[] =
+        "{\"snapshot\":{\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\","
+        "\"edge_count\",\"trace_node_id\",\"detachedness\"],\"node_types\":[[\"hidden\",\"array\","
+        "\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\",\"native\",\"synthetic\","
+        "\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\",\"object shape\"],"
+        "\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
+        "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\","
+        "\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\",\"weak\"],"
+        "\"string_or_number\",\"node\"],\"trace_function_info_fields\":[],"
+        "\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[\"object_index\","
+        "\"script_id\",\"line\",\"column\"]},\"node_count\":2,\"edge_count\":1,"
+        "\"trace_function_count\":0},\"nodes\":[9,0,1,0,1,0,0\n,3,1,3,1,0,0,0],"
+        "\"edges\":[1,1,7],\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],"
+        "\"locations\":[],\"strings\":[\"\",";
+    _cleanup_(text_deinit) struct text name = {0};
+    text_printf(&name, "no snapshot: ");
+    text_append(&name, why, size);
+    text_append(text, before, sizeof(before) - 1);
+    json_write(text, name.data, name.size);
+    text_append_string(text, "]}");
+    text->failed |= name.failed;
+}
+
+/* Ends the current request, which has failed. */
+static void requests_fail(struct hub *hub, const char *why, size_t size)
+{
+    _cleanup_(text_deinit) struct text snapshot = {0};
+    const struct snapshot_request *request = &hub->requests.current;
+    append_failure(&snapshot, why, size);
+    const bool is_shown = !request->is_ready && !snapshot.failed;
+    for (size_t i = 0; i < request->clients.count && is_shown; i++)
+        show_progress(hub, &request->clients.data[i], 100, true);
+    if (is_shown)
+        send_chunk(hub, snapshot.data, snapshot.size, true);
+    for (size_t i = 0; i < request->clients.count; i++) {
+        const struct waiting_client *client = &request->clients.data[i];
+        if (is_shown && client->has_progress)
+            reply_string(hub, &client->to, "{}");
+        else
+            reply_error(hub, &client->to, REPLY_REFUSED, why, size);
+    }
+    if (!request->is_ready)
+        delay_next_press(hub);
+    requests_end(hub);
+}
+
+/* Returns how many of the bytes at the end are the beginning of a character. */
+static size_t cut_character(const char *data, size_t size)
+{
+    for (size_t back = 1; back <= 3 && back <= size; back++) {
+        const unsigned char byte = (unsigned char)data[size - back];
+        if ((byte & 0xc0) == 0x80)
+            continue;
+        const size_t whole = 1u + (byte >= 0xc0) + (byte >= 0xe0) + (byte >= 0xf0);
+        return whole > back ? back : 0;
+    }
+    return 0;
+}
+
+/* Sends bytes of the snapshot, as far as they are whole characters. */
+static void send_bytes(struct hub *hub, const char *data, size_t size)
+{
+    struct snapshot_request *request = &hub->requests.current;
+    _cleanup_(text_deinit) struct text joined = {0};
+    if (request->rest_size > 0) {
+        text_append(&joined, request->rest, request->rest_size);
+        text_append(&joined, data, size);
+        data = joined.data;
+        size = joined.size;
+    }
+    hub->failed |= joined.failed;
+    if (joined.failed)
+        return;
+    request->rest_size = cut_character(data, size);
+    if (size > request->rest_size)
+        send_chunk(hub, data, size - request->rest_size, false);
+    memcpy(request->rest, data + size - request->rest_size, request->rest_size);
+}
+
+/* Marks the snapshot as ready: from now on the client treats what follows as snapshot data. */
+static void mark_ready(struct hub *hub)
+{
+    struct snapshot_request *request = &hub->requests.current;
+    request->is_ready = true;
+    for (size_t i = 0; i < request->clients.count; i++)
+        show_progress(hub, &request->clients.data[i], 100, true);
+    delay_next_press(hub);
+}
+
+static void requests_finish(struct hub *hub)
+{
+    struct snapshot_request *request = &hub->requests.current;
+    if (request->rest_size > 0) /* a snapshot never ends like this, and what is sent must be valid
+                                 * UTF-8 */
+        send_chunk(hub, request->rest, request->rest_size, false);
+    for (size_t i = 0; i < request->clients.count; i++)
+        reply_string(hub, &request->clients.data[i].to, "{}");
+    requests_end(hub);
+}
+
+static void advance(struct hub *hub, unsigned percent)
+{
+    struct snapshot_request *request = &hub->requests.current;
+    if (percent <= request->percent || percent > 100)
+        return;
+    request->percent = percent;
+    for (size_t i = 0; i < request->clients.count; i++)
+        show_progress(hub, &request->clients.data[i], percent, false);
+}
+
+bool requests_answered(struct hub *hub, const struct channel_head *head, const char *body)
+{
+    struct snapshot_request *request = &hub->requests.current;
+    if (request->number == 0 || head->number != request->number)
+        return false;
+    if (head->kind == CHANNEL_ERROR)
+        requests_fail(hub, body, head->size);
+    else if (head->kind == CHANNEL_PROGRESS && head->size == 1 && !request->is_ready)
+        advance(hub, (unsigned char)*body);
+    else if (head->kind == CHANNEL_READY && !request->is_ready)
+        mark_ready(hub);
+    else if (head->kind == CHANNEL_ANSWER && request->is_asked) {
+        request->is_asked = false;
+        send_bytes(hub, body, head->size);
+    } else if (head->kind == CHANNEL_END && request->is_asked)
+        requests_finish(hub);
+    else
+        return false;
+    return true;
+}
+
+/* Returns whether all clients have taken nearly all bytes. */
+static bool is_taken(const struct hub *hub, const struct snapshot_request *request)
+{
+    for (size_t i = 0; i < request->clients.count; i++) {
+        const struct client *client = hub_find(hub, request->clients.data[i].to.connection);
+        if (client && client_left(client) > LITTLE_LEFT)
+            return false;
+    }
+    return true;
+}
+
+/* Removes the clients that have gone from a request. */
+static void requests_remove_gone(const struct hub *hub, struct snapshot_request *request)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < request->clients.count; i++) {
+        const struct client *client = hub_find(hub, request->clients.data[i].to.connection);
+        if (client && client->state == CONNECTION_OPEN)
+            request->clients.data[count++] = request->clients.data[i];
+    }
+    request->clients.count = count;
+}
+
+/* Returns whether the next bytes can be asked for. */
+static bool wants_more(const struct hub *hub)
+{
+    const struct snapshot_request *request = &hub->requests.current;
+    return request->is_ready && !request->is_asked && is_taken(hub, request);
+}
+
+void requests_tick(struct hub *hub)
+{
+    struct snapshot_requests *requests = &hub->requests;
+    struct snapshot_request *request = &requests->current;
+    requests_remove_gone(hub, request);
+    requests_remove_gone(hub, &requests->next);
+    if (request->number == 0 && request->clients.count > 0 && hub->now >= requests->not_before) {
+        request->number = questions_number(&hub->questions);
+        hub->failed |= !questions_put(&hub->questions, CHANNEL_TAKE, request->number, NULL, 0);
+    }
+    if (wants_more(hub)) {
+        request->is_asked = true;
+        hub->failed |= !questions_put(&hub->questions, CHANNEL_MORE, request->number, NULL, 0);
+    }
+}
+
+int requests_patience(const struct hub *hub)
+{
+    const struct snapshot_requests *requests = &hub->requests;
+    if (wants_more(hub))
+        return 0;
+    if (requests->current.number != 0 || requests->current.clients.count == 0)
+        return -1;
+    return hub->now >= requests->not_before ? 0 : (int)(requests->not_before - hub->now);
+}
+
+void requests_deinit(struct snapshot_requests *requests)
+{
+    free(requests->current.clients.data);
+    free(requests->next.clients.data);
+}
+
+/* ==== the Chrome DevTools Protocol: one table from method to function ==== */
 
 enum { SOURCE_MOST = 4 << 20 }; /* bytes of a file of Go */
 
@@ -300,6 +647,7 @@ static void collect_garbage(struct hub *hub, struct cdp_request *request)
 /* ---- the table ---- */
 
 #define NO_SAMPLING "Go samples allocations by itself: go2heapsnapshot --format pprof --by alloc"
+
 #define NO_PROFILES "there are no CPU profiles here: go tool pprof takes them"
 
 static const struct method methods[] = {
@@ -427,7 +775,8 @@ static void describe_commands(struct text *text, const char *domain)
     }
 }
 
-void cdp_describe(struct text *text)
+/* Appends the description of the protocol, from which clients generate their methods. */
+static void cdp_describe(struct text *text)
 {
     text_printf(text, "{\"version\":{\"major\":\"1\",\"minor\":\"3\"},\"domains\":[");
     for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
@@ -437,4 +786,166 @@ void cdp_describe(struct text *text)
         text_printf(text, "],\"events\":[%s],\"types\":[]}", domains[i].events);
     }
     text_append_string(text, "]}");
+}
+
+/* ==== HTTP: the list of targets, and the handshake of a WebSocket ==== */
+
+static void discovery_refuse(struct hub *hub, struct client *client, unsigned status,
+                             const char *why)
+{
+    http_refuse(&client->out, status, why);
+    client_move(client, CONNECTION_LEAVES, hub->now);
+}
+
+static void discovery_answer(struct hub *hub, struct client *client, const struct text *body)
+{
+    http_answer(&client->out, 200, "application/json", body->data, body->size);
+    client->out.failed |= body->failed;
+    client_move(client, CONNECTION_LEAVES, hub->now);
+}
+
+static void answer_version(struct hub *hub, struct client *client)
+{
+    _cleanup_(text_deinit) struct text body = {0};
+    text_append_string(&body, "{\"Browser\":");
+    json_write_string(&body, hub->options->program);
+    text_printf(&body, ",\"Protocol-Version\":\"1.3\"}");
+    discovery_answer(hub, client, &body);
+}
+
+static void answer_protocol(struct hub *hub, struct client *client)
+{
+    _cleanup_(text_deinit) struct text body = {0};
+    cdp_describe(&body);
+    discovery_answer(hub, client, &body);
+}
+
+/* Appends a member with an address by which the client finds this server. */
+static void append_address(struct text *text, const char *member, const char *before,
+                           const char *host, const char *path)
+{
+    _cleanup_(text_deinit) struct text address = {0};
+    text_printf(&address, "%s%s%s", before, host, path);
+    text_printf(text, ",\"%s\":", member);
+    json_write(text, address.data, address.size);
+    text->failed |= address.failed;
+}
+
+void discovery_list(struct hub *hub, struct client *client)
+{
+    static const char
+        page[] = "devtools://devtools/bundled/js_app.html?experiments=true&v8only=true&ws=",
+        compatible[] =
+            "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&ws=";
+    _cleanup_(text_deinit) struct text body = {0};
+    const char *host = client->host, *path = hub->address->path;
+    text_append_string(&body, "[");
+    if (hub->target.size > 0) {
+        text_printf(&body,
+                    "{\"id\":\"%s\",\"type\":\"node\",\"description\":\"\",\"faviconUrl\":\"\",",
+                    path + 1);
+        text_append(&body, hub->target.data, hub->target.size);
+        append_address(&body, "devtoolsFrontendUrl", page, host, path);
+        append_address(&body, "devtoolsFrontendUrlCompat", compatible, host, path);
+        append_address(&body, "webSocketDebuggerUrl", "ws://", host, path);
+        text_append_string(&body, "}");
+    }
+    text_append_string(&body, "]");
+    discovery_answer(hub, client, &body);
+}
+
+/* The session has described its target: all clients that wait for that are answered. */
+static void target_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
+                        const char *body, size_t size)
+{
+    (void)to;
+    hub->asks_target = false;
+    if (kind == CHANNEL_ANSWER) {
+        hub->target.size = 0;
+        text_append(&hub->target, body, size);
+    }
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
+        if (hub->connections[i] && hub->connections[i]->state == CONNECTION_WAITS)
+            discovery_list(hub, hub->connections[i]);
+}
+
+/* Asks the session for its target, and makes the client wait. A private server's list is empty. */
+static void begin_list(struct hub *hub, struct client *client, const struct http_request *request)
+{
+    _cleanup_(text_deinit) struct text none = {0};
+    if (hub->options->is_private) {
+        text_append_string(&none, "[]");
+        discovery_answer(hub, client, &none);
+        return;
+    }
+    memcpy(client->host, request->host.data, request->host.size);
+    client->host[request->host.size] = '\0';
+    if (!hub->asks_target)
+        hub->asks_target = questions_ask(&hub->questions, CHANNEL_TARGET, NULL, 0,
+                                         &(struct reply_to){0}, target_came);
+    client_move(client, CONNECTION_WAITS, hub->now);
+}
+
+/* Answers the handshake of a WebSocket (RFC 6455, 4.2.2). None of the offered extensions is
+ * accepted. */
+static void upgrade(struct hub *hub, struct client *client, const struct http_request *request)
+{
+    char accept[WEBSOCKET_ACCEPT];
+    if (!request->is_upgrade) {
+        discovery_refuse(hub, client, 426, "this is the address of a WebSocket");
+        return;
+    }
+    if (!http_is(request->version, "13")) {
+        discovery_refuse(hub, client, 426, "only version 13 of WebSocket is understood");
+        return;
+    }
+    if (!request->key.data || !websocket_accept(request->key.data, request->key.size, accept)) {
+        discovery_refuse(hub, client, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
+        return;
+    }
+    text_printf(&client->out,
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                "Sec-WebSocket-Accept: %s\r\n\r\n",
+                accept);
+    client_move(client, CONNECTION_OPEN, hub->now);
+}
+
+/* Returns the path without a slash at its end. */
+static struct http_part without_slash(struct http_part path)
+{
+    path.size -= path.size > 1 && path.data[path.size - 1] == '/' ? 1 : 0;
+    return path;
+}
+
+/* Returns whether a page of a browser has sent a request, and not DevTools. A page may send one
+ * without Origin, as for an image, and then Sec-Fetch-Site says that it comes from elsewhere (W3C
+ * Fetch Metadata); "none" is what a user has typed. Programs send neither. */
+static bool is_of_page(const struct http_request *request)
+{
+    if (request->origin.data)
+        return !http_is(request->origin, "devtools://devtools");
+    return request->site.data && !http_is(request->site, "none") &&
+           !http_is(request->site, "same-origin");
+}
+
+void discovery_request(struct hub *hub, struct client *client, const struct http_request *request)
+{
+    const struct http_part path = without_slash(request->path);
+    if (request->is_twice || request->host.size >= sizeof(client->host) ||
+        !http_host_is_here(request->host, hub->address->host))
+        discovery_refuse(hub, client, 400, "Host must be localhost or the address of this server");
+    else if (is_of_page(request))
+        discovery_refuse(hub, client, 403, "only DevTools may connect from within a browser");
+    else if (!http_is(request->method, "GET"))
+        discovery_refuse(hub, client, 405, "only GET is understood");
+    else if (http_is(path, "/json/version"))
+        answer_version(hub, client);
+    else if (http_is(path, "/json/protocol"))
+        answer_protocol(hub, client);
+    else if (http_is(path, "/json") || http_is(path, "/json/list"))
+        begin_list(hub, client, request);
+    else if (http_is(path, hub->address->path))
+        upgrade(hub, client, request);
+    else
+        discovery_refuse(hub, client, 404, "there is nothing of this name: see /json/list");
 }

@@ -1,5 +1,7 @@
-/* cdp: the Chrome DevTools Protocol: one table from method to function. docs/inspect-protocol.md
- * documents which requests DevTools send when, and the reasons for the answers. */
+/*
+ * cdp: answers the requests of a client: those of the Chrome DevTools Protocol, and those of HTTP
+ * for /json; and asks the session what it takes for that.
+ */
 #ifndef INSPECT_CDP_H
 #define INSPECT_CDP_H
 
@@ -7,13 +9,25 @@
 
 #include "base/text.h"
 #include "inspect/client.h"
+#include "inspect/http.h"
+
+/* ==== the Chrome DevTools Protocol: one table from method to function ==== */
 
 struct hub;
 
 /* Answers a message of a client, now or when the session has. */
 void cdp_message(struct hub *hub, struct client *client, const char *text, size_t size);
 
-/* Appends the description of the protocol, from which clients generate their methods. */
-void cdp_describe(struct text *text);
+/* ==== HTTP: the list of targets, and the handshake of a WebSocket ==== */
+
+struct hub;
+
+enum { DISCOVERY_PATIENCE = 1000 }; /* milliseconds that a list waits for the session */
+
+/* Answers a request, or makes the client wait for the session. */
+void discovery_request(struct hub *hub, struct client *client, const struct http_request *request);
+
+/* Answers a waiting client with what is known. */
+void discovery_list(struct hub *hub, struct client *client);
 
 #endif

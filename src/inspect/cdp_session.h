@@ -6,15 +6,10 @@
  * bytes and answered questions about the previous snapshot meanwhile, ends. If the child dies, the
  * parent continues with what it had. So the memory that one snapshot took is free by the time of
  * the next one, and only one heap is kept.
- *
- *   session             messages, and the forks
- *   take                the child
- *   command             a command whose output is the dump
  */
 #ifndef INSPECT_CDP_SESSION_H
 #define INSPECT_CDP_SESSION_H
 
-#include "inspect/scripts.h"
 #include "inspect/taken.h"
 
 struct session_options {
@@ -32,7 +27,7 @@ struct session_options {
 /* Answers requests until the server is gone. Runs as a process of its own, which ends then. */
 void session_run(const struct session_options *options, int channel) __attribute__((noreturn));
 
-/* ---- take.c ---- */
+/* ---- cdp_session.c ---- */
 
 /* State that is passed from one snapshot to the next. */
 struct session {
@@ -48,8 +43,5 @@ struct session {
  * taken_read(), g2h_identity_add(), taken_view() and g2h_write(). */
 struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress,
                                int fd);
-
-/* Adds a line for users: a warning, an error, or, with type "log", other information. */
-void session_add_line(struct session *session, const char *type, const char *line);
 
 #endif

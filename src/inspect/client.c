@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "inspect/hub.h"
-#include "inspect/json_write.h"
+#include "inspect/inspect_json.h"
 
 size_t client_left(const struct client *client)
 {

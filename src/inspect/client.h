@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "inspect/channel.h"
-#include "inspect/websocket.h"
+#include "inspect/http.h"
 
 enum client_state {
     CONNECTION_HEAD,   /* the request is not there yet */

@@ -1,11 +1,11 @@
 /*
- * evaluate: Go expressions in the Console; see evaluate.h.
+ * evaluate: Go expressions in the Console; see remote.h.
  *
  * An expression is read from left to right, and each step is looked up in the result of the one
  * before. Names of packages have dots and slashes, too, so the longest prefix that is a variable
  * counts.
  */
-#include "inspect/evaluate.h"
+#include "inspect/remote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
-#include "inspect/json_write.h"
+#include "base/error.h"
 #include "findings/findings.h"
 #include "findings/path.h"
 #include "findings/variable_part.h"
+#include "inspect/inspect_json.h"
 
 enum { DEPTH = 32 /* of parentheses and functions */ };
 
@@ -232,7 +232,7 @@ static struct g2h_error *read_name(struct evaluation *evaluation, struct remote 
     *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
     if (!is_eager(evaluation))
         TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, evaluation->at,
-                            false, &ret->node, NULL));
+                            EXPRESSION_OWNER_SAID, &ret->node, NULL));
     if (ret->node != UINT32_MAX) {
         evaluation->at += strlen(evaluation->at);
         return NULL;
@@ -557,8 +557,8 @@ static struct g2h_error *read_whole(struct evaluation *evaluation, const char *t
     if (*ret_found)
         return NULL;
     *ret = (struct remote){.kind = REMOTE_NODE, .node = UINT32_MAX};
-    TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, text, true,
-                        &ret->node, NULL));
+    TRY(expression_read(evaluation->taken->made.view, evaluation->taken->edges, text,
+                        EXPRESSION_OWNER_ANY, &ret->node, NULL));
     *ret_found = ret->node != UINT32_MAX;
     return NULL;
 }

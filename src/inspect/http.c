@@ -2,17 +2,224 @@
 #include "inspect/http.h"
 
 #include <arpa/inet.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/contract.h"
+
+/* ==== SHA-1 (RFC 3174), which the handshake of WebSocket prescribes ====
+ *
+ * The names of variables are those of RFC 3174.
+ */
+
+enum { BLOCK = 64, LENGTH = 8 }; /* bytes of a block, and of the length at the end */
+
+static uint32_t rotate(uint32_t value, unsigned bits)
+{
+    return value << bits | value >> (32 - bits);
+}
+
+/* The function and constant of a step. */
+static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
+{
+    if (t < 20)
+        return ((b & c) | (~b & d)) + 0x5a827999;
+    if (t < 40)
+        return (b ^ c ^ d) + 0x6ed9eba1;
+    if (t < 60)
+        return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
+    return (b ^ c ^ d) + 0xca62c1d6;
+}
+
+static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
+{
+    uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+    for (unsigned t = 0; t < 16; t++)
+        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
+               (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+    for (unsigned t = 16; t < 80; t++)
+        w[t] = rotate(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
+    for (unsigned t = 0; t < 80; t++) {
+        const uint32_t temp = rotate(a, 5) + mix(t, b, c, d) + e + w[t];
+        e = d;
+        d = c;
+        c = rotate(b, 30);
+        b = a;
+        a = temp;
+    }
+    h[0] += a;
+    h[1] += b;
+    h[2] += c;
+    h[3] += d;
+    h[4] += e;
+}
+
+void sha1(const void *data, size_t size, uint8_t ret[SHA1_SIZE])
+{
+    uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
+    uint8_t last[2 * BLOCK] = {0};
+    const uint8_t *at = data;
+    const size_t left = size % BLOCK, padded = left + 1 + LENGTH <= BLOCK ? BLOCK : 2 * BLOCK;
+    for (size_t done = 0; done + BLOCK <= size; done += BLOCK, at += BLOCK)
+        add_block(h, at);
+    if (left > 0)
+        memcpy(last, at, left);
+    last[left] = 0x80;
+    for (unsigned i = 0; i < LENGTH; i++)
+        last[padded - 1 - i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
+    for (size_t done = 0; done < padded; done += BLOCK)
+        add_block(h, last + done);
+    for (unsigned i = 0; i < SHA1_SIZE; i++)
+        ret[i] = (uint8_t)(h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* ==== frames of RFC 6455 as a server reads and writes them, and the answer to the handshake ====
+ */
+
+enum {
+    FIN = 0x80,
+    RESERVED = 0x70,
+    OPCODE = 0x0f,
+    MASKED = 0x80,
+    WEBSOCKET_LENGTH = 0x7f,
+    LENGTH_16 = 126, /* the length is in the next 2 bytes, */
+    LENGTH_64 = 127, /* or 8 bytes */
+    CONTROL_MOST = 125,
+    MASK = 4
+};
+
+static void put_base64(const uint8_t *data, size_t size, char *ret)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t at = 0; at < size; at += 3) {
+        const size_t left = size - at;
+        uint32_t bits = (uint32_t)data[at] << 16;
+        if (left > 1)
+            bits |= (uint32_t)data[at + 1] << 8;
+        if (left > 2)
+            bits |= data[at + 2];
+        for (unsigned i = 0; i < 4; i++)
+            *ret++ = i <= left ? digits[bits >> (18 - 6 * i) & 63] : '=';
+    }
+    *ret = '\0';
+}
+
+bool websocket_accept(const char *key, size_t size, char ret[WEBSOCKET_ACCEPT])
+{
+    static const char uuid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    enum { KEY = 24 };
+    char both[KEY + sizeof(uuid)];
+    uint8_t digest[SHA1_SIZE];
+    if (size != KEY || memcmp(key + KEY - 2, "==", 2) != 0)
+        return false;
+    memcpy(both, key, KEY);
+    memcpy(both + KEY, uuid, sizeof(uuid));
+    sha1(both, sizeof(both) - 1, digest);
+    put_base64(digest, sizeof(digest), ret);
+    return true;
+}
+
+/* Reads a length in network byte order. */
+static uint64_t read_length(const uint8_t *at, unsigned bytes)
+{
+    uint64_t length = 0;
+    for (unsigned i = 0; i < bytes; i++)
+        length = length << 8 | at[i];
+    return length;
+}
+
+/* Returns how many bytes after the head have the length, given the one in the head. */
+static unsigned length_bytes(unsigned in_head)
+{
+    if (in_head == LENGTH_16)
+        return 2;
+    return in_head == LENGTH_64 ? 8 : 0;
+}
+
+/* Returns why a frame with this head is refused, or 0. */
+static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
+{
+    const unsigned opcode = first & OPCODE;
+    const bool is_control = opcode >= WEBSOCKET_CLOSE;
+    if ((first & RESERVED) || !is_masked || opcode > WEBSOCKET_PONG)
+        return WEBSOCKET_PROTOCOL_ERROR;
+    if (is_control && (!(first & FIN) || length > CONTROL_MOST))
+        return WEBSOCKET_PROTOCOL_ERROR;
+    if (!is_control && opcode > WEBSOCKET_TEXT)
+        return opcode == 2 ? WEBSOCKET_UNSUPPORTED : WEBSOCKET_PROTOCOL_ERROR;
+    return length > WEBSOCKET_MOST ? WEBSOCKET_TOO_LARGE : 0;
+}
+
+unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, size_t *ret_size)
+{
+    const uint8_t *head = (const uint8_t *)data;
+    *ret_size = 0;
+    if (size < 2)
+        return 0;
+    const unsigned short_length = head[1] & WEBSOCKET_LENGTH, more = length_bytes(short_length);
+    const bool is_masked = (head[1] & MASKED) != 0;
+    const bool has_length = size >= 2 + more;
+    uint64_t length =
+        short_length; /* if it is not there yet, at least as long as a control frame */
+    if (more > 0 && has_length)
+        length = read_length(head + 2, more);
+    const unsigned status = refusal(head[0], is_masked, length);
+    if (status != 0)
+        return status;
+    const size_t head_size = 2 + more + MASK;
+    if (!has_length || size < head_size + length)
+        return 0;
+    *ret = (struct websocket_frame){.opcode = head[0] & OPCODE,
+                                    .is_last = (head[0] & FIN) != 0,
+                                    .data = data + head_size,
+                                    .size = (size_t)length};
+    for (size_t i = 0; i < ret->size; i++)
+        ret->data[i] = (char)(ret->data[i] ^ data[head_size - MASK + i % MASK]);
+    *ret_size = head_size + ret->size;
+    return 0;
+}
+
+void websocket_write(struct text *out, enum websocket_opcode opcode, const char *data, size_t size)
+{
+    uint8_t head[10] = {(uint8_t)(FIN | opcode)};
+    if (size < LENGTH_16)
+        head[1] = (uint8_t)size;
+    else
+        head[1] = size <= UINT16_MAX ? LENGTH_16 : LENGTH_64;
+    assert(opcode < WEBSOCKET_CLOSE || size <= CONTROL_MOST);
+    const unsigned more = length_bytes(head[1]);
+    for (unsigned i = 0; i < more; i++)
+        head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (more - 1 - i));
+    text_append(out, (const char *)head, 2 + more);
+    text_append(out, data, size);
+}
+
+bool websocket_is_utf8(const char *data, size_t size)
+{
+    uint32_t character;
+    for (size_t at = 0; at < size;) {
+        at += (size_t)text_ascii_run((const uint8_t *)data + at, size - at);
+        if (at == size)
+            break;
+        const size_t read = utf8_read((const uint8_t *)data + at, size - at, &character);
+        if (read == 0)
+            return false;
+        at += read;
+    }
+    return true;
+}
+
+/* ==== the head of a request as clients of DevTools send it (RFC 9112), and answers ==== */
 
 bool http_is(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && memcmp(part.data, text, part.size) == 0;
 }
 
-bool http_is_case(struct http_part part, const char *text)
+static bool http_is_case(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && strncasecmp(part.data, text, part.size) == 0;
 }

@@ -6,7 +6,6 @@
 
 #include "base/contract.h"
 #include "inspect/cdp.h"
-#include "inspect/discovery.h"
 #include "inspect/http.h"
 
 enum {

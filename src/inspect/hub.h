@@ -43,17 +43,6 @@ struct questions {
     VECTOR(struct question) list;
 };
 
-/* Returns a number for a question. */
-uint32_t questions_number(struct questions *questions);
-
-/* Appends a message to the session's queue. Returns false if memory runs out. */
-bool questions_put(struct questions *questions, enum channel_kind kind, uint32_t number,
-                   const void *body, size_t size);
-
-/* Asks the session. done is called with the answer. Returns false if memory runs out. */
-bool questions_ask(struct questions *questions, enum channel_kind kind, const void *body,
-                   size_t size, const struct reply_to *to, questions_done *done);
-
 /* Removes a question from the list. Returns false if none has this number. */
 bool questions_take(struct questions *questions, uint32_t number, struct question *ret);
 
@@ -93,9 +82,6 @@ struct snapshot_requests {
     struct snapshot_request current, next;
     int64_t not_before; /* milliseconds: when the next one may begin */
 };
-
-/* Adds a snapshot request of the client that an answer goes to. */
-void requests_add(struct hub *hub, const struct reply_to *to, bool has_progress);
 
 /* Begins a snapshot if one is wanted, and asks for the next bytes if all clients have taken those
  * before. */
@@ -142,7 +128,7 @@ static inline struct client *hub_find(const struct hub *hub, uint64_t number)
 
 /*
  * Returns whether a client may be accepted now. It takes some milliseconds to find out whose it is
- * (peer.h), and while a WebSocket is open, accepting takes a tenth of the time at most, so that a
+ * (server.h), and while a WebSocket is open, accepting takes a tenth of the time at most, so that a
  * flood of connections does not leave an open panel only what is left. hub_accepted() says how long
  * it took.
  */

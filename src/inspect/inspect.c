@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 /* Prints how to connect. The address is in the form that Chrome takes. */
 static void say_where(const struct inspect_options *options)

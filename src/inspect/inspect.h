@@ -5,22 +5,19 @@
  *   channel             the messages between them
  *
  * The process with the heaps:
- *   cdp_session, take, command
- *                       snapshots, by forks; a command whose output is the dump
- *   taken, scripts      a snapshot that questions are answered from; source files
- *   remote, place, properties, evaluate
- *                       values as the protocol has them, and Go expressions
+ *   cdp_session         snapshots, by forks
+ *   taken               a snapshot that questions are answered from, the command whose output may
+ *                       be its dump, and its source files
+ *   remote, evaluate    values as the protocol has them, and Go expressions
  *
  * The process with the sockets:
- *   server              sockets and time
- *   peer, rights        which users may connect; what this process may do
+ *   server              sockets and time; which users may connect; what this process may do
  *   hub                 the state shared by all clients, and the processing of received bytes
- *   cdp, discovery      the answers to the requests of DevTools, and to those for /json
- *   questions           questions to the session, and the snapshots that clients wait for
+ *   cdp                 the answers to the requests of DevTools, and to those for /json; questions
+ *                       to the session, and the snapshots that clients wait for
  *   client              one client: its buffers, and the answers and events that it gets
- *   http, websocket     their messages, as bytes
- *   sha1, json_read, json_write
- *                       the building blocks of the protocols
+ *   http                the messages of HTTP and WebSocket, as bytes
+ *   inspect_json        JSON that clients send, and strings for them
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H

@@ -1,12 +1,6 @@
 /*
- * remote: the contents of a heap, as the Chrome DevTools Protocol has them: RemoteObjects, and
- * their properties.
- *
- *   taken               a snapshot
- *   remote, properties  values and nodes as RemoteObjects; their contents
- *   place               their objectIds
- *   evaluate            Go expressions
- *   scripts             source files
+ * remote: the contents of a heap, as the Chrome DevTools Protocol has them: RemoteObjects, their
+ * ids, and their properties. A snapshot is in taken.h; evaluate.c has Go expressions.
  */
 #ifndef INSPECT_REMOTE_H
 #define INSPECT_REMOTE_H
@@ -14,7 +8,10 @@
 #include <go2heapsnapshot/values.h>
 
 #include "base/text.h"
+#include "inspect/channel.h"
 #include "inspect/taken.h"
+
+/* ==== values and nodes as RemoteObjects ==== */
 
 /* ---- places: the targets of objectIds ---- */
 
@@ -33,6 +30,7 @@ enum place_kind {
 };
 
 enum { PLACE_TEXT = 1024 };
+
 struct remote_place {
     enum place_kind kind;
     uint32_t node;
@@ -41,9 +39,6 @@ struct remote_place {
     char name[PLACE_TEXT];
     char path[PLACE_TEXT]; /* of the values that are meant, "Config.Limits", if it is not all */
 };
-
-/* Appends an objectId. */
-void place_append(const struct taken *taken, const struct remote_place *place, struct text *text);
 
 /* Reads an objectId of a snapshot. Returns false if it is invalid: it comes from the network. For
  * one of another snapshot, *ret_is_old is set. */
@@ -103,8 +98,16 @@ struct g2h_error *properties_write(struct taken *taken, const struct remote_plac
 enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
                                       struct remote *ret);
 
-/* Gets a value or the parts of a location, which is place. */
-void properties_of_location(struct taken *taken, const struct g2h_location *location,
-                            const struct remote_place *place, struct remote *ret);
+/* ==== Go expressions in the Console ==== */
+
+/*
+ * Evaluates what --show and --path-to take, and more: variables, main.cache.items["a"].Name, the
+ * contents of $0 or an address, goroutine 17 · v, and len(x), cap(x), retained(x),
+ * instances("main.Session") and goroutines(). Appends the result of Runtime.evaluate; errors in the
+ * expression, and expressions that lead nowhere, are in exceptionDetails. A program that attaches
+ * may send JavaScript: that gets undefined, if it cannot be Go. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *options,
+                           const char *expression, struct text *text);
 
 #endif

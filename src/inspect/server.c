@@ -1,29 +1,241 @@
-/*
- * server; see server.h.
- *
- * One thread waits for all sockets at once. It never waits for a single one of them: neither for a
- * slow client nor for the session, which may be busy for long.
- */
+/* server; see server.h. */
 #include "inspect/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/port.h"
-#include "base/scope.h"
 #include "inspect/http.h"
 #include "inspect/hub.h"
-#include "inspect/peer.h"
-#include "inspect/rights.h"
+
+#ifdef __linux__
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+/* ==== whose process is at the other end of a connection within this machine ====
+ *
+ * Linux lists the sockets of TCP in /proc/net/tcp and tcp6, with both addresses and the owner
+ * (proc(5)). An address is in hexadecimal: its words as they are in memory, and the port.
+ */
+
+/* The results of peer_find(). */
+enum peer_kind {
+    PEER_REMOTE,  /* another machine, or a system that does not say */
+    PEER_LOCAL,   /* a process of the user *ret */
+    PEER_UNKNOWN, /* a process of this machine that cannot be found: it has closed its end, or is in
+                   * another network namespace */
+};
+
+/* An address as IPv6 has it; one of IPv4 is mapped. */
+struct end {
+    struct in6_addr address;
+    uint16_t port;
+};
+
+static bool read_end(const struct sockaddr_storage *from, struct end *ret)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)from;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+    *ret = (struct end){0};
+    if (from->ss_family == AF_INET6) {
+        ret->address = six->sin6_addr;
+        ret->port = ntohs(six->sin6_port);
+        return true;
+    }
+    ret->address.s6_addr[10] = ret->address.s6_addr[11] = 0xff;
+    memcpy(&ret->address.s6_addr[12], &four->sin_addr, sizeof(four->sin_addr));
+    ret->port = ntohs(four->sin_port);
+    return from->ss_family == AF_INET;
+}
+
+static bool is_loopback(const struct end *end)
+{
+    struct end mapped = {0};
+    mapped.address.s6_addr[10] = mapped.address.s6_addr[11] = 0xff;
+    mapped.address.s6_addr[12] = 127;
+    return IN6_IS_ADDR_LOOPBACK(&end->address) || memcmp(&end->address, &mapped.address, 13) == 0;
+}
+
+static bool is_same(const struct end *one, const struct end *other)
+{
+    return one->port == other->port &&
+           memcmp(&one->address, &other->address, sizeof(one->address)) == 0;
+}
+
+/* Reads 8 or 32 hexadecimal digits, a colon and a port. */
+static bool read_hexadecimal(const char *text, struct end *ret)
+{
+    uint32_t words[4] = {0, 0, htonl(0xffff), 0};
+    const char *colon = strchr(text, ':');
+    const size_t digits = colon ? (size_t)(colon - text) : 0;
+    if (digits != 8 && digits != 32)
+        return false;
+    for (unsigned i = digits == 8 ? 3 : 0; i < 4; i++, text += 8)
+        if (sscanf(text, "%8" SCNx32, &words[i]) != 1)
+            return false;
+    memcpy(&ret->address, words, sizeof(words));
+    return sscanf(colon, ":%4" SCNx16, &ret->port) == 1;
+}
+
+/* Looks for the socket from one end to the other in a list. */
+static bool peer_find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
+{
+    char line[512], one[64], other[64];
+    unsigned state, uid;
+    unsigned long inode;
+    struct end local, remote;
+    bool found = false;
+    FILE *list = fopen(path, "re");
+    while (list && !found && fgets(line, sizeof(line), list)) {
+        if (sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u %*u %lu", one, other, &state, &uid,
+                   &inode) != 5)
+            continue;
+        /* A socket that its process has closed has no inode, and seems to be root's. */
+        found = inode != 0 && read_hexadecimal(one, &local) && read_hexadecimal(other, &remote) &&
+                is_same(&local, from) && is_same(&remote, to);
+        *ret = uid;
+    }
+    if (list)
+        fclose(list);
+    return found;
+}
+
+#ifdef __linux__
+
+enum { NOT_LISTED = PEER_UNKNOWN };
+
+#else
+
+enum { NOT_LISTED = PEER_REMOTE }; /* there are no lists */
+
+#endif
+
+/* Looks for the other end of a connected socket. */
+static enum peer_kind peer_find(int fd, uid_t *ret)
+{
+    struct sockaddr_storage here, there;
+    socklen_t here_size = sizeof(here), there_size = sizeof(there);
+    struct end to, from;
+    if (getsockname(fd, (struct sockaddr *)&here, &here_size) < 0 ||
+        getpeername(fd, (struct sockaddr *)&there, &there_size) < 0 || !read_end(&here, &to) ||
+        !read_end(&there, &from))
+        return PEER_UNKNOWN;
+    if (!is_loopback(&from) && memcmp(&from.address, &to.address, sizeof(from.address)) != 0)
+        return PEER_REMOTE;
+    return peer_find_in("/proc/net/tcp", &from, &to, ret) ||
+                   peer_find_in("/proc/net/tcp6", &from, &to, ret)
+               ? PEER_LOCAL
+               : (enum peer_kind)NOT_LISTED;
+}
+
+/* ==== limits what this process may do, and who may connect ====
+ *
+ * The server drops its rights before it reads the first byte from the network: then it has no
+ * user's but the caller's, no capabilities(7), no group, and no program that it might start could
+ * have more.
+ */
+
+#ifdef __linux__
+
+#endif
+
+enum { NOBODY = 65534 }; /* also a group */
+
+/* The user who called the program, found before the rights are dropped. */
+static uid_t caller;
+
+static bool is_dropped;
+
+/* Returns the id of a user or group that sudo provides, or NOBODY. */
+static uint32_t told_by_sudo(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return NOBODY;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    return errno == 0 && !*end && number > 0 && number < UINT32_MAX ? (uint32_t)number : NOBODY;
+}
+
+/* Returns whether processes of this user may connect: the user who called the program, also by
+ * sudo, root, and owner, which is (uid_t)-1 for none. */
+static bool rights_may_connect(uid_t user, uid_t owner)
+{
+    const uid_t own = is_dropped ? caller : getuid();
+    return user == 0 || user == own || (owner != (uid_t)-1 && user == owner);
+}
+
+#ifdef __linux__
+
+/* Drops the capabilities, including those that a file gave this program. */
+static struct g2h_error *drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {0};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return error_system(errno, "cannot give up new privileges");
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* kernels before 4.3 have none */
+    if (syscall(SYS_capset, &head, none) < 0)
+        return error_system(errno, "cannot give up capabilities");
+    return NULL;
+}
+
+#endif
+
+/* Becomes a user with one group. */
+static struct g2h_error *become(uid_t user, gid_t group)
+{
+    if (geteuid() == 0 && setgroups(1, &group) < 0)
+        return error_system(errno, "cannot give up root's groups");
+#ifdef __APPLE__
+    const bool good = setgid(group) == 0 && setuid(user) == 0;
+#else
+    const bool good = setresgid(group, group, group) == 0 && setresuid(user, user, user) == 0;
+#endif
+    if (!good)
+        return error_system(errno, "cannot become user %u", (unsigned)user);
+    if (user != 0 && setuid(0) == 0)
+        return error_create(G2H_ERROR_SYSTEM, "root's rights could not be given up");
+    return NULL;
+}
+
+struct g2h_error *server_drop_rights(void)
+{
+    const bool is_root = getuid() == 0;
+    const uid_t user = is_root ? told_by_sudo("SUDO_UID") : getuid();
+    const gid_t group = is_root ? told_by_sudo("SUDO_GID") : getgid();
+    caller = is_root && user == NOBODY ? 0 : user;
+    is_dropped = true;
+    TRY(become(user, group));
+#ifdef __linux__
+    TRY(drop_capabilities());
+#endif
+    return NULL;
+}
+
+/* ==== sockets and time ====
+ *
+ * One thread waits for all sockets at once. It never waits for a single one of them: neither for a
+ * slow client nor for the session, which may be busy for long.
+ */
 
 enum {
     PORT = 9229, /* where chrome://inspect looks by default */

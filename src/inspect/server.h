@@ -1,9 +1,6 @@
 /*
  * server: the side that DevTools connect to: HTTP, WebSocket, and the Chrome DevTools Protocol
- * (docs/inspect.md).
- *
- * It has no heap and no rights: it asks the session by the channel (channel.h), and passes on the
- * answers.
+ * (docs/inspect.md); who may connect to it, and what this process may do.
  */
 #ifndef INSPECT_SERVER_H
 #define INSPECT_SERVER_H

@@ -1,13 +1,116 @@
 /* taken; see taken.h. */
 #include "inspect/taken.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "base/bisect.h"
 #include "base/contract.h"
-#include "base/memory.h"
-#include "base/scope.h"
-#include "inspect/command.h"
+#include "base/error.h"
+#include "inspect/inspect_json.h"
+#include "inspect/remote.h"
+#include "roots/roots.h"
+
+/* ==== a command whose standard output is a dump, for --inspect and --watch ==== */
+
+enum { MOST_SAID = 4096 /* bytes of the end of standard error that are read */ };
+
+struct command {
+    int output;   /* a descriptor; -1: the command does not run */
+    int problems; /* a file with the command's standard error */
+    long pid;
+};
+
+/* Returns the descriptor of a file without a name, or -1. */
+static int command_open_nameless(void)
+{
+    FILE *file = tmpfile();
+    const int fd = file ? dup(fileno(file)) : -1;
+    if (file)
+        fclose(file);
+    return fd;
+}
+
+/* Starts a command. */
+static struct g2h_error *command_start(const char *words, struct command *ret)
+{
+    int ends[2];
+    *ret = (struct command){-1, command_open_nameless(), 0};
+    const bool has_pipe = ret->problems >= 0 && pipe(ends) == 0;
+    ret->pid = has_pipe ? fork() : -1;
+    if (ret->pid == 0) {
+        signal(SIGPIPE, SIG_DFL); /* its own pipes shall end as in any shell */
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ret->problems, STDERR_FILENO);
+        for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+            close(fd); /* the channel above all */
+        execl("/bin/sh", "sh", "-c", words, (char *)NULL);
+        _exit(127);
+    }
+    const int number = errno;
+    if (has_pipe)
+        close(ends[1]);
+    ret->output = has_pipe ? ends[0] : -1;
+    if (ret->pid > 0)
+        return NULL;
+    close(ret->output); /* -1 is ignored */
+    close(ret->problems);
+    return error_system(number, "cannot run '%s'", words);
+}
+
+/* Returns the last line of a command's standard error, which it reads into said. */
+static const char *last_line(int fd, char said[MOST_SAID + 1])
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    const off_t from = end > MOST_SAID ? end - MOST_SAID : 0;
+    ssize_t size = end > 0 ? pread(fd, said, MOST_SAID, from) : 0;
+    while (size > 0 && (said[size - 1] == '\n' || said[size - 1] == ' '))
+        size--;
+    said[size > 0 ? size : 0] = '\0';
+    const char *line = strrchr(said, '\n');
+    return line ? line + 1 : said;
+}
+
+/* Waits for its end. */
+static struct g2h_error *command_end(struct command *command, const char *words)
+{
+    char said[MOST_SAID + 1] = "";
+    int status = 0;
+    close(command->output);
+    const bool is_known = waitpid((pid_t)command->pid, &status, 0) == command->pid;
+    const char *line = last_line(command->problems, said);
+    close(command->problems);
+    if (!is_known || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
+        return NULL;
+    if (WIFSIGNALED(status))
+        return error_create(G2H_ERROR_SYSTEM, "'%s' died of signal %d", words, WTERMSIG(status));
+    return error_create(G2H_ERROR_SYSTEM, "'%s' failed with status %d%s%s", words,
+                        WEXITSTATUS(status), *line ? ": " : "", line);
+}
+
+struct g2h_error *command_open(const char *words, const struct origin_options *options,
+                               struct origin *ret)
+{
+    struct origin_options of_output = *options;
+    struct command command;
+    char path[32];
+    TRY(command_start(words, &command));
+    snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
+    of_output.path = path;
+    struct g2h_error *error = origin_open(&of_output, ret);
+    struct g2h_error *failed = command_end(&command, words);
+    if (failed)
+        g2h_error_destroy(error);
+    return failed ? failed : error;
+}
+
+/* ==== a snapshot: the heap at one moment, and everything derived from it ==== */
 
 /* ---- creation ---- */
 
@@ -19,6 +122,7 @@ struct g2h_error *taken_read(const struct taken_options *options,
                                           .exe = options->exe,
                                           .threads = options->threads,
                                           .memory = g2h_format(0)->memory,
+                                          .object_memory = g2h_format(0)->object_memory,
                                           .forks = options->forks,
                                           .collapses = options->collapses,
                                           .progress = progress};
@@ -127,4 +231,248 @@ struct g2h_error *taken_need_iterators(struct taken *taken)
 struct g2h_error *taken_need_dominators(struct taken *taken)
 {
     return taken->dominators ? NULL : g2h_view_dominators(taken->made.view, &taken->dominators);
+}
+
+/* ==== the source files that snapshots link ==== */
+
+/* ---- where code is ---- */
+
+struct locating {
+    struct scripts *scripts;
+    const struct taken *taken;
+    code_locations *locations;
+    struct g2h_code_location *by_name; /* of closures; script is 0 if not known yet */
+};
+
+/* Gets the script of a file, and the line in it. *ret_found becomes false if they are not known. */
+static struct g2h_error *find_script(const struct locating *locating, struct g2h_bytes file,
+                                     uint32_t line, bool *ret_found, struct g2h_code_location *ret)
+{
+    uint32_t number;
+    *ret_found = line > 0 && file.size > 0 && file.size < PLACE_TEXT &&
+                 file.data[0] != '<'; /* <autogenerated> */
+    if (!*ret_found)
+        return NULL;
+    TRY_MEMORY(string_pool_intern(&locating->scripts->files, (const char *)file.data,
+                                  (size_t)file.size, &number));
+    *ret = (struct g2h_code_location){.script = number + 1, .line = line - 1};
+    return NULL;
+}
+
+/* Gets the script and the line of code at an address. *ret_found becomes false if they are not
+ * known. */
+static struct g2h_error *find_line(const struct locating *locating, uint64_t pc, bool *ret_found,
+                                   struct g2h_code_location *ret)
+{
+    struct g2h_line line;
+    *ret_found = pc != 0 && g2h_exe_line(locating->taken->made.origin.exe, pc, &line);
+    return *ret_found ? find_script(locating, line.file, line.line, ret_found, ret) : NULL;
+}
+
+static struct g2h_error *scripts_add(const struct locating *locating, uint32_t node,
+                                     const struct g2h_code_location *location)
+{
+    const struct g2h_code_location own = {node, location->script, location->line};
+    TRY_MEMORY(vector_push(locating->locations, own));
+    return NULL;
+}
+
+static struct g2h_error *locate(const struct locating *locating, uint32_t node, uint64_t pc)
+{
+    struct g2h_code_location location;
+    bool found;
+    TRY(find_line(locating, pc, &found, &location));
+    return found && node != UINT32_MAX ? scripts_add(locating, node, &location) : NULL;
+}
+
+/* Locates a frame at the line of its own function, or of what a wrapper calls, as its name has it:
+ * the program counter may be in a function that is inlined there. Without a name of that form, its
+ * program counter is what is known. */
+static struct g2h_error *locate_frame(const struct locating *locating, size_t number, uint32_t node,
+                                      uint64_t pc)
+{
+    struct g2h_code_location location;
+    struct g2h_view_call call, own = {0};
+    bool found;
+    for (uint32_t i = 0; g2h_view_call(locating->taken->made.view, number, i, &call); i++)
+        if (!call.is_wrapper || i == 0)
+            own = call;
+    TRY(find_script(locating, own.file, own.line, &found, &location));
+    if (!found)
+        return locate(locating, node, pc);
+    return node != UINT32_MAX ? scripts_add(locating, node, &location) : NULL;
+}
+
+/* Returns whether a function is one of the runtime's, which is not where a goroutine is. */
+static bool is_of_runtime(struct g2h_bytes function)
+{
+    static const char prefix[] = "runtime.";
+    return function.size > strlen(prefix) && memcmp(function.data, prefix, strlen(prefix)) == 0;
+}
+
+/* Locates a goroutine at the function that its name says, inlined or not. *ret_found becomes false
+ * if there is none whose line is known. */
+static struct g2h_error *locate_at(const struct locating *locating,
+                                   const struct g2h_view_goroutine *goroutine, bool *ret_found)
+{
+    struct g2h_code_location location;
+    struct g2h_view_call call;
+    *ret_found = false;
+    for (uint32_t i = 0; i < goroutine->frame_count; i++)
+        for (uint32_t of = 0; g2h_view_call(locating->taken->made.view,
+                                            goroutine->first_frame + (size_t)i, of, &call);
+             of++) {
+            if (call.number != goroutine->at)
+                continue;
+            TRY(find_script(locating, call.file, call.line, ret_found, &location));
+            return *ret_found ? scripts_add(locating, goroutine->node, &location) : NULL;
+        }
+    return NULL;
+}
+
+/* Locates a goroutine, at the line in its name or, if that has none, at its innermost frame that is
+ * not the runtime's, and its frames. Several goroutines may have one node. */
+static struct g2h_error *locate_goroutine(const struct locating *locating,
+                                          const struct g2h_view_goroutine *goroutine,
+                                          uint32_t *last_node)
+{
+    const struct g2h_view *view = locating->taken->made.view;
+    struct g2h_bytes callee;
+    bool is_located = goroutine->node == *last_node || goroutine->node == UINT32_MAX;
+    if (!is_located && goroutine->at != UINT32_MAX)
+        TRY(locate_at(locating, goroutine, &is_located));
+    for (uint32_t i = 0; i < goroutine->frame_count; i++) {
+        struct g2h_view_frame frame;
+        g2h_view_frame(view, goroutine->first_frame + (size_t)i, &frame);
+        const uint64_t pc = roots_position_pc(frame.pc, frame.entry, i > 0 ? &callee : NULL);
+        callee = frame.function;
+        TRY(locate_frame(locating, goroutine->first_frame + (size_t)i, frame.node, pc));
+        if (is_located || is_of_runtime(frame.function))
+            continue;
+        is_located = true;
+        TRY(locate(locating, goroutine->node, pc));
+    }
+    *last_node = goroutine->node;
+    return NULL;
+}
+
+static uint64_t first_word(const struct taken *taken, uint32_t object)
+{
+    const struct g2h_params *params = g2h_heap_params(taken->made.heap);
+    const struct g2h_object of = g2h_heap_object(taken->made.heap, object);
+    uint64_t word = 0;
+    for (uint64_t i = 0; i < params->pointer_size && of.contents.size >= params->pointer_size; i++)
+        word |= (uint64_t)of.contents.data[params->big_endian ? params->pointer_size - 1 - i : i]
+                << 8 * i;
+    return word;
+}
+
+/* Locates a closure at its function, which all closures of a class have. */
+static struct g2h_error *locate_closure(const struct locating *locating, uint32_t number,
+                                        const struct g2h_node *node)
+{
+    struct g2h_code_location *known = &locating->by_name[node->name];
+    bool found = known->script > 0;
+    if (!found)
+        TRY(find_line(locating, first_word(locating->taken, node->object), &found, known));
+    return found ? scripts_add(locating, number, known) : NULL;
+}
+
+static struct g2h_error *locate_nodes(const struct locating *locating)
+{
+    enum { MANY = 64 };
+    const struct g2h_view *view = locating->taken->made.view;
+    struct g2h_node nodes[MANY];
+    size_t count;
+    for (uint32_t first = 0; (count = g2h_view_nodes(view, first, MANY, nodes)) > 0;
+         first += (uint32_t)count)
+        for (uint32_t i = 0; i < count; i++) {
+            const struct g2h_node *node = &nodes[i];
+            if (node->kind == G2H_NODE_CREATION_SITE)
+                TRY(locate(locating, first + i, node->key - 1)); /* a pc after the statement */
+            if (node->kind == G2H_NODE_OBJECT && node->object != UINT32_MAX &&
+                g2h_view_class_form(view, node->name) == G2H_FORM_CLOSURE)
+                TRY(locate_closure(locating, first + i, node));
+        }
+    return NULL;
+}
+
+struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *taken,
+                                 code_locations *ret)
+{
+    struct locating locating = {scripts, taken, ret, NULL};
+    uint32_t last_node = UINT32_MAX;
+    if (!taken->made.origin.exe)
+        return NULL;
+    _cleanup_free_ struct g2h_code_location *by_name =
+        calloc((size_t)g2h_view_name_count(taken->made.view) + 1, sizeof(*by_name));
+    TRY_MEMORY(by_name);
+    locating.by_name = by_name;
+    for (size_t i = 0; i < g2h_view_goroutine_count(taken->made.view); i++) {
+        struct g2h_view_goroutine goroutine;
+        g2h_view_goroutine(taken->made.view, i, &goroutine);
+        TRY(locate_goroutine(&locating, &goroutine, &last_node));
+    }
+    return locate_nodes(&locating);
+}
+
+/* ---- the files ---- */
+
+void scripts_append_events(const struct scripts *scripts, struct text *text)
+{
+    for (uint32_t i = 0; i < scripts->files.count; i++) {
+        _cleanup_(text_deinit) struct text url = {0};
+        size_t size;
+        const char *file = string_pool_text(&scripts->files, i, &size);
+        text_printf(&url, size > 0 && *file == '/' ? "file://" : "file:///");
+        text_append_utf8(&url, (const uint8_t *)file, size, PLACE_TEXT);
+        text_printf(text,
+                    "{\"method\":\"Debugger.scriptParsed\",\"params\":{\"scriptId\":\"%" PRIu32
+                    "\",\"url\":",
+                    i + 1);
+        json_write(text, url.data, url.size);
+        text_printf(text,
+                    ",\"startLine\":0,\"startColumn\":0,\"endLine\":1000000,\"endColumn\":0,"
+                    "\"executionContextId\":1,\"hash\":\"\",\"isModule\":false,\"length\":0}}\n");
+    }
+}
+
+/* Appends the path of a file below a directory, which may be at another depth in the line table:
+ * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. */
+static bool append_below(const char *directory, const char *file, size_t size, struct text *text)
+{
+    const size_t before = text->size;
+    if (memmem(file, size, "..", 2))
+        return false;
+    for (const char *at = file;; at++) {
+        text->size = before;
+        text_append_string(text, directory);
+        text_append_string(text, "/");
+        text_append(text, at, (size_t)(file + size - at));
+        text_append(text, "", 1);
+        if (text->failed || access(text->data + before, R_OK) == 0)
+            break;
+        at = memchr(at, '/', (size_t)(file + size - at));
+        if (!at)
+            break;
+    }
+    text->size -= text->size > before;
+    return !text->failed;
+}
+
+bool scripts_append_path(const struct scripts *scripts, const char *number, struct text *text)
+{
+    char *end;
+    size_t size;
+    const unsigned long script = strtoul(number, &end, 10);
+    if (number[0] < '1' || number[0] > '9' || *end != '\0' || script > scripts->files.count)
+        return false;
+    const char *file = string_pool_text(&scripts->files, (uint32_t)script - 1, &size);
+    if (memchr(file, '\0', size))
+        return false;
+    if (size > 0 && *file == '/')
+        text_append(text, file, size);
+    else if (!scripts->directory || !append_below(scripts->directory, file, size, text))
+        return false;
+    return !text->failed;
 }

@@ -1,10 +1,30 @@
-/* taken: a snapshot: the heap at one moment, and everything derived from it. */
+/*
+ * taken: a snapshot: the heap at one moment, everything derived from it, and the source files that
+ * it links.
+ */
 #ifndef INSPECT_TAKEN_H
 #define INSPECT_TAKEN_H
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "base/memory.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "library/origin.h"
 #include "library/pipeline.h"
+
+/* ==== a command whose standard output is a dump, for --inspect and --watch ==== */
+
+/*
+ * Opens the heap that a command prints. The options' path and pid are not used. If the command
+ * fails, its own message is more useful than an error about the dump. After an error, too, the
+ * caller closes what ret has, as after origin_open(). Errors: those of origin_open();
+ * G2H_ERROR_SYSTEM if the command failed; the message is the last line of its standard error.
+ */
+struct g2h_error *command_open(const char *words, const struct origin_options *options,
+                               struct origin *ret);
+
+/* ==== a snapshot: the heap at one moment, and everything derived from it ==== */
 
 struct taken {
     struct pipeline made;                /* its view is NULL: no snapshot has been taken */
@@ -58,6 +78,30 @@ uint32_t taken_id(const struct taken *taken, uint32_t node);
 /* Create what is needed, unless it exists. Errors: G2H_ERROR_MEMORY, those of
  * g2h_view_dominators(). */
 struct g2h_error *taken_need_iterators(struct taken *taken);
+
 struct g2h_error *taken_need_dominators(struct taken *taken);
+
+/* ==== the source files that snapshots link ==== */
+
+/* The files that have been linked so far. A script's number is 1 plus that of its file. */
+struct scripts {
+    struct string_pool files; /* as the executable's line table has them */
+    const char *directory;    /* where files are that have no directory of their own, as after
+                                 -trimpath; NULL: nowhere */
+};
+
+typedef VECTOR(struct g2h_code_location) code_locations;
+
+/* Finds where the code of goroutines, frames, go statements and closures is. Other objects have no
+ * location: theirs would be a part of the class. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *taken,
+                                 code_locations *ret);
+
+/* Appends an event Debugger.scriptParsed for each file, a line each. */
+void scripts_append_events(const struct scripts *scripts, struct text *text);
+
+/* Appends the path of the file of a script, whose number a client has sent. Returns false if no
+ * script has it. */
+bool scripts_append_path(const struct scripts *scripts, const char *number, struct text *text);
 
 #endif

@@ -1,27 +1,342 @@
 /* death_box; see death_box.h. */
 #include "library/death_box.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
-#include "process/attach/available.h"
-#include "process/attach/copied.h"
+#include "base/port.h"
+#include "base/text.h"
+#include "process/attach/copy.h"
+#include "process/attach/inject.h"
 #include "process/attach/procfs.h"
 #include "process/attach/refuse.h"
-#include "process/attach/tracee.h"
-#include "process/attach/urgent.h"
+#include "process/attach/stop.h"
 
 #ifdef __linux__
+#include <sys/vfs.h>
+
+#include "input/input.h"
+#endif
+
+/* ==== the files that --at-death writes into a directory ==== */
+
+/* ---- names ---- */
+
+/* Appends the name of a process as a part of a file's name, and a "-". */
+static void file_append_program(struct text *name, const char *program)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    for (; *program; program++)
+        text_append(name, strchr(allowed, *program) ? program : "_", 1);
+    text_append(name, "-", 1);
+}
+
+char *death_file_path(const char *directory, const struct death_file *file)
+{
+    const time_t seconds = (time_t)file->seconds;
+    const size_t size = strlen(directory);
+    struct text path = {0};
+    char when[32];
+    struct tm tm;
+    strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &tm));
+    text_printf(&path, "%s%s", directory, size > 0 && directory[size - 1] == '/' ? "" : "/");
+    file_append_program(&path, file->program);
+    text_printf(&path, "%llu-%s%s%s", (unsigned long long)file->pid, when, file->remark,
+                file->suffix);
+    text_append(&path, "", 1);
+    if (path.failed)
+        text_deinit(&path);
+    return path.data;
+}
+
+/* Skips the remark of a name; NULL: it is not one of ours. */
+static const char *file_skip_remark(const char *at)
+{
+    static const char asked[] = "-asked";
+    if (*at != '-')
+        return at;
+    if (strncmp(at, asked, strlen(asked)) == 0)
+        return at + strlen(asked);
+    for (at++; isdigit((unsigned char)*at); at++)
+        ;
+    return at[0] == '%' && at[-1] != '-' ? at + 1 : NULL;
+}
+
+/* Returns the timestamp in a file's name, which sorts by time, if the name begins and ends like the
+ * program's; NULL: another file. */
+static const char *file_moment(const char *name, const struct text *begin, const char *suffix)
+{
+    static const char pattern[] = "ddddddddTddddddZ"; /* d: a digit */
+    if (strncmp(name, begin->data, begin->size) != 0)
+        return NULL;
+    const char *at = name + begin->size;
+    while (isdigit((unsigned char)*at))
+        at++;
+    if (at == name + begin->size || *at != '-')
+        return NULL;
+    const char *const moment = ++at;
+    for (const char *want = pattern; *want; want++, at++)
+        if (*want == 'd' ? !isdigit((unsigned char)*at) : *at != *want)
+            return NULL;
+    at = file_skip_remark(at);
+    return at && strcmp(at, suffix) == 0 ? moment : NULL;
+}
+
+/* ---- how many there are ---- */
+
+struct kept_file {
+    char *name;         /* from malloc() */
+    const char *moment; /* in it */
+};
+
+struct kept_files {
+    VECTOR(struct kept_file) list;
+};
+
+static void kept_files_deinit(struct kept_files *files)
+{
+    for (size_t i = 0; i < files->list.count; i++)
+        free(files->list.data[i].name);
+    free(files->list.data);
+}
+
+static int kept_files_compare(const void *a, const void *b)
+{
+    const struct kept_file *one = a, *other = b;
+    const int order = strcmp(one->moment, other->moment);
+    return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+/* What to look for in a directory. */
+struct kept_search {
+    int directory;
+    const struct text *begin; /* of the names */
+    const char *suffix, *last;
+};
+
+/* Adds a file of the directory if it is one of the program's, but not the last one. */
+static bool kept_files_add(struct kept_files *files, const struct kept_search *search,
+                           const char *name)
+{
+    struct stat status;
+    const char *moment = file_moment(name, search->begin, search->suffix);
+    if (!moment || strcmp(name, search->last) == 0 ||
+        fstatat(search->directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
+        return true;
+    char *own = strdup(name);
+    if (!own)
+        return false;
+    if (vector_push(&files->list, ((struct kept_file){own, own + (moment - name)})))
+        return true;
+    free(own);
+    return false;
+}
+
+static void directory_close(DIR **directory)
+{
+    if (*directory)
+        closedir(*directory);
+}
+
+struct g2h_error *death_files_trim(const char *path, const struct death_file *last, uint64_t most,
+                                   uint64_t *ret)
+{
+    _cleanup_(directory_close) DIR *directory = opendir(path);
+    _cleanup_(kept_files_deinit) struct kept_files files = {0};
+    _cleanup_(text_deinit) struct text begin = {0};
+    _cleanup_free_ char *last_path = death_file_path("", last);
+    const struct dirent *entry;
+    assert(most > 0); /* `last` stays */
+    *ret = 0;
+    if (!directory)
+        return error_system(errno, "%s: cannot read the directory", path);
+    file_append_program(&begin, last->program);
+    TRY_MEMORY(!begin.failed && last_path);
+    const struct kept_search search = {dirfd(directory), &begin, last->suffix, last_path + 1};
+    while ((errno = 0, entry = readdir(directory)))
+        TRY_MEMORY(kept_files_add(&files, &search, entry->d_name));
+    if (errno != 0)
+        return error_system(errno, "%s: cannot read the directory", path);
+    vector_sort(&files.list, kept_files_compare);
+    for (; files.list.count - *ret + 1 > most && *ret < files.list.count; (*ret)++) {
+        const char *name = files.list.data[*ret].name;
+        if (unlinkat(dirfd(directory), name, 0) != 0 && errno != ENOENT)
+            return error_system(errno, "%s/%s: cannot remove", path, name);
+    }
+    return NULL;
+}
+
+uint64_t death_files_room(const char *directory)
+{
+    struct statvfs status;
+    return statvfs(directory, &status) == 0 ? (uint64_t)status.f_bavail * status.f_frsize
+                                            : UINT64_MAX;
+}
+
+#ifdef __linux__
+
+/* ==== where the temporary copy of a heap is ==== */
+
+/* Of the room that a disk has, this is left to others: a part, and so many bytes. */
+enum { LEFT_PART = 20 };
+
+#define LEFT_BYTES (1ull << 20)
+
+/* What a directory is worth, the sum of these: the best one is chosen, of equal ones the first. */
+enum { IS_ON_DISK = 1, HAS_ROOM = 2, CAN_WRITE = 4 };
+
+/* Copies the directory that a path of the output is in. */
+static void directory_of_output(const struct scratch *scratch, char *ret, size_t size)
+{
+    const char *slash = strrchr(scratch->output, '/');
+    const size_t length = slash ? (size_t)(slash - scratch->output) : 0;
+    if (scratch->is_directory)
+        snprintf(ret, size, "%s", scratch->output);
+    else if (!slash)
+        snprintf(ret, size, ".");
+    else
+        snprintf(ret, size, "%.*s", (int)(length > 0 ? length : 1), scratch->output);
+}
+
+/* Returns whether the output takes room: a device, such as a terminal, does not. */
+static bool takes_room(const struct scratch *scratch)
+{
+    struct stat status;
+    return stat(scratch->output, &status) != 0 || S_ISREG(status.st_mode) ||
+           S_ISDIR(status.st_mode);
+}
+
+static bool is_in_memory(const char *directory)
+{
+    const uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6; /* statfs(2): *_MAGIC */
+    struct statfs status;
+    return !*directory || (statfs(directory, &status) == 0 &&
+                           ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs));
+}
+
+static bool are_on_one_disk(const char *one, const char *other)
+{
+    struct stat a, b;
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev;
+}
+
+/* Returns how many bytes a directory has room for. A file in memory takes memory. */
+static uint64_t room_of(const char *directory)
+{
+    struct attach_available available = {.left = UINT64_MAX};
+    uint64_t room = *directory ? death_files_room(directory) : UINT64_MAX;
+    if (is_in_memory(directory))
+        attach_available_find(&available);
+    if (available.left < room)
+        room = available.left;
+    if (room == UINT64_MAX)
+        return room;
+    room -= room / LEFT_PART;
+    return room > LEFT_BYTES ? room - LEFT_BYTES : 0;
+}
+
+/* Measures the room for a heap whose temporary file is in a directory. */
+static void measure(struct scratch *scratch, const char *directory, uint64_t bytes)
+{
+    char output[sizeof(scratch->directory)];
+    directory_of_output(scratch, output, sizeof(output));
+    const uint64_t of_output = takes_room(scratch) ? bytes / scratch->part : 0;
+    const bool is_one = of_output > 0 && *directory && are_on_one_disk(directory, output);
+    scratch->needed = bytes + (is_one ? of_output : 0);
+    scratch->free = room_of(directory);
+    scratch->has_room = scratch->needed <= scratch->free;
+    scratch->output_needed = is_one ? 0 : of_output;
+    scratch->output_free = scratch->output_needed > 0 ? room_of(output) : UINT64_MAX;
+    scratch->has_output_room = scratch->output_needed <= scratch->output_free;
+}
+
+/* Tries a directory, and chooses it if it is better than the one chosen so far. */
+static void try_directory(struct scratch *scratch, const char *directory, uint64_t bytes,
+                          unsigned *best)
+{
+    struct scratch its = *scratch;
+    if (strlen(directory) >= sizeof(its.directory) ||
+        (its.file = input_temporary_file(directory)) < 0)
+        return;
+    measure(&its, directory, bytes);
+    unsigned worth = CAN_WRITE;
+    if (its.has_room)
+        worth += HAS_ROOM;
+    if (!is_in_memory(directory))
+        worth += IS_ON_DISK;
+    if (worth <= *best) {
+        close(its.file);
+        return;
+    }
+    *best = worth;
+    scratch_deinit(scratch);
+    snprintf(its.directory, sizeof(its.directory), "%s", directory);
+    *scratch = its;
+}
+
+void scratch_deinit(struct scratch *scratch)
+{
+    if (scratch->file >= 0)
+        close(scratch->file);
+    scratch->file = -1;
+}
+
+void scratch_choose(struct scratch *scratch, uint64_t bytes)
+{
+    const char *wished = getenv("TMPDIR");
+    char output[sizeof(scratch->directory)];
+    unsigned best = 0;
+    directory_of_output(scratch, output, sizeof(output));
+    scratch->directory[0] = '\0';
+    if (wished && *wished)
+        try_directory(scratch, wished, bytes, &best);
+    if (takes_room(scratch))
+        try_directory(scratch, output, bytes, &best);
+    try_directory(scratch, "/tmp", bytes, &best);
+    try_directory(scratch, "", bytes, &best); /* memory */
+    if (is_in_memory(scratch->directory))
+        scratch_deinit(scratch);
+}
+
+/* Scales the bytes of a heap to the room that there is. */
+static uint64_t scale(uint64_t bytes, uint64_t needed, uint64_t free)
+{
+    return needed <= free ? bytes : (uint64_t)((double)bytes * ((double)free / (double)needed));
+}
+
+uint64_t scratch_measure(struct scratch *scratch, uint64_t bytes)
+{
+    measure(scratch, scratch->directory, bytes);
+    const uint64_t one = scale(bytes, scratch->needed, scratch->free),
+                   other = scale(bytes, scratch->output_needed, scratch->output_free);
+    return one < other ? one : other;
+}
+
+void scratch_use(const struct scratch *scratch)
+{
+    input_use_directory(scratch->directory);
+}
+
+/* ==== prepares to copy a Go process at its end, and copies it then ==== */
 
 /* Of the memory of a process less than this part is freed between two looks. */
 enum { LEAST_LEFT = 8 };
@@ -29,9 +344,12 @@ enum { LEAST_LEFT = 8 };
 /* Memory is reserved anew once half of the margin for growth is used; if the system did not provide
  * everything, only after this many seconds. The margin is what the process has grown by in this
  * many looks, within these bounds, of which the last one is a part of the process's memory. */
-#define RETRY        5.0
+#define RETRY 5.0
+
 #define LEAST_MARGIN (16ull << 20)
-#define MOST_MARGIN  (64ull << 20)
+
+#define MOST_MARGIN (64ull << 20)
+
 enum { MARGIN_LOOKS = 8, MARGIN_PART = 4 };
 
 /* How often the heap is searched for in a process whose runtime is not ready yet. */

@@ -8,8 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/scope.h"
-#include "process/attach/child_processes.h"
+#include "base/error.h"
 #include "process/attach/procfs.h"
 #include "process/read.h"
 
@@ -155,6 +154,16 @@ uint64_t origin_find_child(uint64_t pid, struct text *name)
     return 0;
 }
 
+/* Watches the collections of a process before it is read. Its executable must be known. */
+static struct g2h_error *origin_watch(const struct origin_options *options, struct g2h_exe *exe,
+                                      struct origin *origin)
+{
+    if (!exe)
+        return NULL; /* reading the process says why */
+    TRY(g2h_ages_begin(options->pid, exe, &origin->ages));
+    return g2h_ages_watch(origin->ages, (double)options->watch, options->progress);
+}
+
 static struct g2h_error *read_live_once(const struct origin_options *options,
                                         const struct g2h_process_options *process_options,
                                         struct origin *origin)
@@ -169,7 +178,11 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
     if (error && error->code != G2H_ERROR_SYSTEM)
         return error;
     g2h_error_destroy(error); /* if the user may not read the process, the next step reports that */
-    TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, process_options,
+    if (options->watch > 0)
+        TRY(origin_watch(options, is_given ? origin->exe : program, origin));
+    struct g2h_process_options with_ages = *process_options;
+    with_ages.ages = options->ages ? options->ages : origin->ages;
+    TRY(g2h_process_read_live(options->pid, is_given ? origin->exe : program, &with_ages,
                               &origin->account, &origin->memory, &origin->input));
     take_program(origin, &program);
     return NULL;
@@ -262,7 +275,9 @@ static struct g2h_error *read_live(const struct origin_options *options,
             return error;
         const bool is_in_motion =
             error->code == G2H_ERROR_STARTING || runs_another(options->pid, image);
-        const bool is_final = is_last || (!is_in_motion && !g2h_process_is_new(options->pid));
+        const bool has_begun = options->stream && options->stream->has_begun;
+        const bool is_final =
+            is_last || has_begun || (!is_in_motion && !g2h_process_is_new(options->pid));
         if (is_final && !is_in_motion && explain_child(&error, options, origin))
             return error;
         if (is_final)
@@ -276,11 +291,33 @@ static struct g2h_error *read_live(const struct origin_options *options,
     }
 }
 
+/* Passes bytes of a dump on. A function of struct g2h_process_options. */
+static struct g2h_error *origin_put(void *context, const void *data, size_t size, uint64_t zeros)
+{
+    struct origin_stream *stream = context;
+    stream->has_begun = true;
+    return stream->put(stream->context, data, size, zeros);
+}
+
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret)
 {
-    const struct g2h_process_options process_options = {
-        options->threads, options->progress,  &ret->modules,   options->memory,
-        options->forks,   options->collapses, options->around, options->context};
+    struct g2h_process_options process_options = {.threads = options->threads,
+                                                  .progress = options->progress,
+                                                  .modules = &ret->modules,
+                                                  .memory = options->memory,
+                                                  .forks = options->forks,
+                                                  .collapses = options->collapses,
+                                                  .around = options->around,
+                                                  .context = options->context,
+                                                  .object_memory = options->object_memory,
+                                                  .largest_array = options->largest_array,
+                                                  .most_objects = options->most_objects,
+                                                  .beyond = options->beyond};
+    if (options->stream) {
+        process_options.stream = origin_put;
+        process_options.stream_context = options->stream;
+        process_options.stream_directory = options->stream->directory;
+    }
     *ret = (struct origin){0};
     if (options->copy)
         return read_copy(options, &process_options, ret);
@@ -302,6 +339,8 @@ void origin_end_first(void)
 void origin_deinit(struct origin *origin)
 {
     g2h_memory_deinit(&origin->memory);
+    g2h_ages_destroy(origin->ages);
+    origin->ages = NULL;
     g2h_modules_deinit(&origin->modules);
 }
 

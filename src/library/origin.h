@@ -14,12 +14,23 @@ struct origin {
     bool is_process; /* input was made of a core or a process, which this is the account of */
     struct g2h_process_account account;
     struct g2h_memory memory;         /* of a live process */
+    struct g2h_ages *ages;            /* of a live process that was watched; NULL: it was not */
     struct g2h_modules modules;       /* of a core or a process */
     const struct g2h_module *library; /* of modules, which was chosen because the program is not
                                          Go; NULL: none */
 };
 
 struct process_copy;
+struct g2h_ages;
+
+/* Where a dump that is made goes, instead of to a temporary file: as in struct
+ * g2h_process_options. */
+struct origin_stream {
+    struct g2h_error *(*put)(void *context, const void *data, size_t size, uint64_t zeros);
+    void *context;
+    const char *directory; /* whose disk gets the bytes as they are; NULL: none */
+    bool has_begun;        /* some bytes have been put: the process cannot be read once more */
+};
 
 struct origin_options {
     const char *path;          /* of a dump or core; "-": standard input */
@@ -28,11 +39,19 @@ struct origin_options {
     uint64_t pid;              /* of a live process, which is read instead; 0: none */
     const char *exe;           /* the executable given by the user; NULL: that of the process */
     unsigned threads;          /* 0: one per processor */
-    unsigned memory;           /* as in struct g2h_process_options */
-    bool forks, collapses;     /* as there */
+    unsigned memory, object_memory;             /* as in struct g2h_process_options */
+    uint64_t largest_array;                     /* as there */
+    uint64_t most_objects;                      /* as there */
+    const char *beyond;                         /* as there */
+    bool forks, collapses;                      /* as there */
     const struct g2h_progress *progress;        /* may be NULL */
     void (*around)(void *context, bool begins); /* as there */
     void *context;
+    struct origin_stream *stream; /* of a process or core; NULL: none */
+    uint64_t watch; /* of a live process: its collections are watched for so many seconds before it
+                       is read */
+    struct g2h_ages *ages; /* of one that is being watched: what is known so far, and stays the
+                              caller's; NULL: none. watch is then 0 */
 };
 
 /*

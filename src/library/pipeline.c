@@ -1,16 +1,175 @@
 /* pipeline; see pipeline.h. */
 #include "library/pipeline.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/match.h>
+#include <go2heapsnapshot/session.h>
 #include <go2heapsnapshot/typing.h>
+#include <go2heapsnapshot/version.h>
 
 #include "base/contract.h"
+#include "base/error.h"
+#include "base/limits.h"
 #include "base/map.h"
-#include "base/scope.h"
+#include "base/workers.h"
+#include "dominators/several.h"
+#include "graph/graph.h"
+#include "graph/owners.h"
+#include "graph/windows.h"
 #include "input/input.h"
+#include "naming/namer.h"
+#include "typing/paging.h"
+
+/* ==== the order in which a graph is made; each step belongs to one module ==== */
+
+/* Finds the targets of pointers; without types, names are collected at the same time. */
+static struct g2h_error *build_find_targets(struct g2h_graph *graph)
+{
+    struct pointer_listener listener;
+    _cleanup_(collection_deinit) struct collection collection;
+    graph->targets = &graph->own_targets;
+    TRY(collection_init(&collection, &graph->names, graph->threads, &listener));
+    TRY(targets_init(&graph->own_targets, graph->heap, graph->threads, &listener));
+    return collection_finish(&collection);
+}
+
+static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
+{
+    if (!typing)
+        return build_find_targets(graph);
+    graph->typing = typing->typing;
+    graph->targets = &typing->targets;
+    return names_add_types(&graph->names, graph->typing);
+}
+
+/* Collects the names of the pointers of typed objects, once it is known which elements of arrays no
+ * slice uses. */
+static struct g2h_error *collect_names(struct g2h_graph *graph)
+{
+    if (!graph->typing)
+        return NULL;
+    TRY(windows_find(graph, OF_POINTER_SLICES, graph->threads, &graph->names.windows));
+    return names_collect(&graph->names, graph->targets, graph->threads);
+}
+
+static struct g2h_error *find_roots(struct g2h_graph *graph,
+                                    const struct g2h_graph_options *options)
+{
+    const struct root_sources sources = {graph->heap,       graph->exe,    graph->typing,
+                                         graph->targets,    &graph->names, graph->memory,
+                                         options->no_stacks};
+    return roots_init(&graph->roots, &sources);
+}
+
+static struct g2h_error *check_size(const struct g2h_graph *graph)
+{
+    const uint64_t nodes = (uint64_t)graph->roots.nodes.count + graph->heap->object_count;
+    return nodes <= limits.nodes
+               ? NULL
+               : error_create(G2H_ERROR_LIMIT,
+                              "%s: %llu nodes: more than the %llu that a graph can have; "
+                              "--no-stacks makes fewer of them",
+                              graph->heap->input->name, (unsigned long long)nodes,
+                              (unsigned long long)limits.nodes);
+}
+
+/* Copies the counts of targets and roots into the graph's account. */
+static void build_account(struct g2h_graph *graph)
+{
+    const struct root_account *roots = &graph->roots.account;
+    struct g2h_graph_account *account = &graph->account;
+    account->pointers = graph->targets->pointers;
+    account->pointers_hit = graph->targets->hits;
+    account->pointers_missed = account->pointers - account->pointers_hit;
+    account->root_pointers = roots->pointers;
+    account->root_pointers_hit = roots->pointers_hit;
+    account->root_pointers_missed = roots->pointers_missed;
+    account->conservative = roots->conservative;
+    account->samples = roots->samples;
+    account->samples_missed = roots->samples_missed;
+    account->stacks = roots->stacks;
+    account->stack_bytes = roots->stack_bytes;
+}
+
+static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
+                                              const struct g2h_graph_options *options)
+{
+    const struct names_options names_options = {options->exe, options->redaction,
+                                                !options->full_names};
+    TRY(names_init(&graph->names, graph->heap, &names_options));
+    TRY(name_pointers(graph, options->typing));
+    TRY(find_roots(graph, options));
+    TRY(graph_reach(graph, &graph->node_owners));
+    TRY(collect_names(graph));
+    TRY(roots_name_mapped(&graph->roots, graph->heap, &graph->names));
+    if (graph->typing)
+        TRY(typing_account(graph->typing, graph->live, &graph->type_account));
+    TRY(graph_add_shortcuts(graph));
+    TRY(check_size(graph));
+    TRY(graph_fill_children(graph));
+    assert(graph->children && graph->targets); /* what views read */
+    TRY(graph_add_several(graph, &graph->node_owners));
+    if (options->no_dominators)
+        owners_deinit(&graph->node_owners);
+    else
+        TRY(owners_finish(&graph->node_owners, graph));
+    build_account(graph);
+    return NULL;
+}
+
+CLEANUP_POINTER(build_destroy, struct g2h_graph, g2h_graph_destroy);
+
+struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
+                                  const struct g2h_graph_options *options, struct g2h_graph **ret)
+{
+    static const struct g2h_graph_options none;
+    _cleanup_(build_destroy) struct g2h_graph *graph = calloc(1, sizeof(*graph));
+    TRY_MEMORY(graph);
+    if (!options)
+        options = &none;
+    graph->heap = heap;
+    graph->exe = options->exe;
+    graph->memory = options->memory;
+    graph->threads = options->threads > 0 ? options->threads : workers_available();
+    TRY(build_graph_and_view(graph, options));
+    *ret = take_pointer(graph);
+    return NULL;
+}
+
+void g2h_graph_destroy(struct g2h_graph *graph)
+{
+    if (!graph)
+        return;
+    leaked_deinit(&graph->leaked);
+    free(graph->live);
+    tiers_deinit(&graph->tiers);
+    free(graph->children);
+    free(graph->first_child);
+    free(graph->owners.data);
+    owners_deinit(&graph->node_owners);
+    sharing_deinit(&graph->sharing);
+    roots_deinit(&graph->roots);
+    names_deinit(&graph->names);
+    targets_deinit(&graph->own_targets);
+    free(graph);
+}
+
+const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
+{
+    return &graph->account;
+}
+
+const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
+{
+    return graph->typing ? &graph->type_account : NULL;
+}
+
+/* ==== the steps ==== */
 
 struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
                                 const struct g2h_progress *progress)
@@ -102,6 +261,8 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options)
 {
     assert(pipeline->graph && !pipeline->view);
+    if (pipeline->typing)
+        paging_prepare(pipeline->heap); /* outputs read strings and keys */
     return g2h_view_create(pipeline->graph, options, &pipeline->view);
 }
 
@@ -138,4 +299,123 @@ void pipeline_deinit(struct pipeline *pipeline)
     g2h_input_close(pipeline->origin.input);
     origin_deinit(&pipeline->origin);
     *pipeline = (struct pipeline){0};
+}
+
+/* ==== see include/go2heapsnapshot/session.h ==== */
+
+struct g2h_session {
+    struct pipeline made;
+    unsigned threads;
+    struct g2h_dominators *dominators; /* NULL: not computed yet */
+    struct g2h_findings *findings;     /* as well */
+};
+
+/* Opens a file, or the process of "pid:NUMBER". */
+static struct g2h_error *open_origin(struct g2h_session *session, const char *source,
+                                     const char *exe, const struct g2h_open_options *options)
+{
+    static const char process[] = "pid:";
+    const size_t size = sizeof(process) - 1;
+    struct origin_options origin = {.path = source,
+                                    .exe = exe,
+                                    .threads = options->threads,
+                                    .forks = options->forks,
+                                    .collapses = options->collapses,
+                                    .progress = options->progress};
+    if (strncmp(source, process, size) == 0) {
+        char *end;
+        errno = 0;
+        origin.pid = strtoull(source + size, &end, 10);
+        if (errno != 0 || *end != '\0' || origin.pid == 0)
+            return error_create(G2H_ERROR_SYSTEM, "%s: is not a process ID", source);
+    }
+    return origin_open(&origin, &session->made.origin);
+}
+
+static struct g2h_error *session_make(struct g2h_session *session, const char *source,
+                                      const char *exe, const struct g2h_open_options *options)
+{
+    const struct pipeline_options steps = {.exe = exe,
+                                           .threads = options->threads,
+                                           .untyped_ok = options->untyped_ok,
+                                           .no_stacks = options->no_stacks,
+                                           .full_names = options->full_names,
+                                           .redaction = options->redaction};
+    const struct g2h_view_options view = {options->reachable, options->max_nodes};
+    TRY(open_origin(session, source, exe, options));
+    TRY(pipeline_load(&session->made, options->threads, options->progress));
+    TRY(pipeline_match(&session->made, &steps));
+    TRY(pipeline_graph(&session->made, &steps));
+    return pipeline_view(&session->made, &view);
+}
+
+CLEANUP_POINTER(close_session, struct g2h_session, g2h_close);
+
+struct g2h_error *g2h_open(const char *source, const char *exe,
+                           const struct g2h_open_options *given, struct g2h_session **ret)
+{
+    struct g2h_open_options options;
+    *ret = NULL;
+    _cleanup_(close_session) struct g2h_session *session = calloc(1, sizeof(*session));
+    TRY_MEMORY(session);
+    OPTIONS_COPY(&options, given);
+    session->threads = options.threads;
+    TRY(session_make(session, source, exe, &options));
+    *ret = take_pointer(session);
+    return NULL;
+}
+
+void g2h_close(struct g2h_session *session)
+{
+    if (!session)
+        return;
+    g2h_findings_destroy(session->findings);
+    g2h_dominators_destroy(session->dominators);
+    pipeline_deinit(&session->made);
+    free(session);
+}
+
+const struct g2h_view *g2h_session_view(const struct g2h_session *session)
+{
+    return session->made.view;
+}
+
+const struct g2h_heap *g2h_session_heap(const struct g2h_session *session)
+{
+    return session->made.heap;
+}
+
+const struct g2h_exe *g2h_session_exe(const struct g2h_session *session)
+{
+    return session->made.origin.exe;
+}
+
+const struct g2h_process_account *g2h_session_process(const struct g2h_session *session)
+{
+    return session->made.origin.is_process ? &session->made.origin.account : NULL;
+}
+
+struct g2h_error *g2h_session_dominators(struct g2h_session *session,
+                                         const struct g2h_dominators **ret)
+{
+    if (!session->dominators)
+        TRY(g2h_view_dominators(session->made.view, &session->dominators));
+    *ret = session->dominators;
+    return NULL;
+}
+
+struct g2h_error *g2h_session_findings(struct g2h_session *session, struct g2h_findings **ret)
+{
+    struct g2h_findings_options options = {.size = sizeof(options), .threads = session->threads};
+    if (!session->findings) {
+        TRY(g2h_session_dominators(session, &options.dominators));
+        TRY(g2h_findings_create(session->made.view, &options, &session->findings));
+    }
+    *ret = session->findings;
+    return NULL;
+}
+
+const char *g2h_version(void)
+{
+    return G2H_VERSION;
 }

@@ -9,6 +9,13 @@
  *   view    what outputs read
  *
  * Between the steps a caller may look at the results so far, and warn of what is missing.
+ *
+ * The files of library/, which combines the modules:
+ *
+ *   origin              where a heap comes from: a dump, a core file, a process
+ *   pipeline            the steps from there to a view, and all of them by one call
+ *   death_box           copies a process at its end; the files of such copies; where the temporary
+ *                       ones go
  */
 #ifndef LIBRARY_PIPELINE_H
 #define LIBRARY_PIPELINE_H

@@ -1,6 +1,6 @@
 /*
- * tools: the questions of an agent: names, descriptions and arguments, and how an answer is kept
- * small.
+ * tools: the questions of an agent about a heap that is kept: names, descriptions and arguments,
+ * how an answer is kept small, and the answers, which are parts of the report.
  *
  * An answer is JSON. It has as many elements of its lists as fit into its size, and then a cursor:
  * the number of the first one that is left out, and a hash of the tool and its arguments, so that a
@@ -11,9 +11,40 @@
 
 #include <stdbool.h>
 
+#include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/output.h>
+
 #include "base/text.h"
-#include "inspect/json_read.h"
-#include "mcp/answers.h"
+#include "inspect/inspect_json.h"
+#include "output/report/page.h"
+
+/* ==== answers ====
+ *
+ * Each answer is written to a page of JSON, by the code that writes the same part of a report.
+ */
+
+struct answers_options {
+    const struct g2h_view *view;
+    const struct g2h_input *input;   /* the source of the heap */
+    const struct g2h_exe *exe;       /* NULL: none; strings of the heap may be in it */
+    const struct g2h_base *base;     /* the base to compare with, or NULL */
+    bool is_base_other;              /* another build of the program wrote the base */
+    const struct g2h_memory *memory; /* NULL: not known */
+    const char *source;              /* name of the input */
+    unsigned threads;                /* 0: one per processor */
+    bool has_values;                 /* shows the contents of objects */
+};
+
+struct answers;
+
+/* Computes everything for the answers. Some seconds for ten million objects, and 40 bytes for each.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *answers_create(const struct answers_options *options, struct answers **ret);
+
+/* Frees answers, which may be NULL. */
+void answers_destroy(struct answers **answers);
+
+/* ==== questions ==== */
 
 /* The settings of the command line that determine which tools exist. */
 struct mcp_settings {

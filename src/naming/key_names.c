@@ -333,7 +333,7 @@ static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint6
     return contents.data + offset;
 }
 
-/* Equal keys have equal hashes, and so have a key and a string with the same bytes (texts.c). A
+/* Equal keys have equal hashes, and so have a key and a string with the same bytes (names.c). A
  * long key has no name: the same long string may be the key of many maps, and would be hashed as a
  * whole for each of them. */
 static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
@@ -414,7 +414,7 @@ static enum key_form read_integer(const struct key_reader *reader, const struct 
         return KEY_INTEGER;
     }
     const bool is_negative = is_signed && (value >> 63 & 1) != 0;
-    text_append(text, is_negative ? "[-" : "[", is_negative ? 2 : 1);
+    text_append_string(text, is_negative ? "[-" : "[");
     text_append_number(text, is_negative ? -value : value);
     text_append_string(text, "]");
     return KEY_TEXT;

@@ -3,7 +3,7 @@
  *
  * A bucket (before Go 1.24) or a group has eight slots for entries. An edge from an entry has the
  * name of the entry's key, ["alice"], [42], [true], or the number of its slot if the key cannot be
- * shown, [#3]. Like the contents of strings (texts.h), such names are not stored but made again
+ * shown, [#3]. Like the contents of strings (names.h), such names are not stored but made again
  * from the dump. If names are redacted, only keys that are strings are shown, redacted.
  */
 #ifndef NAMING_KEY_NAMES_H

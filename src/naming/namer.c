@@ -1,25 +1,46 @@
-/*
- * namer; see namer.h.
+/* namer; see namer.h. */
+#include "naming/namer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/workers.h"
+#include "naming/symbols.h"
+
+/* ==== the names of pointers ====
  *
  * If an object has a type, the names of the type's words are made once, and found by the word's
  * position in the value. Otherwise a word's name is its offset, with what the words themselves
  * reveal.
  */
-#include "naming/namer.h"
 
-#include <stdlib.h>
+static bool names_need_keys_other(const struct names *names, uint32_t object);
 
-#include <string.h>
-
-#include "naming/untyped.h"
-#include "naming/symbols.h"
+/* Returns whether words of an object may have names made from keys; false means that none does.
+ * Most typed objects have names by their types for all their words. */
+static inline bool names_need_keys(const struct names *names, uint32_t object)
+{
+    const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
+    if (claim == 0 || !typing_is_sure(names->typing, object) ||
+        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
+        return names_need_keys_other(names, object);
+    const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+    if (of_type->entries)
+        return names_need_keys_other(names, object);
+    return (claim & CLAIM_ARRAY) == 0 ? of_type->has_gaps : windows_has(&names->windows, object);
+}
 
 /* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. */
-#define KEY_FORM      ((uint64_t)3 << 62)
-#define KEY_SLOT      ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
+#define KEY_FORM ((uint64_t)3 << 62)
+
+#define KEY_SLOT ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
+
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
-#define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
-#define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
+
+#define KEY_ELEMENT ((uint64_t)2 << 62) /* index << 20 | offset in the element */
+
+#define KEY_PART ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
@@ -40,9 +61,13 @@ static bool namer_is_header_listed(const struct g2h_object *object)
     return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER;
 }
 
-/* The rare cases, which need the object's contents: malloc headers, arrays with windows, and unused
- * slots of maps. */
-bool names_need_keys_other(const struct names *names, uint32_t object)
+/*
+ * Decides for names_need_keys() in the rare cases that need the object's contents.
+ *
+ * The rare cases, which need the object's contents: malloc headers, arrays with windows, and unused
+ * slots of maps.
+ */
+static bool names_need_keys_other(const struct names *names, uint32_t object)
 {
     const struct typing *typing = names->typing;
     const uint32_t claim = typing ? typing->claims[object] : 0;
@@ -147,17 +172,20 @@ static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_n
         return false;
     const bool is_before = offset < window->begin,
                is_pointer = window->size == namer->names->heap->params.pointer_size;
-    const uint64_t index = is_before ? (window->begin - offset + window->size - 1) / window->size
-                                     : (offset - window->begin) / window->size,
-                   start = is_before ? window->begin - index * window->size
-                                     : window->begin + index * window->size,
-                   inside = offset - start;
-    const bool has_path = !is_pointer && inside <= UINT16_MAX;
-    set_name(ret, EDGE_NAME_KEY, false,
-             KEY_STALE | (uint64_t)is_before << STALE_BEFORE |
-                 (has_path ? (uint64_t)namer->type + 1 : 0) << STALE_TYPE |
-                 (index < STALE_NO_INDEX ? index : STALE_NO_INDEX) << STALE_INDEX |
-                 (has_path ? inside : 0));
+    uint64_t index, start;
+    if (is_before) {
+        index = (window->begin - offset + window->size - 1) / window->size;
+        start = window->begin - index * window->size;
+    } else {
+        index = (offset - window->begin) / window->size;
+        start = window->begin + index * window->size;
+    }
+    const uint64_t inside = offset - start;
+    uint64_t key = KEY_STALE | (uint64_t)is_before << STALE_BEFORE;
+    key |= (index < STALE_NO_INDEX ? index : STALE_NO_INDEX) << STALE_INDEX;
+    if (!is_pointer && inside <= UINT16_MAX)
+        key |= ((uint64_t)namer->type + 1) << STALE_TYPE | inside;
+    set_name(ret, EDGE_NAME_KEY, false, key);
     return true;
 }
 
@@ -187,8 +215,9 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
-uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class *slot_class,
-                     uint64_t first, uint64_t offset)
+/* Returns the key of such a pointer; first is the word before it. */
+static uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class *slot_class,
+                            uint64_t first, uint64_t offset)
 {
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
         return offset; /* the word before is the allocation's type, not the first word of an
@@ -315,8 +344,12 @@ static struct g2h_error *rank_keys(struct names *names, const uint64_t *keys, si
     return names->of_key ? NULL : &error_no_memory;
 }
 
-/* Keys are ascending, so that names get the same numbers whatever thread has collected them. */
-struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
+/*
+ * Interns the names of keys, which must be ascending and unique.
+ *
+ * Keys are ascending, so that names get the same numbers whatever thread has collected them.
+ */
+static struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     struct text text = {0};
     struct g2h_error *error = rank_keys(names, keys, count);
@@ -332,5 +365,321 @@ struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, s
             names->of_key[number_set_find(&names->keys, keys[i])] = number;
     }
     text_deinit(&text);
+    return error;
+}
+
+/* ==== the names of pointers in a heap without types ==== */
+
+/* Returns where the name of the pointer at offset after such a word is remembered. */
+static inline struct untyped_known *untyped_slot(struct untyped_names *names, uint64_t first,
+                                                 uint64_t offset)
+{
+    return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> names->shift];
+}
+
+/* Small heaps have few such names, and remembering more names than the cache holds does not help
+ * large heaps. */
+struct untyped_names *untyped_create(const struct g2h_heap *heap)
+{
+    enum { LEAST = 6, MOST = 13 };
+    unsigned bits = LEAST;
+    while (bits < MOST && heap->object_count >> bits != 0)
+        bits++;
+    struct untyped_names *names =
+        calloc(1, sizeof(*names) + ((size_t)1 << bits) * sizeof(names->known[0]));
+    if (names)
+        names->shift = 64 - bits;
+    return names;
+}
+
+/* First prefetches the names' places in the table, and then reads them: the table is larger than a
+ * cache. */
+void untyped_finish(const struct names *names, struct untyped_names *known)
+{
+    uint32_t ranks[UNTYPED_WAITING];
+    const size_t count = known->waiting_count;
+    for (size_t i = 0; i < count; i++) {
+        ranks[i] = number_set_find(&names->keys, known->waiting[i].key);
+        if (ranks[i] != NUMBER_NONE)
+            __builtin_prefetch(&names->of_key[ranks[i]]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct untyped_waiting *waiting = &known->waiting[i];
+        const uint32_t name = ranks[i] != NUMBER_NONE ? names->of_key[ranks[i]] : NAME_NONE;
+        *waiting->ret = name;
+        *untyped_slot(known, waiting->first, waiting->offset) =
+            (struct untyped_known){waiting->first, waiting->offset, name};
+    }
+    known->waiting_count = 0;
+}
+
+/* Words after a malloc header are never remembered: there the same offset has another meaning. */
+void untyped_interface_name(const struct names *names, struct untyped_names *known,
+                            const struct slot_class *slot_class, uint64_t first, uint64_t offset,
+                            uint32_t *ret)
+{
+    const struct untyped_known *name = untyped_slot(known, first, offset);
+    const bool is_headed =
+        offset <= MALLOC_HEADER && heap_has_malloc_header(names->heap, slot_class);
+    if (!is_headed && name->first == first && name->offset == offset) {
+        *ret = name->name;
+        return;
+    }
+    const uint64_t key = untyped_key(names->heap, slot_class, first, offset);
+    if (key < ELEMENT_OFFSET) {
+        *ret = names_of_offset(names, offset);
+        return;
+    }
+    names_prefetch_key(names, key);
+    known->waiting[known->waiting_count++] =
+        (struct untyped_waiting){ret, key, first, (uint32_t)offset};
+    if (known->waiting_count == UNTYPED_WAITING)
+        untyped_finish(names, known);
+}
+
+/* ==== which names pointers need ==== */
+
+/* This many keys wait until the part of the set that they need is in the cache. */
+enum { KEYS_WAITING = 16 };
+
+/* The keys that one thread has collected. */
+struct key_collector {
+    struct number_set keys; /* the keys of edges' names, other than plain offsets */
+    uint64_t waiting[KEYS_WAITING];
+    size_t waiting_count;
+    uint64_t *offsets;             /* a bit for each offset / 4 that is the name of an edge */
+    struct untyped_names *untyped; /* the pointers collected last, without their names; NULL if
+                                  objects have types, or words are not this machine's */
+};
+
+/* Adds the keys that wait to the set; the part of it that each needs has been prefetched. Returns
+ * false if memory runs out. */
+static bool add_waiting(struct key_collector *collector)
+{
+    bool good = true;
+    for (size_t i = 0; i < collector->waiting_count && good; i++)
+        good = number_set_add(&collector->keys, collector->waiting[i]);
+    collector->waiting_count = 0;
+    return good;
+}
+
+static inline void collect_offset(struct key_collector *collector, uint64_t offset)
+{
+    collector->offsets[offset / 256] |= (uint64_t)1 << (offset / 4 % 64);
+}
+
+/* Collects a key: a plain offset by its bit; others wait until KEYS_WAITING of them can be added
+ * together. Returns false if memory runs out. */
+static inline bool collect_key(struct key_collector *collector, uint64_t key)
+{
+    if (key < ELEMENT_OFFSET) {
+        collect_offset(collector, key);
+        return true;
+    }
+    number_set_prefetch(&collector->keys, key);
+    collector->waiting[collector->waiting_count++] = key;
+    return collector->waiting_count < KEYS_WAITING || add_waiting(collector);
+}
+
+static inline bool collect_name(struct key_collector *collector, const struct edge_name *name)
+{
+    return name->form != EDGE_NAME_KEY || collect_key(collector, name->value);
+}
+
+/* Collects the name of a pointer for listen_untyped(), if the word before it may be the first of an
+ * interface. */
+static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
+                              const struct slot_class *slot_class, uint64_t first, uint64_t offset)
+{
+    struct untyped_known *known = untyped_slot(collector->untyped, first, offset);
+    const bool is_headed = offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class);
+    if (!is_headed && known->first == first && known->offset == offset)
+        return true;
+    if (!is_headed)
+        *known = (struct untyped_known){first, (uint32_t)offset, 0};
+    return collect_key(collector, untyped_key(heap, slot_class, first, offset));
+}
+
+/* The listener if nothing has types and heap_names_untyped(). */
+static bool listen_untyped(void *context, unsigned worker, uint32_t object,
+                           const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
+{
+    const struct collection *collection = context;
+    const struct g2h_heap *heap = collection->names->heap;
+    struct key_collector *collector = &collection->collectors[worker];
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t offset = offsets[i];
+        if (offset >= ELEMENT_OFFSET) /* its name will be an index */
+            continue;
+        if (!untyped_maybe_interface(heap, contents->data, offset))
+            collect_offset(collector, offset);
+        else if (!collect_interface(collector, heap, heap_slot_class(heap, object),
+                                    untyped_word(contents->data + offset - sizeof(uint64_t)),
+                                    offset))
+            return false;
+    }
+    return true;
+}
+
+/* The listener if objects have types, or if namer.h cannot find all names: collects the keys that
+ * the names of an object's pointers need. */
+static bool listen_by_namer(void *context, unsigned worker, uint32_t object,
+                            const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
+{
+    const struct collection *collection = context;
+    struct key_collector *collector = &collection->collectors[worker];
+    struct namer namer;
+    namer_init(&namer, collection->names, object, heap_slot_class(collection->names->heap, object),
+               contents);
+    for (size_t i = 0; i < count; i++) {
+        const struct edge_name name = namer_name(&namer, offsets[i]);
+        if (!collect_name(collector, &name))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the number of words for a collector's bits. */
+static size_t offset_words(const struct names *names)
+{
+    return (size_t)(names->offset_end / 256) + 1;
+}
+
+/* Each thread has a collector of its own, so that they need no locks. */
+struct g2h_error *collection_init(struct collection *collection, struct names *names,
+                                  unsigned threads, struct pointer_listener *ret)
+{
+    const bool is_untyped = !names->typing && heap_names_untyped(names->heap);
+    *collection = (struct collection){.names = names, .threads = threads};
+    *ret = (struct pointer_listener){is_untyped ? listen_untyped : listen_by_namer, collection};
+    collection->collectors = calloc(threads, sizeof(*collection->collectors));
+    TRY_MEMORY(collection->collectors);
+    for (unsigned i = 0; i < threads; i++) {
+        struct key_collector *collector = &collection->collectors[i];
+        collector->offsets = calloc(offset_words(names), sizeof(*collector->offsets));
+        TRY_MEMORY(collector->offsets);
+        if (!is_untyped)
+            continue;
+        collector->untyped = untyped_create(names->heap);
+        TRY_MEMORY(collector->untyped);
+    }
+    return NULL;
+}
+
+static void collector_deinit(struct key_collector *collector)
+{
+    number_set_deinit(&collector->keys);
+    free(collector->offsets);
+    free(collector->untyped);
+}
+
+void collection_deinit(struct collection *collection)
+{
+    for (unsigned i = 0; i < collection->threads && collection->collectors; i++)
+        collector_deinit(&collection->collectors[i]);
+    free(collection->collectors);
+}
+
+/* ---- with types ---- */
+
+/* Collects the keys of the names of an object's pointers. Returns false if memory runs out. */
+static bool collect_object(struct key_collector *collector, const struct collection *collection,
+                           uint32_t object)
+{
+    struct object_walk walk;
+    struct walk_pointer pointer;
+    object_walk_begin(&walk, collection->names, collection->targets, object);
+    while (object_walk_next(&walk, &pointer))
+        if (!collect_name(collector, &pointer.name))
+            return false;
+    return true;
+}
+
+/* Collects the keys of a block's objects; most have none. */
+static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
+{
+    const struct collection *collection = context;
+    const struct target_block *block = &collection->targets->blocks[task];
+    struct key_collector *collector = &collection->collectors[worker];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const uint32_t object = ((uint32_t)task << BLOCK_SHIFT) + i;
+        if (block->starts[i] < block->starts[i + 1] && names_need_keys(collection->names, object) &&
+            !collect_object(collector, collection, object))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* ---- interning ---- */
+
+/* Orders keys ascending. */
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+typedef VECTOR(uint64_t) key_vector;
+
+/* Appends the keys of all threads to those in keys; afterwards all are ascending and unique. */
+static bool collect_gather(const struct collection *collection, key_vector *keys)
+{
+    for (unsigned i = 0; i < collection->threads; i++) {
+        struct key_collector *collector = &collection->collectors[i];
+        if (!add_waiting(collector) || !vector_grow(keys, collector->keys.count))
+            return false;
+        if (collector->keys.count > 0) /* else keys->data may be NULL */
+            number_set_members(&collector->keys, keys->data + keys->count);
+        keys->count += collector->keys.count;
+    }
+    if (keys->count > 0)
+        qsort(keys->data, keys->count, sizeof(*keys->data), compare_keys);
+    size_t unique = 0;
+    for (size_t i = 0; i < keys->count; i++)
+        if (i == 0 || keys->data[i] != keys->data[i - 1])
+            keys->data[unique++] = keys->data[i];
+    keys->count = unique;
+    return true;
+}
+
+/* Adds the plain offsets that any thread has collected, ascending. Most bits are not set. */
+static bool gather_offsets(const struct collection *collection, key_vector *keys)
+{
+    for (size_t i = 0; i < offset_words(collection->names); i++) {
+        uint64_t used = 0;
+        for (unsigned j = 0; j < collection->threads; j++)
+            used |= collection->collectors[j].offsets[i];
+        for (; used != 0; used &= used - 1)
+            if (!vector_push(keys, i * 256 + (uint64_t)__builtin_ctzll(used) * 4))
+                return false;
+    }
+    return true;
+}
+
+/* Interns the names in an order that does not depend on the threads. */
+struct g2h_error *collection_finish(struct collection *collection)
+{
+    key_vector keys = {0};
+    const bool good = gather_offsets(collection, &keys) && collect_gather(collection, &keys);
+    struct g2h_error *error =
+        good ? names_intern_keys(collection->names, keys.data, keys.count) : &error_no_memory;
+    free(keys.data);
+    return error;
+}
+
+/* Collects in a walk of its own: types are known only after the targets, so no listener could do
+ * it. */
+struct g2h_error *names_collect(struct names *names, const struct targets *targets,
+                                unsigned threads)
+{
+    struct pointer_listener listener;
+    struct collection collection;
+    struct g2h_error *error = collection_init(&collection, names, threads, &listener);
+    collection.targets = targets;
+    if (!error)
+        error = workers_run(threads, targets->block_count, collect_block, &collection);
+    if (!error)
+        error = collection_finish(&collection);
+    collection_deinit(&collection);
     return error;
 }

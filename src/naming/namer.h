@@ -1,31 +1,21 @@
 /*
- * namer: the names of objects' pointers.
- *
- * The name of an edge between objects is not stored but made from a key, which holds what
- * distinguishes the name: the offset in the source, the array element, the dynamic type of an
- * interface. Keys are collected once (collect.h), interned all at once in ascending order, and
- * looked up whenever an object's pointers are walked.
+ * namer: the names of objects' pointers, which are made from keys that are collected once.
  */
 #ifndef NAMING_NAMER_H
 #define NAMING_NAMER_H
 
+#include "heap/pointers.h"
+#include "heap/targets.h"
 #include "naming/key_names.h"
+#include "naming/names.h"
 
-/* Decides for names_need_keys() in the rare cases that need the object's contents. */
-bool names_need_keys_other(const struct names *names, uint32_t object);
-/* Returns whether words of an object may have names made from keys; false means that none does.
- * Most typed objects have names by their types for all their words. */
-static inline bool names_need_keys(const struct names *names, uint32_t object)
-{
-    const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
-    if (claim == 0 || !typing_is_sure(names->typing, object) ||
-        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
-        return names_need_keys_other(names, object);
-    const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
-    return of_type->entries             ? names_need_keys_other(names, object)
-           : (claim & CLAIM_ARRAY) == 0 ? of_type->has_gaps
-                                        : windows_has(&names->windows, object);
-}
+/* ==== the names of pointers ====
+ *
+ * The name of an edge between objects is not stored but made from a key, which holds what
+ * distinguishes the name: the offset in the source, the array element, the dynamic type of an
+ * interface. Keys are collected once, interned all at once in ascending order, and
+ * looked up whenever an object's pointers are walked.
+ */
 
 /*
  * The name of an edge: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are plain
@@ -72,8 +62,11 @@ static inline bool edge_name_is_stale(const struct edge_name *name)
 
 /* The rare cases of namer_init() and namer_name(). */
 void namer_init_window(struct namer *namer);
+
 void namer_init_other(struct namer *namer);
+
 void namer_find_used(struct namer *namer);
+
 struct edge_name namer_name_other(struct namer *namer, uint64_t offset);
 
 /* Initializes a namer for an object that is a value of a type, or an array of values: with types,
@@ -190,9 +183,6 @@ static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
                                                                                 : UINT64_MAX;
 }
 
-/* Interns the names of keys, which must be ascending and unique. */
-struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count);
-
 /* Appends a name, whether it was collected or not: "Config.TLS", "[3]", "f16". */
 void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text);
 
@@ -217,5 +207,164 @@ static inline void names_prefetch_key(const struct names *names, uint64_t key)
 {
     number_set_prefetch(&names->keys, key);
 }
+
+/* ==== the names of pointers in a heap without types ====
+ *
+ * namer_name() returns the same names, one at a time and in every case. This is the path that
+ * nearly all pointers of an untyped heap take: an offset has its name in a table, and the name of a
+ * pointer after the first word of an interface is looked up by this word and the offset. The last
+ * few thousand of these names are remembered. Other look-ups wait until the data for several of
+ * them has been prefetched, because the tables are larger than a cache.
+ */
+
+/* The remembered name of the pointer at offset that follows a word which may be the first of an
+ * interface. */
+struct untyped_known {
+    uint64_t first; /* the word before the pointer */
+    uint32_t offset;
+    uint32_t name; /* string */
+};
+
+/* A name that has not been looked up yet. */
+struct untyped_waiting {
+    uint32_t *ret; /* where to store the name */
+    uint64_t key, first;
+    uint32_t offset;
+};
+
+enum { UNTYPED_WAITING = 32 };
+
+struct untyped_names {
+    struct untyped_waiting waiting[UNTYPED_WAITING];
+    size_t waiting_count;
+    unsigned shift;               /* shift from a hash to an index of known */
+    struct untyped_known known[]; /* zeroes at first: an interface's pointer is never at offset 0 */
+};
+
+/* Creates the memory for names of a heap; free() releases it. Returns NULL if memory runs out. */
+struct untyped_names *untyped_create(const struct g2h_heap *heap);
+
+/* Returns whether all names of a heap's pointers can be found here, provided that it has no types
+ * from an executable. */
+static inline bool heap_names_untyped(const struct g2h_heap *heap)
+{
+    return heap->pointer_form == POINTERS_LISTED && heap_words_are_usual(heap);
+}
+
+/* Reads a word of such a heap. */
+static inline uint64_t untyped_word(const uint8_t *at)
+{
+    uint64_t word;
+    __builtin_memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+/* Returns whether the name of the pointer at offset, below ELEMENT_OFFSET, may depend on the
+ * interface that contains it, not only on the offset. contents are the object's. */
+static inline bool untyped_maybe_interface(const struct g2h_heap *heap, const uint8_t *contents,
+                                           uint64_t offset)
+{
+    return offset >= sizeof(uint64_t) &&
+           heap_maybe_interface(heap, untyped_word(contents + offset - sizeof(uint64_t)));
+}
+
+/* Gets the name of such a pointer, or makes the look-up wait. */
+void untyped_interface_name(const struct names *names, struct untyped_names *known,
+                            const struct slot_class *slot_class, uint64_t first, uint64_t offset,
+                            uint32_t *ret);
+
+/* Looks up the names that wait; they are NAME_NONE if names_of_key() returns it. */
+void untyped_finish(const struct names *names, struct untyped_names *known);
+
+/* Sets *ret to the string of the name of the pointer at offset, below ELEMENT_OFFSET. ret must stay
+ * valid until untyped_finish(). */
+static inline void untyped_name_of(const struct names *names, struct untyped_names *known,
+                                   const struct slot_class *slot_class, const uint8_t *contents,
+                                   uint64_t offset, uint32_t *ret)
+{
+    if (untyped_maybe_interface(names->heap, contents, offset))
+        untyped_interface_name(names, known, slot_class,
+                               untyped_word(contents + offset - sizeof(uint64_t)), offset, ret);
+    else
+        *ret = names_of_offset(names, offset);
+}
+
+/* ==== the pointers of an object, each with its offset, its target and its name ====
+ *
+ * Targets are stored in that order (heap/targets.h), so all code that walks the pointers of an
+ * object uses this iterator.
+ */
+
+struct object_walk {
+    const struct g2h_heap *heap;
+    struct pointers pointers;
+    struct namer namer; /* names of the object's words */
+    const uint32_t *target, *end;
+};
+
+struct walk_pointer {
+    uint64_t offset;
+    uint32_t target; /* the object that it hits */
+    struct edge_name name;
+};
+
+/* Begins a walk over the pointers of an object. */
+static inline void object_walk_begin(struct object_walk *walk, const struct names *names,
+                                     const struct targets *targets, uint32_t object)
+{
+    const struct g2h_heap *heap = names->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    walk->heap = heap;
+    walk->target = targets_of(targets, object, &walk->end);
+    pointers_of(heap, object, slot_class, &walk->pointers);
+    namer_init(&walk->namer, names, object, slot_class, &walk->pointers.contents);
+}
+
+/* Gets the next pointer; returns false at the end. */
+static inline bool object_walk_next(struct object_walk *walk, struct walk_pointer *ret)
+{
+    uint64_t value;
+    while (walk->target < walk->end && pointers_next(&walk->pointers, &ret->offset, &value)) {
+        if (!in_heap_range(walk->heap, value))
+            continue;
+        ret->target = *walk->target++;
+        if (ret->target == NO_TARGET)
+            continue;
+        ret->name = namer_name(&walk->namer, ret->offset);
+        return true;
+    }
+    /* After the dump was overwritten there may be fewer pointers than targets. */
+    walk->target = walk->end;
+    return false;
+}
+
+/* ==== which names pointers need ====
+ *
+ * A walk over the pointers on all threads finds the keys. If types are not known, this is the walk
+ * that looks up the pointers' targets, while the pointers are in the cache. If objects are typed
+ * after that, it is a separate walk over the objects that need keys.
+ */
+
+struct key_collector;
+
+struct collection {
+    struct names *names;
+    const struct targets *targets;
+    struct key_collector *collectors; /* by thread */
+    unsigned threads;
+};
+
+/* Begins a collection and sets the listener for targets_init(). Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *collection_init(struct collection *collection, struct names *names,
+                                  unsigned threads, struct pointer_listener *ret);
+
+/* Interns the names of the keys that the listener has collected. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *collection_finish(struct collection *collection);
+
+void collection_deinit(struct collection *collection);
+
+/* Does the whole collection after the targets have been found. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *names_collect(struct names *names, const struct targets *targets,
+                                unsigned threads);
 
 #endif

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/bytes.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
-#include "naming/forms.h"
 #include "naming/key_names.h"
-#include "naming/symbols.h"
+#include "types/runtime_types.h"
+
+/* ==== the names of objects ==== */
 
 /* ---- the pool ---- */
 
@@ -140,9 +139,12 @@ static bool slot_class_name(struct names *names, const struct slot_class *slot_c
             text_append_redacted(&text, names->redaction, name->data, name->size);
         else
             append_record_name(&text, names, *name);
-        form = form_of_type(*name, slot_class->kind == G2H_OBJECT_ARRAY  ? G2H_FORM_SLICE
-                                   : slot_class->kind == G2H_OBJECT_CHAN ? G2H_FORM_CHAN
-                                                                         : G2H_FORM_OTHER);
+        enum g2h_class_form of = G2H_FORM_OTHER;
+        if (slot_class->kind == G2H_OBJECT_ARRAY)
+            of = G2H_FORM_SLICE;
+        else if (slot_class->kind == G2H_OBJECT_CHAN)
+            of = G2H_FORM_CHAN;
+        form = form_of_type(*name, of);
     } else {
         text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
                     (unsigned long long)slot_class->size);
@@ -278,6 +280,22 @@ static bool is_header(const struct types *types, uint32_t type)
            (kind == TYPE_SLICE && bytes_begin(types_name(types, type), "[]"));
 }
 
+/* Returns the use of the name of a type's objects. Maps and channels of a declared type, as
+ * http.Header, are maps and channels to who reads. */
+static unsigned use_of_class(const struct types *types, uint32_t type)
+{
+    const struct type *read = &types->list.data[type];
+    const unsigned use = form_of_type(types_name(types, type), G2H_FORM_OTHER);
+    unsigned form = use >> NAME_FORM_SHIFT & NAME_FORM_MASK;
+    if (form != G2H_FORM_DECLARED || read->is_generic)
+        return use;
+    if (read->kind == TYPE_MAP || read->role == ROLE_MAP)
+        form = G2H_FORM_MAP;
+    else if (read->kind == TYPE_CHAN || read->role == ROLE_CHAN)
+        form = G2H_FORM_CHAN;
+    return (use & ~((unsigned)NAME_FORM_MASK << NAME_FORM_SHIFT)) | form << NAME_FORM_SHIFT;
+}
+
 /* Makes the name of a type's objects (is_array: of arrays of it), and notes its form: "main.T",
  * "[]main.T", or "map[K]V entries" for a map's buckets or groups. Returns false if memory runs
  * out. */
@@ -296,12 +314,15 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         if (is_header(types, type))
             text_append_string(&text, " header");
     }
+    unsigned use;
+    if (map < types->list.count)
+        use = G2H_NAME_OF_ENTRIES | (unsigned)G2H_FORM_MAP << NAME_FORM_SHIFT;
+    else if (is_array)
+        use = form_of_type(types_name(types, type), G2H_FORM_SLICE);
+    else
+        use = use_of_class(types, type);
     bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
-                name_uses_add(&names->uses, *ret,
-                              map < types->list.count
-                                  ? G2H_NAME_OF_ENTRIES | (unsigned)G2H_FORM_MAP << NAME_FORM_SHIFT
-                                  : form_of_type(types_name(types, type),
-                                                 is_array ? G2H_FORM_SLICE : G2H_FORM_OTHER));
+                name_uses_add(&names->uses, *ret, use);
     text_deinit(&text);
     return good;
 }
@@ -598,4 +619,251 @@ void names_deinit(struct names *names)
     string_pool_deinit(&names->paths);
     string_pool_deinit(&names->strings);
     free(names->uses.data);
+}
+
+/* ==== what the names of types and functions say in Go ==== */
+
+/* How a type is written that no package declares. */
+static const struct literal {
+    const char *begin;
+    enum g2h_class_form form;
+} literals[] = {
+    {"[", G2H_FORM_SLICE},         {"*", G2H_FORM_POINTER},
+    {"map[", G2H_FORM_MAP},        {"chan ", G2H_FORM_CHAN},
+    {"chan<- ", G2H_FORM_CHAN},    {"<-chan ", G2H_FORM_CHAN},
+    {"func(", G2H_FORM_FUNC},      {"func ", G2H_FORM_CLOSURE},
+    {"struct {", G2H_FORM_STRUCT}, {"interface {", G2H_FORM_INTERFACE},
+};
+
+static const struct {
+    const char *type;
+    enum g2h_runtime_class class;
+} structures[] = {
+    {"runtime.g", G2H_RUNTIME_G},
+    {"runtime.m", G2H_RUNTIME_M},
+    {"runtime.mPadded", G2H_RUNTIME_M},
+    {"runtime.p", G2H_RUNTIME_P},
+    {"runtime.sudog", G2H_RUNTIME_SUDOG},
+    {"runtime._defer", G2H_RUNTIME_DEFER},
+    {"runtime.timeTimer", G2H_RUNTIME_TIMER}, /* from Go 1.23; until Go 1.22: */
+    {"time.Timer", G2H_RUNTIME_TIMER},
+    {"time.Ticker", G2H_RUNTIME_TIMER},
+    {"sync.readOnly", G2H_RUNTIME_TRIE}, /* of sync.Map until Go 1.23, as are these two: */
+    {"map[interface {}]*sync.entry", G2H_RUNTIME_TRIE},
+    {"sync.entry", G2H_RUNTIME_TRIE_ENTRY},
+    {"container/list.Element", G2H_RUNTIME_ENTRY},
+    {"container/ring.Ring", G2H_RUNTIME_ENTRY},
+};
+
+/* Generic types, HashTrieMap's: without their arguments. */
+static const struct {
+    const char *begin;
+    enum g2h_runtime_class class;
+} generics[] = {
+    {"internal/sync.indirect[", G2H_RUNTIME_TRIE},
+    {"internal/sync.entry[", G2H_RUNTIME_TRIE_ENTRY},
+    {"internal/concurrent.indirect[", G2H_RUNTIME_TRIE}, /* Go 1.23 */
+    {"internal/concurrent.entry[", G2H_RUNTIME_TRIE_ENTRY},
+    {"unique.indirect[", G2H_RUNTIME_TRIE},
+    {"unique.entry[", G2H_RUNTIME_TRIE_ENTRY},
+};
+
+/* The structures of sync.Map and HashTrieMap, up to what has a key: G2H_NAME_OF_LINKS. A name that
+ * ends with [ is a generic type's. */
+static const char *const links[] = {
+    "sync.Map",
+    "sync.readOnly", /* until Go 1.23, as is sync.entry */
+    "sync.entry",
+    "internal/sync.HashTrieMap[",
+    "internal/sync.indirect[",
+    "internal/concurrent.HashTrieMap[",
+    "internal/concurrent.indirect[",
+    "unique.indirect[",
+};
+
+static bool is_link(struct g2h_bytes type)
+{
+    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+        if (links[i][strlen(links[i]) - 1] == '[' ? bytes_begin(type, links[i])
+                                                  : bytes_are(type, links[i]))
+            return true;
+    return false;
+}
+
+/* Packages whose functions wait, call back or copy for those that call them. */
+static const char *const libraries[] = {
+    "runtime", "sync", "syscall", "net",        "os",        "io",
+    "bufio",   "time", "context", "crypto/tls", "os/signal", "reflect",
+};
+
+/* Returns the part of a type's name up to the arguments of a generic type. */
+static struct g2h_bytes without_arguments(struct g2h_bytes type)
+{
+    for (uint64_t i = 0; i < type.size; i++)
+        if (memchr("[](){}* ", type.data[i], 8))
+            return (struct g2h_bytes){type.data, i};
+    return type;
+}
+
+/* Returns how a type is written: as a literal ("[]T", "map[K]V"), or by a declared name, which has
+ * a package and a dot. */
+static enum g2h_class_form form_of(struct g2h_bytes type)
+{
+    for (size_t i = 0; i < sizeof(literals) / sizeof(*literals); i++)
+        if (bytes_begin(type, literals[i].begin))
+            return literals[i].form;
+    const struct g2h_bytes name = without_arguments(type);
+    return name.size > 0 && memchr(name.data, '.', (size_t)name.size) ? G2H_FORM_DECLARED
+                                                                      : G2H_FORM_OTHER;
+}
+
+/* Classifies the runtime's own types that findings treat specially. */
+static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_class_form of)
+{
+    static const char call[] = "runtime._defer";
+    if (of == G2H_FORM_SLICE)
+        return bytes_are(type, "*runtime.timer") /* until Go 1.22 */ ||
+                       bytes_are(type, "runtime.timerWhen")
+                   ? G2H_RUNTIME_TIMERS
+                   : G2H_RUNTIME_NONE;
+    for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(structures) / sizeof(*structures); i++)
+        if (bytes_are(type, structures[i].type))
+            return structures[i].class;
+    for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(generics) / sizeof(*generics); i++)
+        if (bytes_begin(type, generics[i].begin))
+            return generics[i].class;
+    if (of == G2H_FORM_OTHER && bytes_begin(type, SUDOG_TYPES)) /* shown as runtime.sudog */
+        return G2H_RUNTIME_SUDOG;
+    return type.size > 0 && memmem(type.data, (size_t)type.size, call, sizeof(call) - 1)
+               ? G2H_RUNTIME_DEFER_LIST
+               : G2H_RUNTIME_NONE;
+}
+
+unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of)
+{
+    const enum g2h_class_form form = of != G2H_FORM_OTHER ? of : form_of(type);
+    unsigned ret = (unsigned)form << NAME_FORM_SHIFT | (unsigned)runtime_class_of(type, of)
+                                                           << NAME_RUNTIME_SHIFT;
+    if (of == G2H_FORM_OTHER && bytes_begin(type, "runtime."))
+        ret |= G2H_NAME_OF_RUNTIME;
+    if (of == G2H_FORM_OTHER && is_link(type))
+        ret |= G2H_NAME_OF_LINKS;
+    return ret;
+}
+
+unsigned form_of_function(struct g2h_bytes function)
+{
+    if (bytes_begin(function, "runtime."))
+        return G2H_NAME_OF_RUNTIME | G2H_NAME_OF_LIBRARY;
+    if (bytes_begin(function, "internal/"))
+        return G2H_NAME_OF_LIBRARY;
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+        if (bytes_begin(function, libraries[i]) && function.size > strlen(libraries[i]) &&
+            function.data[strlen(libraries[i])] == '.')
+            return G2H_NAME_OF_LIBRARY;
+    return 0;
+}
+
+/* ==== the contents of Go's strings, as names of the objects that hold them ==== */
+
+/* Separates the strings that share a block of 16 bytes. */
+static const char separator[] = " | ";
+
+uint64_t names_text_size(const struct names *names, uint32_t object)
+{
+    const uint32_t extent = names->typing->texts[object];
+    const uint64_t size = heap_object_size(names->heap, object),
+                   end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
+    return end < size ? end : size;
+}
+
+/* Sets *ret_data to the object's contents and returns how many bytes of its string the dump has. */
+static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
+                                      const uint8_t **ret_data)
+{
+    const struct g2h_bytes contents = heap_contents(names->heap, number);
+    const uint64_t size = names_text_size(names, number);
+    *ret_data = contents.data;
+    return size < contents.size ? size : contents.size;
+}
+
+uint64_t names_text_hash(const struct names *names, uint32_t object)
+{
+    const uint8_t *data;
+    const uint64_t size = text_names_read_bytes(names, object, &data);
+    uint64_t hash = size, word, at = 0;
+    for (; at + sizeof(word) <= size; at += sizeof(word)) {
+        memcpy(&word, data + at, sizeof(word));
+        hash = id_hash(hash ^ word);
+    }
+    word = 0;
+    memcpy(&word, data + at, (size_t)(size - at));
+    return id_hash(hash ^ word);
+}
+
+/* Appends a string, or a part of a block, redacted if strings are. */
+static void append_part(const struct names *names, const uint8_t *data, uint64_t size,
+                        struct text *text)
+{
+    if (names->redaction)
+        text_append_redacted(text, names->redaction, data, size);
+    else if (text->size < NAME_LIMIT)
+        text_append_utf8(text, data, size, NAME_LIMIT - text->size);
+}
+
+/* Appends the contents of a block that several strings share. */
+static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
+                        uint64_t size, struct text *text)
+{
+    uint64_t begin = 0;
+    bool any = false;
+    for (uint64_t at = 0; at <= size; at++) {
+        const bool starts = at < 16 && (extent >> at & 1) != 0;
+        if (at < size && !starts)
+            continue;
+        if (at > begin && any) {
+            uint64_t end = at;
+            while (at < size && end > begin + 1 && data[end - 1] == 0)
+                end--; /* padding before the next string */
+            append_part(names, data + begin, end - begin, text);
+            if (at < size)
+                text_append(text, separator, sizeof(separator) - 1);
+        }
+        begin = at;
+        any = true;
+    }
+}
+
+void names_append_text(const struct names *names, uint32_t object, struct text *text)
+{
+    const uint32_t extent = names->typing->texts[object];
+    const uint8_t *data;
+    const uint64_t size = text_names_read_bytes(names, object, &data);
+    if ((extent & TEXT_TINY) != 0)
+        append_tiny(names, extent, data, size, text);
+    else
+        append_part(names, data, size, text);
+}
+
+bool names_text_is_shared(const struct names *names, uint32_t object)
+{
+    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
+}
+
+/* Anything that needs conversion, cutting or redaction is left to names_append_text(). */
+bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
+                      uint64_t *ret_size)
+{
+    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
+        names_text_is_shared(names, object))
+        return false;
+    *ret_size = text_names_read_bytes(names, object, ret);
+    if ((extent & TEXT_TINY) != 0) { /* a single string */
+        const uint64_t begin = (uint64_t)__builtin_ctz(starts | 1u << 16);
+        *ret += begin < *ret_size ? begin : *ret_size;
+        *ret_size -= begin < *ret_size ? begin : *ret_size;
+    }
+    return text_is_ascii(*ret, *ret_size);
 }

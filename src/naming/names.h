@@ -2,33 +2,78 @@
  * names: the pool of all names, and the names of objects.
  *
  * Names are neutral: plain UTF-8, in which nothing is escaped for the reader of a particular
- * output. The contents of the heap's own strings are not in the pool (texts.h).
+ * output. The contents of the heap's own strings are not in the pool: they are read from the dump.
  *
- *   names, texts        the names of objects; Go's strings
- *   symbols, package_names
- *                      the linker's names in readable form
- *   forms               what the names of types and functions say
- *   namer, untyped      the names of pointers, with types and without
- *   key_names          the names of map entries, from their keys
- *   slice_windows      which elements no slice uses
- *   walk                the pointers of an object, each with target and name
- *   collect             finds on all threads which names are needed
+ *   names               the names of objects, what they say in Go; Go's strings; which elements of
+ *                       arrays no slice uses
+ *   symbols             the linker's names in readable form
+ *   key_names           the names of map entries, from their keys
+ *   namer               the names of pointers, with types and without; the pointers of an object,
+ *                       each with target and name; finds on all threads which names are needed
  */
 #ifndef NAMING_NAMES_H
 #define NAMING_NAMES_H
 
+#include <stdlib.h>
+
 #include <go2heapsnapshot/names.h>
 
+#include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/number_set.h"
 #include "base/redaction.h"
 #include "base/strings.h"
 #include "base/text.h"
 #include "heap/heap.h"
-#include "naming/package_names.h"
-#include "naming/slice_windows.h"
+#include "naming/symbols.h"
 #include "typing/typing.h"
+
+/* ==== the parts of arrays that slices use ====
+ *
+ * "q = q[1:]" leaves a slot before the slice, and "batch = batch[:0]" leaves slots after it.
+ * Objects in these stale slots live on, though no index of the program leads there. So the elements
+ * of an array with a window are numbered from where the slice begins, and stale slots have names
+ * that say so. graph/windows.h finds the windows.
+ */
+
+/* An array that only slices lead to, and the part that they use. Offsets are in the object. */
+struct slice_window {
+    uint64_t begin, end;   /* the elements of the slice or of all slices together */
+    uint64_t capacity_end; /* of the largest capacity */
+    uint64_t size;         /* of an element */
+    uint32_t object;
+};
+
+typedef VECTOR(struct slice_window) window_vector;
+
+struct windows {
+    window_vector list; /* ascending by object */
+    uint64_t *has;      /* a bit per object that has a window; NULL: none has */
+};
+
+static inline bool windows_has(const struct windows *windows, uint32_t object)
+{
+    return windows->has && bits_have(windows->has, object);
+}
+
+/* Returns the window of an object, or NULL. */
+static inline const struct slice_window *windows_of(const struct windows *windows, uint32_t object)
+{
+    size_t at;
+    if (!windows_has(windows, object))
+        return NULL;
+    BISECT(at, windows->list.count, windows->list.data[at].object < object);
+    return &windows->list.data[at];
+}
+
+static inline void windows_deinit(struct windows *windows)
+{
+    free(windows->list.data);
+    free(windows->has);
+    *windows = (struct windows){.has = NULL};
+}
+
+/* ==== the names of objects ==== */
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names at the same length */
 
@@ -42,8 +87,11 @@ struct names;
 /* The uses of each name, by the name's number: enum g2h_name_use, and from these shifts on enum
  * g2h_class_form and enum g2h_runtime_class. The functions return false if memory runs out. */
 typedef VECTOR(uint16_t) name_uses;
+
 enum { NAME_FORM_SHIFT = 8, NAME_RUNTIME_SHIFT = 12, NAME_FORM_MASK = 15 };
+
 bool name_uses_add(name_uses *uses, uint32_t name, unsigned use);
+
 bool name_uses_copy(const name_uses *uses, name_uses *ret);
 
 /* Adds the name of an edge. Returns false if memory runs out. */
@@ -71,7 +119,8 @@ struct type_names {
     bool has_gaps; /* some word of a value has no path */
 };
 
-#define NAME_NONE     G2H_NAME_NONE
+#define NAME_NONE G2H_NAME_NONE
+
 #define PATH_INTERNAL ((uint32_t)1 << 31)
 
 struct names {
@@ -117,6 +166,7 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
 
 /* Adds the names of all types that objects have as a whole and for certain. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing);
+
 void names_deinit(struct names *names);
 
 /* Returns whether objects of the name map are maps whose entries are in objects of the name
@@ -134,6 +184,7 @@ static inline bool names_is_map_of(const struct names *names, uint32_t map, uint
  * dumps (remarks.c).
  */
 uint32_t names_of_typed(const struct names *names, uint32_t object);
+
 static inline uint32_t names_of_object(const struct names *names, uint32_t object)
 {
     return names->typing ? names_of_typed(names, object)
@@ -157,5 +208,44 @@ size_t text_append_name(struct text *text, const struct names *names, const uint
 
 /* Appends the type of an interface's value in parentheses, or nothing if type is UINT32_MAX. */
 void text_append_interface(struct text *text, const struct names *names, uint32_t type);
+
+/* ==== what the names of types and functions say in Go ====
+ *
+ * Names are classified here, where they still are as the linker has them, so that outputs and
+ * findings need not parse displayed names, in which http may be one of two packages.
+ */
+
+/* Classifies the name of a type, for objects that are values of it or, with G2H_FORM_SLICE or
+ * G2H_FORM_CHAN, arrays or channels of them: returns G2H_NAME_OF_RUNTIME, enum g2h_class_form and
+ * enum g2h_runtime_class, as name_uses has them. */
+unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of);
+
+/* Classifies the name of a function, for its frames: G2H_NAME_OF_RUNTIME and G2H_NAME_OF_LIBRARY,
+ * or 0. */
+unsigned form_of_function(struct g2h_bytes function);
+
+/* ==== the contents of Go's strings, as names of the objects that hold them ====
+ *
+ * There may be millions of strings, so they are not stored: a string is read from the dump each
+ * time it is needed. If names are redacted, strings are too.
+ */
+
+/* Appends the string of an object that holds string data: typing_is_text(). */
+void names_append_text(const struct names *names, uint32_t object, struct text *text);
+
+/* Returns how many bytes of such an object its strings take, from the object's start to the end of
+ * the last one, without any limit, also if the dump has not all of them. */
+uint64_t names_text_size(const struct names *names, uint32_t object);
+
+/* Returns a hash of these bytes, as far as the dump has them. It is the same in every run. */
+uint64_t names_text_hash(const struct names *names, uint32_t object);
+
+/* Returns whether such an object has several strings. */
+bool names_text_is_shared(const struct names *names, uint32_t object);
+
+/* Gets the bytes of such an object if its string can be shown as it is: ASCII, a single string, and
+ * not cut. Otherwise returns false. */
+bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
+                      uint64_t *ret_size);
 
 #endif

@@ -1,11 +1,19 @@
 /* symbols; see symbols.h. */
 #include "naming/symbols.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+/* ==== the linker's names in readable form ==== */
 
 static int symbols_hex_digit(uint8_t c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* Returns the byte whose escape is at data, or -1 if there is no escape. */
@@ -52,4 +60,266 @@ void text_append_redacted(struct text *text, const struct g2h_redaction *redacti
 {
     char redacted[REDACTED_MOST];
     text_append(text, redacted, redaction_write(redaction, data, (size_t)size, redacted));
+}
+
+/* ==== import paths in names, and the short names that may replace them ==== */
+
+#define PACKAGE_SEVERAL (UINT32_MAX - 1)
+
+/* ---- paths in names ---- */
+
+/* Returns whether a byte may be part of an import path, or of a name after it. */
+static bool is_of_path(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '/' || c == '-' || c == '_' || c == '~' || c == '+' || c == '%' || c >= 0x80;
+}
+
+/* Returns how many bytes from data on may be part of an import path. */
+static uint64_t path_run(const uint8_t *data, uint64_t size)
+{
+    uint64_t run = 0;
+    while (run < size && is_of_path(data[run]))
+        run++;
+    return run;
+}
+
+/* Returns the package of a function, by its symbol. In the escaped symbol the last element of a
+ * path has no dot. The result is empty for functions that the compiler makes for a type
+ * ("type:.eq.main.T"), and for functions of C. */
+static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
+{
+    const struct g2h_bytes none = {symbol.data, 0};
+    const uint64_t run = path_run(symbol.data, symbol.size);
+    uint64_t end = run;
+    for (uint64_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--)
+        if (symbol.data[i - 1] == '.')
+            end = i - 1;
+    if (end == run || (run < symbol.size && symbol.data[run] == ':') ||
+        bytes_begin(symbol, "type.."))
+        return none;
+    return (struct g2h_bytes){symbol.data, end};
+}
+
+/* Returns whether a path's element is v2, v3 … */
+static bool is_major_version(struct g2h_bytes element)
+{
+    bool is_number = element.size > 1 && element.data[0] == 'v';
+    for (uint64_t i = 1; i < element.size; i++)
+        is_number = is_number && element.data[i] >= '0' && element.data[i] <= '9';
+    return is_number;
+}
+
+/* Returns the name that a package most likely gives itself: etcd.io/server/v3 is server,
+ * gopkg.in/yaml.v3 is yaml. */
+static struct g2h_bytes guess_name(struct g2h_bytes path)
+{
+    struct g2h_bytes name = bytes_base_name(path);
+    if (name.size + 1 < path.size && is_major_version(name)) {
+        path.size -= name.size + 1;
+        name = bytes_base_name(path);
+    }
+    for (uint64_t i = name.size; i > 1; i--)
+        if (name.data[i - 1] == '.') {
+            if (is_major_version((struct g2h_bytes){name.data + i, name.size - i}))
+                name.size = i - 1;
+            break;
+        }
+    return name;
+}
+
+/* ---- known paths in names ---- */
+
+/*
+ * Finds the package that a run begins with; returns the size of its path, or 0 if it begins with
+ * none. The path ends at a dot after the last slash, but only the known paths show which dot:
+ * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
+ */
+static uint64_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
+                                          uint64_t size, uint32_t *ret_path)
+{
+    enum { DOTS_MOST = 4 };
+    uint64_t found = 0;
+    uint64_t at = size;
+    unsigned dots = 0;
+    uint32_t path;
+    while (at > 0 && run[at - 1] != '/')
+        at--;
+    for (uint64_t end = at; at > 0 && end <= size && dots <= DOTS_MOST; end++) {
+        if (end < size && run[end] != '.')
+            continue;
+        dots++;
+        if (string_pool_find(&packages->paths, (const char *)run, (size_t)end, &path)) {
+            found = end;
+            *ret_path = path;
+        }
+    }
+    return found;
+}
+
+/*
+ * Returns whether a run begins with an unexported method of another package's type, which a type
+ * gets by embedding: its name contains the paths of both packages,
+ * etcd/client.option.google.golang.org/grpc.before. Sets the end of the first path and the start of
+ * the second.
+ */
+static bool find_embedded(const struct packages *packages, const uint8_t *run, uint64_t size,
+                          uint64_t *ret_end, uint64_t *ret_start)
+{
+    enum { DOTS_MOST = 8 };
+    const uint8_t *end = memchr(run, '.', (size_t)size);
+    uint32_t path;
+    for (unsigned dots = 0; end && dots < DOTS_MOST; dots++) {
+        const uint64_t at = (uint64_t)(end - run);
+        const uint8_t *next = memchr(end + 1, '.', (size_t)(size - at - 1));
+        *ret_end = at;
+        *ret_start = next ? (uint64_t)(next - run) + 1 : size;
+        if (next && string_pool_find(&packages->paths, (const char *)run, (size_t)at, &path) &&
+            naming_packages_find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
+            return true;
+        end = next;
+    }
+    return false;
+}
+
+/* ---- the packages of an executable ---- */
+
+/* Two packages with the same name keep their paths in names: PACKAGE_SEVERAL. */
+bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
+{
+    uint32_t number, own;
+    if (!string_pool_intern(&packages->paths, (const char *)path.data, (size_t)path.size, &number))
+        return false;
+    if (number < packages->name_of.count)
+        return true;
+    if (bytes_base_name(path).size == path.size) /* a path of one element stays as it is */
+        name = path;
+    if (!string_pool_intern(&packages->names, (const char *)name.data, (size_t)name.size, &own) ||
+        !vector_push(&packages->name_of, own))
+        return false;
+    if (own == packages->owner_of.count)
+        return vector_push(&packages->owner_of, number);
+    packages->owner_of.data[own] = PACKAGE_SEVERAL;
+    return true;
+}
+
+/* Functions come in the order of their packages, so comparing with the last package saves most
+ * look-ups. Methods of embedded types have two paths in their names, and are left out. */
+bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
+{
+    const struct g2h_bytes package = package_of_function(symbol);
+    _cleanup_(text_deinit) struct text unescaped = {0};
+    if (package.size == 0 || /* functions of one package are mostly adjacent */
+        bytes_same(package,
+                   (struct g2h_bytes){(const uint8_t *)packages->last.data, packages->last.size}))
+        return true;
+    packages->last.size = 0;
+    text_append(&packages->last, (const char *)package.data, (size_t)package.size);
+    text_append_unescaped(&unescaped, package.data, package.size);
+    const struct g2h_bytes path = {(const uint8_t *)unescaped.data, unescaped.size};
+    uint64_t end, start;
+    if (find_embedded(packages, path.data, path.size, &end, &start))
+        return true;
+    return !unescaped.failed && !packages->last.failed &&
+           packages_add(packages, path, guess_name(path));
+}
+
+/* Adds the packages of all types with descriptors, which have the package's own name, and then
+ * those of functions, whose names are guessed. Returns false if memory runs out. */
+static bool naming_packages_add_all(struct packages *packages, const struct g2h_exe *exe)
+{
+    const struct types *types = exe_types(exe);
+    /* Names from types take precedence. Package unsafe has neither functions nor descriptors. */
+    bool good = packages_add_function(packages, bytes_of("unsafe.Pointer"));
+    for (size_t i = 0; good && i < types->packages.count; i++)
+        good = packages_add(packages, types_text(types, types->packages.data[i].path),
+                            types_text(types, types->packages.data[i].name));
+    for (uint64_t i = 0; good && i < exe_function_count(exe); i++) {
+        struct g2h_bytes name;
+        exe_function(exe, i, &name);
+        good = packages_add_function(packages, name);
+    }
+    return good;
+}
+
+struct g2h_error *packages_init(struct packages *packages, const struct g2h_exe *exe)
+{
+    return naming_packages_add_all(packages, exe) ? NULL : &error_no_memory;
+}
+
+void packages_deinit(struct packages *packages)
+{
+    string_pool_deinit(&packages->paths);
+    string_pool_deinit(&packages->names);
+    free(packages->name_of.data);
+    free(packages->owner_of.data);
+    text_deinit(&packages->last);
+}
+
+/* ---- names ---- */
+
+/* Appends the path that a run begins with, replaced by the short name if that is unique. Returns
+ * the size of the path in the run. */
+static uint64_t naming_packages_append_path(struct text *text, const struct packages *packages,
+                                            const uint8_t *run, uint64_t size)
+{
+    uint32_t path = 0;
+    size_t length;
+    const uint64_t found = naming_packages_find_path(packages, run, size, &path);
+    if (found == 0)
+        return 0;
+    const uint32_t name = packages->name_of.data[path];
+    const char *own = string_pool_text(&packages->names, name, &length);
+    if (packages->owner_of.data[name] == path)
+        text_append(text, own, length);
+    else
+        text_append(text, (const char *)run, (size_t)found);
+    return found;
+}
+
+/* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". */
+static void append_run(struct text *text, const struct packages *packages, const uint8_t *run,
+                       uint64_t size)
+{
+    uint64_t at = 0, end, start;
+    while (at < size && run[at] == '.')
+        at++;
+    text_append(text, (const char *)run, (size_t)at);
+    run += at;
+    size -= at;
+    at = naming_packages_append_path(text, packages, run, size);
+    if (at == 0 && find_embedded(packages, run, size, &end, &start)) {
+        at = naming_packages_append_path(text, packages, run, end);
+        text_append(text, (const char *)run + at, (size_t)(start - at));
+        at = start + naming_packages_append_path(text, packages, run + start, size - start);
+    }
+    text_append(text, (const char *)run + at, (size_t)(size - at));
+}
+
+/* Returns the size of a quoted string including its quotes; \" does not end it. */
+static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
+{
+    uint64_t at = 1;
+    while (at < size && data[at] != '"')
+        at += data[at] == '\\' ? 2 : 1;
+    return at < size ? at + 1 : size;
+}
+
+/* Splits a name into runs of characters that paths may have; quoted strings in it are copied. */
+void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
+                       uint64_t size)
+{
+    if (size == 0 || !memchr(data, '/', (size_t)size)) { /* most names */
+        text_append(text, (const char *)data, (size_t)size);
+        return;
+    }
+    for (uint64_t at = 0, run; at < size; at += run) {
+        run = path_run(data + at, size - at);
+        if (run > 0) {
+            append_run(text, packages, data + at, run);
+            continue;
+        }
+        run = data[at] == '"' ? run_of_quoted(data + at, size - at) : 1;
+        text_append(text, (const char *)data + at, (size_t)run);
+    }
 }

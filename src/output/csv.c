@@ -9,24 +9,28 @@
  */
 #include <string.h>
 
-#include "base/option_size.h"
-#include "base/scope.h"
+#include "base/contract.h"
+#include "base/error.h"
+#include "findings/ages.h"
+#include "output/ids.h"
 #include "output/json.h"
 #include "output/labels.h"
-#include "output/node_ids.h"
+#include "output/overlay.h"
 #include "output/sink.h"
 
 enum { MANY = 64 /* nodes or edges that are read at a time */ };
 
 static const char node_head[] =
     "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
+                  aged_head[] = "id,name,type,self_size,edge_count,retained_size,dominator,address,"
+                                "alive_since,alive_since_ms\n",
                   edge_head[] = "from_node,to_node,type,name_or_index\n";
 
 /* The size with which short strings are copied, and the most characters of a row without its
  * name. */
 enum {
     SHORT = 16,
-    NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 2 * SHORT,
+    NODE_ROW = 3 * (JSON_U32_MAX + 1) + 5 * (JSON_U64_MAX + 1) + 2 * SHORT,
     EDGE_ROW = 80
 };
 
@@ -52,7 +56,7 @@ struct fields {
 };
 
 struct csv_reader { /* of one thread */
-    struct g2h_edges *edges;
+    struct overlay_edges edges;
     struct g2h_text text;
     struct short_text source; /* source_id as rows have it, with the comma */
     uint32_t source_id;
@@ -63,8 +67,10 @@ struct csv_reader { /* of one thread */
 struct csv {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
+    const struct g2h_ages_known *ages; /* NULL: the process was not watched */
     struct g2h_dominators *dominators; /* found once the edges are written */
     struct node_ids node_ids;
+    struct overlay overlay;
     struct strings strings;
     struct fields fields;
     uint32_t *ids; /* by node */
@@ -234,8 +240,13 @@ static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_ba
         if (ret->nodes[i].name == G2H_NAME_NONE)
             g2h_view_prefetch(csv->view, first + (uint32_t)i, G2H_SOON_KEYS);
     g2h_dominators_read(csv->dominators, first, ret->count, ret->dominators, ret->retained_sizes);
-    for (size_t i = 0; i < ret->count; i++)
+    for (size_t i = 0; i < ret->count; i++) {
+        const uint32_t node = first + (uint32_t)i;
+        overlay_dominator(&csv->overlay, csv->dominators, node, &ret->dominators[i],
+                          &ret->retained_sizes[i]);
+        ret->nodes[i].edges = overlay_edge_count(&csv->overlay, node, ret->nodes[i].edges);
         __builtin_prefetch(&csv->ids[ret->dominators[i]]);
+    }
     for (size_t i = 0; i < ret->count; i++)
         ret->dominators[i] = csv->ids[ret->dominators[i]];
 }
@@ -255,6 +266,18 @@ static inline char *csv_put_address(struct csv_reader *reader, char *at, uint64_
     return json_eight(csv_put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
 }
 
+/* Writes the collection since which an object lives, and its time; nothing for other nodes, and for
+ * an object that has not survived a collection. */
+static char *csv_put_age(const struct csv *csv, char *at, uint32_t object)
+{
+    const struct g2h_age_look *look = ages_look(g2h_view_heap(csv->view), object);
+    *at++ = ',';
+    if (look)
+        at = json_u64(at, look->last);
+    *at++ = ',';
+    return look ? json_u64(at, (uint64_t)look->time) : at;
+}
+
 /* Writes the columns after a node's name. */
 static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, char *at,
                              const struct node_batch *batch, size_t i, enum node_type type)
@@ -262,7 +285,8 @@ static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, c
     static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
                                               [NODE_OBJECT] = SHORT_TEXT(",object,"),
                                               [NODE_NATIVE] = SHORT_TEXT(",native,"),
-                                              [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,")};
+                                              [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,"),
+                                              [NODE_SLICED] = SHORT_TEXT(",sliced string,")};
     const struct g2h_node *node = &batch->nodes[i];
     at = csv_put_short(at, &types[type]);
     at = csv_put_number(csv, at, node->size);
@@ -276,6 +300,8 @@ static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, c
     *at++ = ',';
     if (node->object != UINT32_MAX)
         at = csv_put_address(reader, at, node->address);
+    if (csv->ages)
+        at = csv_put_age(csv, at, node->object);
     *at++ = '\n';
     return at;
 }
@@ -290,7 +316,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
-    const char *name = has_own ? g2h_view_text(csv->view, number, &reader->text, &size)
+    const char *name = has_own ? strings_of_node(csv->view, number, &reader->text, &size)
                                : csv_field_of(&csv->fields, label.name, &size);
     TRY_MEMORY(!reader->text.failed);
     TRY(worker_buffer_provide(buffer, NODE_ROW + field_limit(size), LARGE));
@@ -312,7 +338,7 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
     if (worker == 0)
         csv_advance(csv, 2 * csv->blocks + block);
     if (block == 0)
-        TRY(csv_put_head(buffer, node_head));
+        TRY(csv_put_head(buffer, csv->ages ? aged_head : node_head));
     for (uint32_t done = 0; done < SNAPSHOT_BLOCK && batch.count == MANY; done += MANY) {
         csv_read_nodes(csv, first + done, &batch);
         for (size_t i = 0; i < batch.count; i++)
@@ -358,7 +384,7 @@ static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_ed
                                                   : EDGE_PROPERTY,
                                       .text = key.text,
                                       .size = key.size};
-    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(edge)
+    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(&csv->strings, edge)
                         : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
@@ -388,8 +414,8 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
                                               [EDGE_SHORTCUT] = SHORT_TEXT(",shortcut,"),
                                               [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct csv_edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                                          ? name_by(csv, label_without_key(edge))
-                                          : csv_name_by_key(csv, reader->edges, edge);
+                                          ? name_by(csv, label_without_key(&csv->strings, edge))
+                                          : csv_name_by_key(csv, reader->edges.edges, edge);
     TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
     at = csv_put_short(json_u32(at, target), &types[name.type]);
@@ -408,10 +434,10 @@ struct edge_batch {
     struct g2h_edge edges[MANY];
 };
 
-static void read_edges(const struct csv *csv, struct g2h_edges *edges, struct edge_batch *ret)
+static void read_edges(const struct csv *csv, struct overlay_edges *edges, struct edge_batch *ret)
 {
-    ret->count = g2h_edges_read(edges, ret->edges, MANY);
-    g2h_edges_prefetch_keys(edges, ret->edges, ret->count);
+    ret->count = overlay_edges_read(edges, ret->edges, MANY);
+    g2h_edges_prefetch_keys(edges->edges, ret->edges, ret->count);
     for (size_t i = 0; i < ret->count; i++)
         __builtin_prefetch(&csv->ids[ret->edges[i].target]);
 }
@@ -428,9 +454,9 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
         csv_advance(csv, 2 * block);
     if (block == 0)
         TRY(csv_put_head(buffer, edge_head));
-    g2h_edges_begin(reader->edges, first, snapshot_block_end(csv->view, first));
-    for (read_edges(csv, reader->edges, now); now->count > 0;) {
-        read_edges(csv, reader->edges, next);
+    overlay_edges_begin(&reader->edges, first, snapshot_block_end(csv->view, first));
+    for (read_edges(csv, &reader->edges, now); now->count > 0;) {
+        read_edges(csv, &reader->edges, next);
         for (size_t i = 0; i < now->count; i++) {
             const struct g2h_edge *edge = &now->edges[i];
             TRY(put_edge(csv, reader, edge, csv->ids[edge->source], csv->ids[edge->target],
@@ -486,7 +512,9 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
     for (uint32_t i = 0; i < SMALL; i++)
         csv->small[i] = json_short(i);
     TRY(node_ids_init(&csv->node_ids, csv->view, series));
-    TRY(strings_init(&csv->strings, csv->view));
+    TRY(overlay_init(&csv->overlay, csv->view));
+    TRY(strings_init(&csv->strings, csv->view, series));
+    TRY_MEMORY(strings_name_links(&csv->strings, &csv->overlay));
     TRY(make_fields(csv));
     csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
     TRY_MEMORY(csv->ids);
@@ -494,7 +522,7 @@ static struct g2h_error *csv_prepare(struct csv *csv, struct g2h_identity *serie
     csv->readers = calloc(csv->threads, sizeof(*csv->readers));
     TRY_MEMORY(csv->readers);
     for (unsigned i = 0; i < csv->threads; i++)
-        TRY(g2h_edges_create(csv->view, &csv->readers[i].edges));
+        TRY(overlay_edges_init(&csv->readers[i].edges, &csv->overlay));
     return NULL;
 }
 
@@ -523,7 +551,7 @@ static struct g2h_error *csv_write_edges(void *context)
 static void csv_deinit(struct csv *csv)
 {
     for (unsigned i = 0; csv->readers && i < csv->threads; i++) {
-        g2h_edges_destroy(csv->readers[i].edges);
+        overlay_edges_deinit(&csv->readers[i].edges);
         g2h_text_deinit(&csv->readers[i].text);
     }
     free(csv->readers);
@@ -533,6 +561,7 @@ static void csv_deinit(struct csv *csv)
     free(csv->fields.ends.data);
     strings_deinit(&csv->strings);
     node_ids_deinit(&csv->node_ids);
+    overlay_deinit(&csv->overlay);
 }
 
 struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_output_options *given)
@@ -543,6 +572,7 @@ struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_ou
                                             .options = options,
                                             .nodes = g2h_view_node_count(view),
                                             .threads = sink_threads(view, options)};
+    csv.ages = ages_watched(g2h_view_heap(view));
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     TRY(workers_beside(csv.threads, csv_find_dominators, csv_write_edges, &csv));
     return csv_write_file(&csv, 0, put_nodes);

@@ -1,23 +1,29 @@
-/*
- * database; see database.h.
+/* database; see database.h. */
+#include "output/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/process_root.h"
+
+/* ==== an SQLite database that formats create or add to ====
  *
  * SQLite reaches files through a table of functions, its VFS. The VFS of this file knows one file,
  * the one of a descriptor. It has no locks, since no other process has the file, and keeps the
  * errno of a write that failed, which SQLite's own messages omit. Everything else that SQLite needs
  * from the system comes from its usual VFS.
  */
-#include "output/database.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/permissions.h"
-#include "base/scope.h"
+#if !__has_include(<sqlite3.h>)
+#error "sqlite3.h is not there: install libsqlite3-dev, or build without it: make WITH_SQLITE="
+#endif
 
 enum { BUSY_MILLISECONDS = 5 * 60 * 1000 };
 
@@ -410,10 +416,9 @@ struct g2h_error *database_error(const struct database *database)
     sqlite3 *handle = database->handle;
     if (!handle || sqlite3_errcode(handle) == SQLITE_NOMEM)
         return &error_no_memory;
-    const int code = sqlite3_errcode(handle), system = sqlite3_system_errno(handle),
-              reason = database->reason ? database->reason
-                       : system         ? system
-                                        : last;
+    const int code = sqlite3_errcode(handle), system = sqlite3_system_errno(handle);
+    const int known = system ? system : last;
+    const int reason = database->reason ? database->reason : known;
     if (reason != 0 && (code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN))
         return error_system(reason, "%s: cannot write", database->name);
     if (code == SQLITE_FULL)
@@ -457,4 +462,139 @@ struct g2h_error *database_step(struct database *database, sqlite3_stmt *stateme
 void database_finalize(sqlite3_stmt **statement)
 {
     sqlite3_finalize(*statement);
+}
+
+/* ==== offers numbers in memory as rows of a table that SQL can select from ====
+ *
+ * It is a virtual table without arguments, as SQLite's documentation describes
+ * it.
+ */
+
+/* The most numbers that a row has: columns c0, c1 … */
+enum { ROWS_COLUMNS = 16 };
+
+struct rows_table {
+    sqlite3_vtab base;
+    const struct rows *rows;
+};
+
+struct rows_cursor {
+    sqlite3_vtab_cursor base;
+    const struct rows *rows;
+    const int64_t *at, *end;
+};
+
+/* Declares the columns of the virtual table. */
+static int connect_table(sqlite3 *handle, void *context, int count, const char *const *arguments,
+                         sqlite3_vtab **ret, char **ret_error)
+{
+    (void)count;
+    (void)arguments;
+    (void)ret_error;
+    const int code = sqlite3_declare_vtab(
+        handle, "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14,"
+                " c15)");
+    struct rows_table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof(*table)) : NULL;
+    if (!table)
+        return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    *table = (struct rows_table){.rows = context};
+    *ret = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect_table(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/* SQLite's xBestIndex. Every plan is the same: all rows, in their order. */
+static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    info->estimatedCost = (double)((struct rows_table *)table)->rows->count;
+    return SQLITE_OK;
+}
+
+/* SQLite's xOpen. */
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
+{
+    struct rows_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+    if (!cursor)
+        return SQLITE_NOMEM;
+    *cursor = (struct rows_cursor){.rows = ((struct rows_table *)table)->rows};
+    *ret = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+/* SQLite's xFilter: begins at the first row. */
+static int rows_begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int count,
+                      sqlite3_value **arguments)
+{
+    struct rows_cursor *cursor = (struct rows_cursor *)base;
+    const struct rows *rows = cursor->rows;
+    (void)plan;
+    (void)plan_text;
+    (void)count;
+    (void)arguments;
+    cursor->at = rows->data;
+    cursor->end = rows->data + rows->count * rows->columns;
+    return SQLITE_OK;
+}
+
+static int rows_go_on(sqlite3_vtab_cursor *base)
+{
+    struct rows_cursor *cursor = (struct rows_cursor *)base;
+    cursor->at += cursor->rows->columns;
+    return SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
+    return cursor->at == cursor->end;
+}
+
+/* SQLite's xColumn: returns a number of the current row; leaving it unset means NULL. */
+static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
+    const int64_t value = (unsigned)column < cursor->rows->columns ? cursor->at[column] : ROWS_NULL;
+    if (value != ROWS_NULL)
+        sqlite3_result_int64(context, value);
+    return SQLITE_OK;
+}
+
+static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+    const struct rows_cursor *cursor = (struct rows_cursor *)base;
+    *ret = (sqlite3_int64)(cursor->at - cursor->rows->data) / cursor->rows->columns;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xConnect = connect_table, /* no xCreate: the table exists without being created */
+    .xBestIndex = choose_plan,
+    .xDisconnect = disconnect_table,
+    .xDestroy = disconnect_table,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = rows_begin,
+    .xNext = rows_go_on,
+    .xEof = is_at_end,
+    .xColumn = rows_column,
+    .xRowid = rows_rowid,
+};
+
+struct g2h_error *rows_offer(struct database *database, struct rows *rows)
+{
+    return sqlite3_create_module_v2(database_handle(database), "rows", &module, rows, NULL) ==
+                   SQLITE_OK
+               ? NULL
+               : database_error(database);
 }

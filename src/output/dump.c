@@ -10,15 +10,13 @@
 
 #include <go2heapsnapshot/output.h>
 
-#include "base/bisect.h"
-#include "base/cursor.h"
+#include "base/bytes.h"
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/option_size.h"
-#include "base/scope.h"
 #include "output/sink.h"
 
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = SINK_PIECE }; /* as for dumps that are streamed */
 
 /* Bytes of the input that are replaced: an array's size by two numbers, or the end of its contents
  * by nothing. */
@@ -36,14 +34,6 @@ struct copying {
 };
 
 /* ---- shortening ---- */
-
-/* Writes a number in the most bytes that one can have. */
-static void put_longest(uint8_t *at, uint64_t value)
-{
-    for (int i = 0; i < LONGEST_UVARINT - 1; i++, value >>= 7)
-        at[i] = (uint8_t)(value | 0x80);
-    at[LONGEST_UVARINT - 1] = (uint8_t)value;
-}
 
 /* Returns the offset of an object's size in the input: after the tag and the address. */
 static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_record *record)
@@ -64,8 +54,8 @@ static bool copying_shorten(struct copying *copying, const struct g2h_record *re
     struct dump_edit sizes = {offset_of_size(copying->input, record), contents,
                               .size = sizeof(sizes.bytes)};
     const struct dump_edit rest = {contents + size, contents + object->contents.size, .size = 0};
-    put_longest(sizes.bytes, object->size);
-    put_longest(sizes.bytes + LONGEST_UVARINT, size);
+    cursor_put_longest(sizes.bytes, object->size);
+    cursor_put_longest(sizes.bytes + LONGEST_UVARINT, size);
     return vector_push(&copying->edits, sizes) && vector_push(&copying->edits, rest);
 }
 

@@ -4,17 +4,19 @@
  *
  * The files here are those that several formats share, and formats that are one file:
  *   formats, sink       this table; buffers that are written in order, gzipped if wanted
- *   ids, node_ids, output_strings, v8_names, labels, detached
- *                       ids and names of nodes and edges as in a heap snapshot
+ *   ids                 ids of nodes as in a heap snapshot
+ *   output_strings, labels
+ *                       names and strings of nodes and edges as in a heap snapshot
+ *   overlay             what of its edges and states is not in the view
  *   json                formats numbers and strings
- *   database, rows      SQLite, and rows for it in memory
+ *   database            SQLite, and rows for it in memory
  *   csv, dump           formats
  */
 #include <string.h>
 
 #include <go2heapsnapshot/output.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #ifdef WITH_SQLITE
 #include "output/database.h"
 #endif
@@ -41,6 +43,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".heapsnapshot",
         .summary = "for the Memory tab of Chrome DevTools",
         .memory = 110,
+        .object_memory = 52,
         .takes = G2H_TAKES_SERIES | G2H_TAKES_NUMBERS | G2H_TAKES_FOLDED,
         .is_for_devtools = true,
         .write = write_heapsnapshot,
@@ -50,6 +53,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".txt",
         .summary = "who holds the memory, as text",
         .memory = 240,
+        .object_memory = 94,
         .needs = G2H_FINDS_DOMINATORS,
         .takes = G2H_TAKES_BASE | G2H_TAKES_JSON | G2H_TAKES_PATH,
         .is_text = true,
@@ -60,6 +64,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".html",
         .summary = "the same as one page for browsers",
         .memory = 240,
+        .object_memory = 94,
         .needs = G2H_FINDS_DOMINATORS,
         .takes = G2H_TAKES_BASE | G2H_TAKES_TRENDS,
         .write = g2h_write_html,
@@ -70,6 +75,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".pb.gz",
         .summary = "who holds the memory, for go tool pprof",
         .memory = 205,
+        .object_memory = 80,
         .needs = G2H_NEEDS_DOMINATORS,
         .is_compressed = true,
         .write = g2h_write_pprof,
@@ -80,6 +86,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".pb.gz",
         .summary = "who allocated the memory",
         .memory = 110,
+        .object_memory = 50,
         .takes = G2H_TAKES_RATE,
         .is_compressed = true,
         .write = g2h_write_pprof_alloc,
@@ -89,6 +96,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".hprof",
         .summary = "for Eclipse Memory Analyzer and VisualVM",
         .memory = 110,
+        .object_memory = 50,
         .leaves_out_garbage = true,
         .cut = g2h_hprof_cut,
         .takes = G2H_TAKES_FOLDED | G2H_TAKES_ARRAYS,
@@ -100,6 +108,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".db",
         .summary = "all nodes and edges, as an SQLite database",
         .memory = 180,
+        .object_memory = 76,
         .needs = G2H_NEEDS_DOMINATORS,
         .takes = G2H_TAKES_SERIES | G2H_TAKES_SUMMARY | G2H_TAKES_FOLDED,
         .is_file = true,
@@ -111,6 +120,7 @@ static const struct g2h_format formats[] = {
         .suffix = "",
         .summary = "the same as CSV files in a directory",
         .memory = 185,
+        .object_memory = 74,
         .files = {"nodes.csv", "edges.csv"},
         .needs = G2H_FINDS_DOMINATORS,
         .takes = G2H_TAKES_SERIES | G2H_TAKES_FOLDED,

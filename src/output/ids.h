@@ -1,13 +1,6 @@
 /*
  * ids: numbers by which DevTools' Comparison recognizes a node in another snapshot of the same
  * process.
- *
- * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. The ids of
- * synthetic nodes are even and come from what the node stands for: a goroutine's id comes from its
- * goid, a frame's from its goroutine and its position counted from the bottom of the stack.
- * docs/snapshot-format.md has the whole scheme.
- *
- * In a series of dumps (go2heapsnapshot/identity.h) all ids are those of the series.
  */
 #ifndef OUTPUT_IDS_H
 #define OUTPUT_IDS_H
@@ -17,6 +10,18 @@
 #include <go2heapsnapshot/view.h>
 
 #include "base/map.h"
+
+/* ==== ids of objects ====
+ *
+ * Numbers by which DevTools' Comparison recognizes a node in another snapshot of the same process.
+ *
+ * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. The ids of
+ * synthetic nodes are even and come from what the node stands for: a goroutine's id comes from its
+ * goid, a frame's from its goroutine and its position counted from the bottom of the stack.
+ * docs/snapshot-format.md has the whole scheme.
+ *
+ * In a series of dumps (go2heapsnapshot/identity.h) all ids are those of the series.
+ */
 
 /* Bytes of address per id, which is the smallest distance between two objects; and the number of
  * arenas for which there are odd ids. */
@@ -51,6 +56,7 @@ struct ids {
 /* series: NULL, or the series to which this heap was added last. */
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
                            struct g2h_identity *series);
+
 void ids_deinit(struct ids *ids);
 
 /* Returns whether the formula does not hold for an arena, because its slot is not the formula's. */
@@ -99,5 +105,32 @@ bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
  * have the same kind and key, each gets another id, in the order of the calls. Returns false if
  * memory runs out. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
+
+/* ==== the ids of all nodes of a view ==== */
+
+struct node_ids {
+    const struct g2h_view *view;
+    struct ids ids;
+    uint32_t first_object, first_folded; /* numbers of nodes */
+    uint32_t *synthetic, *folded;
+    uint32_t *hidden; /* ids of folded nodes' members that are not objects, in their order */
+};
+
+/* series: NULL, or the series to which the view's heap was added last. node_ids must be passed to
+ * node_ids_deinit() also after an error. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
+                                struct g2h_identity *series);
+
+void node_ids_deinit(struct node_ids *node_ids);
+
+/* Returns the id of the view's node of this number. */
+static inline uint32_t node_ids_of(const struct node_ids *node_ids, uint32_t number,
+                                   const struct g2h_node *node)
+{
+    if (node->object != UINT32_MAX)
+        return ids_object(&node_ids->ids, node->object, node->address);
+    return number < node_ids->first_object ? node_ids->synthetic[number]
+                                           : node_ids->folded[number - node_ids->first_folded];
+}
 
 #endif

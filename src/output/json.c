@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/printable.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 /* Packs the digits of a number into a word that is copied as a whole. */
 uint64_t json_short(uint32_t value)

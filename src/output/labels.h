@@ -20,7 +20,8 @@ enum node_type {
     NODE_OBJECT = 3,
     NODE_NUMBER = 7,
     NODE_NATIVE = 8,
-    NODE_SYNTHETIC = 9
+    NODE_SYNTHETIC = 9,
+    NODE_SLICED = 11
 };
 
 /* ---- nodes ---- */
@@ -30,20 +31,32 @@ struct node_label {
     uint32_t name; /* a number of output_strings.h */
 };
 
+/* Returns whether strings that are short keep a node's long bytes: the last one ends before the
+ * middle of the slot. If the view is folded, strings are of one class, since folded ones are. */
+static inline bool label_is_sliced(const struct strings *strings, const struct g2h_node *node)
+{
+    enum { LEAST = 64 /* bytes of a slot */ };
+    return node->size >= LEAST && node->members == 0 && !strings->is_folded &&
+           g2h_view_text_size(strings->view, g2h_view_object(strings->view, node->object)) <=
+               node->size / 2;
+}
+
 /* Returns the label of a node. *texts is at the string of the block's next string node
  * (output_strings.h's node_texts), and moves on if the node uses it. */
 static inline struct node_label label_node(const struct strings *strings,
                                            const struct g2h_node *node, const uint32_t **texts)
 {
     const bool is_text = node->kind == G2H_NODE_TEXT;
+    const enum node_type text_type =
+        is_text && label_is_sliced(strings, node) ? NODE_SLICED : NODE_STRING;
     return (struct node_label){
-        .type = is_text                         ? NODE_STRING
+        .type = is_text                         ? text_type
                 : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
                 : node->kind == G2H_NODE_STACK  ? NODE_NATIVE
                                                 : NODE_SYNTHETIC,
         .name = node->name == G2H_NAME_NONE ? *(*texts)++
                 : is_text                   ? strings_of_edge(node->name)
-                                            : strings->of_node[node->name],
+                          : strings_of_class(strings, node->object, strings->of_node[node->name]),
     };
 }
 
@@ -76,7 +89,8 @@ static inline uint32_t next_key(struct keys_left *keys)
 }
 
 /* Returns the label of an edge by its flags; names of map entries' keys do not count. */
-static inline struct edge_label label_without_key(const struct g2h_edge *edge)
+static inline struct edge_label label_without_key(const struct strings *strings,
+                                                  const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {
         [0] = EDGE_PROPERTY,
@@ -91,6 +105,8 @@ static inline struct edge_label label_without_key(const struct g2h_edge *edge)
     const enum edge_type type = (edge->flags & G2H_EDGE_SHORTCUT) != 0
                                     ? EDGE_SHORTCUT
                                     : (enum edge_type)types[edge->flags % sizeof(types)];
+    if (type == EDGE_SHORTCUT && (edge->flags & OVERLAY_LINK) != 0)
+        return (struct edge_label){type, strings->link};
     return (struct edge_label){type,
                                type == EDGE_ELEMENT ? edge->index : strings_of_edge(edge->name)};
 }
@@ -101,11 +117,11 @@ static inline struct edge_label label_edge(const struct strings *strings,
                                            const struct g2h_edge *edge, struct keys_left *keys)
 {
     if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
-        return label_without_key(edge);
+        return label_without_key(strings, edge);
     const uint32_t key = next_key(keys);
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     if (key == KEY_NUMBER_NONE)
-        return label_without_key(edge);
+        return label_without_key(strings, edge);
     if ((key & KEY_NUMBER_ELEMENT) != 0 && !is_weak)
         return (struct edge_label){EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT};
     if ((key & KEY_NUMBER_ELEMENT) != 0)

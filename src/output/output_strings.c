@@ -1,17 +1,349 @@
-/*
- * output_strings; see output_strings.h.
+/* output_strings; see output_strings.h. */
+#include "output/output_strings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/identity.h>
+
+#include "base/bytes.h"
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/workers.h"
+
+/* ==== names that DevTools does not misunderstand ==== */
+
+enum { NAME_LIMIT = 1024 /* characters */ };
+
+/* Returns whether a name is V8's: that of a class that DevTools computes, or treats specially.
+ * Nearly all names differ in their lengths, so these are compared here. */
+static bool is_reserved(struct g2h_bytes name)
+{
+    static const char *const reserved[] = {
+        "Object",
+        "Array",
+        "Function",
+        "RegExp",
+        "V8EventListener",
+        "(string)",
+        "(array)",
+        "(system)",
+        "(compiled code)",
+        "(closure)",
+        "(number)",
+        "(symbol)",
+        "(bigint)",
+        "(object shape)",
+        "(synthetic)",
+        "(sliced string)",
+        "(concatenated string)",
+        "(map descriptors)",
+        "(Document DOM trees)",
+    };
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+        if (name.size == strlen(reserved[i]) &&
+            memcmp(name.data, reserved[i], (size_t)name.size) == 0)
+            return true;
+    return false;
+}
+
+/* Returns whether a name begins with a prefix by which DevTools recognizes V8's and Blink's own
+ * nodes. */
+static bool has_reserved_prefix(struct g2h_bytes name)
+{
+    static const char *const prefixes[] = {"<",      "system / ", "Detached ",
+                                           "Window", "Object(",   "(closure"};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (bytes_begin(name, prefixes[i]))
+            return true;
+    return false;
+}
+
+/* The arrow of a receive-only channel comes last, because DevTools takes names that begin with "<"
+ * for its own. */
+bool v8_name_differs(const char *name, size_t size, struct text *ret)
+{
+    static const char receives[] = "<-chan ";
+    const struct g2h_bytes bytes = {(const uint8_t *)name, size};
+    const char *before = "", *behind = "";
+    if (bytes_begin(bytes, receives)) {
+        before = "chan (<-) ";
+        name += strlen(receives);
+        size -= strlen(receives);
+    } else if (has_reserved_prefix(bytes)) {
+        before = "Go ";
+    } else if (is_reserved(bytes)) {
+        behind = " (Go)";
+    } else {
+        return false;
+    }
+    text_append_string(ret, before);
+    text_append_utf8(ret, (const uint8_t *)name, size,
+                     NAME_LIMIT - strlen(before) - strlen(behind));
+    text_append_string(ret, behind);
+    return true;
+}
+
+/* ==== classes of arrays of bytes and numbers by what holds them ==== */
+
+/* The most classes that a snapshot gets by what holds them. In a series there may be more, since
+ * objects keep their classes. */
+enum { HELD_CLASSES_MOST = 50 };
+
+/* Gets a number for the name of a class; returns false if memory runs out. */
+typedef bool held_classes_add(void *context, const char *name, size_t size, uint32_t *ret);
+
+/* Several declarations, or none that is worth a name. */
+#define OF_SEVERAL (UINT32_MAX - 1)
+
+/* An array, and the declaration of the slices that lead to it. */
+struct held_array {
+    uint32_t object, declaration;
+};
+
+/* A declaration, and the bytes of the arrays that only its slices lead to. */
+struct held_declaration {
+    uint64_t bytes;
+    uint32_t number, type; /* type: the name of the arrays' class */
+    uint32_t class;        /* index in classes; UINT32_MAX: none */
+};
+
+struct held_finder {
+    const struct g2h_view *view;
+    struct g2h_capacities *capacities;
+    const struct held_classes *classes;
+    VECTOR(struct held_array) arrays;
+    struct map array_of; /* object → index in arrays */
+    VECTOR(struct held_declaration) declarations;
+    struct g2h_text text;
+};
+
+static void held_finder_deinit(struct held_finder *finder)
+{
+    g2h_capacities_destroy(finder->capacities);
+    free(finder->arrays.data);
+    free(finder->declarations.data);
+    map_deinit(&finder->array_of);
+    g2h_text_deinit(&finder->text);
+}
+
+static bool find_types(const struct g2h_view *view, struct held_classes *classes)
+{
+    static const char *const names[] = {
+        "[]uint8",   "[]int8",  "[]uint16", "[]int16", "[]uint32",    "[]int32",
+        "[]uint64",  "[]int64", "[]uint",   "[]int",   "[]uintptr",   "[]float32",
+        "[]float64", "[]bool",  "[]rune",   "[]byte",  "[]complex64", "[]complex128"};
+    char header[64];
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        struct held_type type;
+        if (!g2h_view_find_name(view, names[i], strlen(names[i]), &type.name) ||
+            (g2h_view_name_uses(view, type.name) & G2H_NAME_OF_NODE) == 0)
+            continue;
+        snprintf(header, sizeof(header), "%s header", names[i]);
+        if (!g2h_view_find_name(view, header, strlen(header), &type.header))
+            type.header = UINT32_MAX;
+        if (!vector_push(&classes->types, type))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the type with a name; NULL: none. */
+static const struct held_type *type_of(const struct held_classes *classes, uint32_t name)
+{
+    for (size_t i = 0; i < classes->types.count; i++)
+        if (classes->types.data[i].name == name)
+            return &classes->types.data[i];
+    return NULL;
+}
+
+/* ---- what leads to each array ---- */
+
+/* Notes a slice. Those of garbage do not count, unless they lead to garbage. */
+static bool note_slice(void *context, const struct g2h_capacity *capacity)
+{
+    struct held_finder *finder = context;
+    const struct held_type *type = NULL;
+    uint32_t object, index = (uint32_t)finder->arrays.count;
+    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->all == 0 ||
+        !g2h_heap_find(g2h_view_heap(finder->view), capacity->address, &object) ||
+        !(type = type_of(finder->classes, g2h_view_class(finder->view, object))) ||
+        (capacity->object != UINT32_MAX && g2h_view_is_garbage(finder->view, capacity->object) &&
+         !g2h_view_is_garbage(finder->view, object)))
+        return true;
+    const bool is_alone = capacity->object != UINT32_MAX &&
+                          g2h_view_class(finder->view, capacity->object) == type->header;
+    const struct held_array fresh = {object, is_alone ? OF_SEVERAL : capacity->declaration};
+    if (!map_put(&finder->array_of, object, index, &index))
+        return false;
+    if (index == finder->arrays.count)
+        return vector_push(&finder->arrays, fresh);
+    if (finder->arrays.data[index].declaration != fresh.declaration)
+        finder->arrays.data[index].declaration = OF_SEVERAL;
+    return true;
+}
+
+/* ---- the largest declarations ---- */
+
+static int compare_declarations(const void *a, const void *b)
+{
+    const struct held_declaration *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct held_declaration *one = a, *other = b;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static struct g2h_error *sum_declarations(struct held_finder *finder)
+{
+    const struct g2h_heap *heap = g2h_view_heap(finder->view);
+    _cleanup_(map_deinit) struct map by_number = {0};
+    for (size_t i = 0; i < finder->arrays.count; i++) {
+        const struct held_array *array = &finder->arrays.data[i];
+        const struct held_declaration fresh = {.number = array->declaration,
+                                               .type = g2h_view_class(finder->view, array->object),
+                                               .class = UINT32_MAX};
+        uint32_t index = (uint32_t)finder->declarations.count;
+        if (array->declaration == OF_SEVERAL)
+            continue;
+        TRY_MEMORY(map_put(&by_number, array->declaration, index, &index));
+        if (index == finder->declarations.count)
+            TRY_MEMORY(vector_push(&finder->declarations, fresh));
+        finder->declarations.data[index].bytes += g2h_heap_size(heap, array->object);
+    }
+    return NULL;
+}
+
+/* Makes the name of a class, "[]uint8 (main.Block.Body)"; "[]uint8 (in [][]uint8)" of slices that
+ * are declared only as elements. */
+static void make_name(struct held_finder *finder, const struct held_declaration *declaration,
+                      struct text *ret)
+{
+    size_t size;
+    const char *type = g2h_view_name(finder->view, declaration->type, &size);
+    g2h_capacities_declaration(finder->capacities, declaration->number, &finder->text);
+    ret->size = 0;
+    const bool is_element = finder->text.size == size && memcmp(finder->text.data, type, size) == 0;
+    text_append(ret, type, size);
+    text_append_string(ret, is_element ? " (in []" : " (");
+    text_append_utf8(ret, (const uint8_t *)finder->text.data, finder->text.size, 800);
+    text_append_string(ret, ")");
+}
+
+/* ---- classes ---- */
+
+/* Gives an array its class: that of its declaration, or in a series the one that it had before. */
+static struct g2h_error *held_classes_set(struct held_classes *classes, struct g2h_identity *series,
+                                          uint32_t object, const struct text *name,
+                                          held_classes_add *add, void *context)
+{
+    const char *class = name ? name->data : NULL;
+    size_t size = name ? name->size : 0;
+    uint32_t number;
+    if (series)
+        TRY_MEMORY(g2h_identity_class(series, object, class, size, &class, &size));
+    if (class)
+        TRY_MEMORY(add(context, class, size, &number) &&
+                   map_put(&classes->class_of, object, number, &number));
+    return NULL;
+}
+
+/* The names of the largest declarations. */
+struct held_names {
+    struct text list[HELD_CLASSES_MOST];
+    size_t count;
+};
+
+static void held_names_deinit(struct held_names *names)
+{
+    for (size_t i = 0; i < HELD_CLASSES_MOST; i++)
+        text_deinit(&names->list[i]);
+}
+
+static struct g2h_error *choose_names(struct held_finder *finder, struct held_names *names)
+{
+    vector_sort(&finder->declarations, compare_declarations);
+    for (size_t i = 0; i < finder->declarations.count && names->count < HELD_CLASSES_MOST; i++) {
+        struct text *name = &names->list[names->count];
+        make_name(finder, &finder->declarations.data[i], name);
+        TRY_MEMORY(!name->failed && !finder->text.failed);
+        finder->declarations.data[i].class = (uint32_t)names->count++;
+    }
+    vector_sort(&finder->declarations, compare_numbers);
+    return NULL;
+}
+
+/* Returns the name of an array's class; NULL: its type. */
+static const struct text *name_of(const struct held_finder *finder, const struct held_names *names,
+                                  const struct held_array *array)
+{
+    const struct held_declaration key = {.number = array->declaration},
+                                  *found = finder->declarations.count == 0
+                                               ? NULL
+                                               : bsearch(&key, finder->declarations.data,
+                                                         finder->declarations.count, sizeof(key),
+                                                         compare_numbers);
+    return found && found->class != UINT32_MAX ? &names->list[found->class] : NULL;
+}
+
+/* Arrays that no slice leads to are not among those that slices do lead to, but may have had a
+ * class in the dump before; so a series asks for all of them. */
+static struct g2h_error *set_others(struct held_finder *finder, struct held_classes *classes,
+                                    struct g2h_identity *series, held_classes_add *add,
+                                    void *context)
+{
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->view));
+    for (uint32_t i = 0; series && i < objects; i++)
+        if (type_of(classes, g2h_view_class(finder->view, i)) &&
+            map_get(&finder->array_of, i) == MAP_NONE)
+            TRY(held_classes_set(classes, series, i, NULL, add, context));
+    return NULL;
+}
+
+/* Finds the classes. A folded view has none, since its folded nodes are by type. ret must be passed
+ * to held_classes_deinit() also after an error. Errors: G2H_ERROR_MEMORY. */
+static struct g2h_error *held_classes_init(struct held_classes *ret, const struct g2h_view *view,
+                                           struct g2h_identity *series, held_classes_add *add,
+                                           void *context)
+{
+    _cleanup_(held_finder_deinit) struct held_finder finder = {.view = view, .classes = ret};
+    _cleanup_(held_names_deinit) struct held_names names = {.count = 0};
+    *ret = (struct held_classes){.class_of = {0}};
+    if (!g2h_view_is_typed(view) || g2h_view_account(view)->folded_nodes > 0)
+        return NULL;
+    TRY_MEMORY(find_types(view, ret));
+    if (ret->types.count == 0)
+        return NULL;
+    TRY(g2h_capacities_create_noscan(view, &finder.capacities));
+    TRY_MEMORY(g2h_capacities_of_variables(finder.capacities, note_slice, &finder) &&
+               g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, note_slice, &finder));
+    TRY(sum_declarations(&finder));
+    TRY(choose_names(&finder, &names));
+    for (size_t i = 0; i < finder.arrays.count; i++)
+        TRY(held_classes_set(ret, series, finder.arrays.data[i].object,
+                             name_of(&finder, &names, &finder.arrays.data[i]), add, context));
+    return set_others(&finder, ret, series, add, context);
+}
+
+static void held_classes_deinit(struct held_classes *classes)
+{
+    free(classes->types.data);
+    map_deinit(&classes->class_of);
+    *classes = (struct held_classes){.class_of = {0}};
+}
+
+/* ==== the snapshot's strings table ====
  *
  * All threads read and hash strings; one thread at a time numbers them, in the order of nodes and
  * edges, keys first.
  */
-#include "output/output_strings.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/scope.h"
-#include "base/workers.h"
-#include "output/v8_names.h"
 
 static const char dummy[] = "<dummy>";
 
@@ -56,6 +388,40 @@ struct numbering {
 
 /* ---- strings of the heap ---- */
 
+enum {
+    LONGEST = 1024, /* characters that g2h_view_text() returns */
+    KEPT = 980 /* characters of a cut string; the rest has space for what says that it is cut */
+};
+
+/* Returns where the character with a number begins in UTF-8; size if there are not so many. */
+static size_t output_strings_begin_of(const char *text, size_t size, size_t number)
+{
+    size_t characters = 0;
+    for (size_t i = 0; i < size; i++)
+        if (((uint8_t)text[i] & 0xc0) != 0x80 && characters++ == number)
+            return i;
+    return size;
+}
+
+const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
+                            size_t *ret_size)
+{
+    enum { MOST = sizeof("… (18446744073709551615 bytes, #12345678)") };
+    const char *data = g2h_view_text(view, node, text, ret_size);
+    if (*ret_size < LONGEST || data != text->data || g2h_view_is_redacted(view) ||
+        g2h_view_text_size(view, node) <= LONGEST ||
+        output_strings_begin_of(data, *ret_size, LONGEST - 1) == *ret_size)
+        return data;
+    const size_t kept = output_strings_begin_of(data, *ret_size, KEPT);
+    assert(text->capacity - kept >= MOST);
+    const int more = snprintf(text->data + kept, MOST, "… (%llu bytes, #%08x)",
+                              (unsigned long long)g2h_view_text_size(view, node),
+                              (unsigned)(g2h_view_text_hash(view, node) >> 32));
+    text->size = kept + (size_t)more;
+    *ret_size = text->size;
+    return data;
+}
+
 /* Returns a string by its number: the heap's strings, of keys and then of nodes, are made again
  * from the dump. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
@@ -64,7 +430,8 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
     if (number >= strings->first_text) {
         const size_t index = number - strings->first_text, keys = strings->keys.count;
         if (index >= keys)
-            return g2h_view_text(strings->view, strings->nodes.data[index - keys], text, ret_size);
+            return strings_of_node(strings->view, strings->nodes.data[index - keys], text,
+                                   ret_size);
         text->size = 0;
         g2h_view_key(strings->view, strings->keys.data[index], text);
         *ret_size = text->size;
@@ -72,9 +439,9 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
     }
     const uint32_t renamed = map_get(&strings->renamed_by, number);
     *ret_size = sizeof(dummy) - 1;
-    return renamed != MAP_NONE ? string_pool_text(&strings->renamed, renamed, ret_size)
-           : number > 0        ? g2h_view_name(strings->view, number - 1, ret_size)
-                               : dummy;
+    if (renamed != MAP_NONE)
+        return string_pool_text(&strings->renamed, renamed, ret_size);
+    return number > 0 ? g2h_view_name(strings->view, number - 1, ret_size) : dummy;
 }
 
 /* Prefetches what a heap string will be read from: soon says how near it is. */
@@ -472,7 +839,7 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
     TRY_MEMORY(at);
     for (uint32_t node = first; (node = g2h_view_next_text(view, node, end)) < end; node++) {
         size_t size;
-        const char *data = g2h_view_text(view, node, text, &size);
+        const char *data = strings_of_node(view, node, text, &size);
         TRY_MEMORY(!text->failed);
         *at++ = (struct hashed_node){output_strings_hash_of(data, size), node};
     }
@@ -566,18 +933,80 @@ static uint32_t find_weak_element(const struct g2h_view *view)
         g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
 }
 
-/* Numbers names only; strings_number_texts() numbers the heap's strings. */
-struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
+/* Returns whether a name is that of a class by size: ptr64, noptr48. */
+static bool is_shape(const char *name, size_t size)
 {
-    *strings = (struct strings){.view = view, .weak_element = find_weak_element(view)};
+    static const char shape[] = "ptr";
+    const size_t prefix = size > 2 && memcmp(name, "no", 2) == 0 ? 2 : 0, at = prefix + 3;
+    if (size <= at || memcmp(name + prefix, shape, sizeof(shape) - 1) != 0)
+        return false;
+    for (size_t i = at; i < size; i++)
+        if (name[i] < '0' || name[i] > '9')
+            return false;
+    return true;
+}
+
+uint32_t output_strings_node_of(const struct g2h_view *view, enum g2h_node_kind kind)
+{
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_brief(view, i, &node);
+        if (node.kind == kind)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* Garbage without a type is one class, if other objects have types: what was freed since the last
+ * collection would be the first rows of Comparison, by sizes that say nothing. */
+static bool join_garbage(struct strings *strings)
+{
+    static const char garbage[] = "(garbage)";
+    size_t size;
+    if (!g2h_view_is_typed(strings->view) || strings->is_folded ||
+        output_strings_node_of(strings->view, G2H_NODE_UNREACHABLE) == UINT32_MAX)
+        return true;
+    if (!strings_add(strings, garbage, sizeof(garbage) - 1, &strings->garbage))
+        return false;
+    for (uint32_t i = 0; i < g2h_view_name_count(strings->view); i++) {
+        const char *name = g2h_view_name(strings->view, i, &size);
+        if ((g2h_view_name_uses(strings->view, i) & G2H_NAME_OF_NODE) != 0 && is_shape(name, size))
+            strings->of_node[i] |= STRING_IS_SHAPE;
+    }
+    return true;
+}
+
+static bool output_strings_add_class(void *context, const char *name, size_t size, uint32_t *ret)
+{
+    return strings_add(context, name, size, ret);
+}
+
+/* Numbers names only; strings_number_texts() numbers the heap's strings. */
+struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view,
+                               struct g2h_identity *series)
+{
+    *strings = (struct strings){.view = view,
+                                .is_folded = g2h_view_account(view)->folded_nodes > 0,
+                                .weak_element = find_weak_element(view)};
     strings->blocks =
         ((size_t)g2h_view_node_count(view) + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     strings->node_texts = calloc(strings->blocks + 1, sizeof(*strings->node_texts));
     strings->edge_keys = calloc(strings->blocks + 1, sizeof(*strings->edge_keys));
     strings->key_counts = calloc(strings->blocks + 1, sizeof(*strings->key_counts));
-    return strings->node_texts && strings->edge_keys && strings->key_counts && number_names(strings)
-               ? NULL
-               : &error_no_memory;
+    TRY_MEMORY(strings->node_texts && strings->edge_keys && strings->key_counts &&
+               number_names(strings));
+    TRY(held_classes_init(&strings->held, view, series, output_strings_add_class, strings));
+    for (size_t i = 0; i < strings->held.types.count && strings->held.class_of.count > 0; i++)
+        strings->of_node[strings->held.types.data[i].name] |= STRING_MAY_BE_HELD;
+    TRY_MEMORY(join_garbage(strings));
+    return NULL;
+}
+
+bool strings_name_links(struct strings *strings, const struct overlay *overlay)
+{
+    return overlay->link_count == 0 ||
+           strings_add(strings, OVERLAY_LINK_NAME, strlen(OVERLAY_LINK_NAME), &strings->link);
 }
 
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
@@ -603,6 +1032,7 @@ void strings_deinit(struct strings *strings)
     free(strings->edge_keys);
     free(strings->key_counts);
     free(strings->of_node);
+    held_classes_deinit(&strings->held);
     free(strings->keys.data);
     free(strings->nodes.data);
     string_pool_deinit(&strings->renamed);

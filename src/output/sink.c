@@ -1,12 +1,13 @@
 /* sink; see sink.h. */
 #include "output/sink.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
-#include "base/scope.h"
-#include "base/sparse.h"
+#include "base/ranges.h"
 
 enum {
     LEVEL = 1
@@ -120,29 +121,153 @@ unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_optio
     return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
 }
 
-/* A gzip member (RFC 1952) is a head, the deflated pieces, and a tail with checksum and size. */
+/* Writes the head of a gzip member (RFC 1952), which the deflated pieces follow. */
+static struct g2h_error *begin_member(const struct sink *sink)
+{
+    static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
+    return sink->gzip ? sink_write_all(sink, head, sizeof(head)) : NULL;
+}
+
+/* Writes the tail of a member, with checksum and size, or ends a file that is not compressed. */
+static struct g2h_error *end_member(const struct sink *sink)
+{
+    unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
+    if (!sink->gzip)
+        return end_file(sink);
+    for (int i = 0; i < 4; i++) {
+        tail[2 + i] = (unsigned char)(sink->crc >> 8 * i);
+        tail[6 + i] = (unsigned char)(sink->size >> 8 * i);
+    }
+    return sink_write_all(sink, tail, sizeof(tail));
+}
+
+static struct sink sink_of(const struct g2h_output_options *options)
+{
+    return (struct sink){.fd = options->fd,
+                         .name = options->name,
+                         .gzip = options->gzip,
+                         .is_sparse = sparse_is_possible(options->fd)};
+}
+
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce_bytes, void *context)
 {
-    static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
-    struct sink sink = {.fd = options->fd,
-                        .name = options->name,
-                        .gzip = options->gzip,
-                        .produce = produce_bytes,
-                        .context = context,
-                        .is_sparse = sparse_is_possible(options->fd)};
-    struct g2h_error *error = sink.gzip ? sink_write_all(&sink, head, sizeof(head)) : NULL;
-    if (!error)
-        error = workers_run_ordered(threads, tasks, sink_produce, sink.gzip ? deflate_buffer : NULL,
-                                    sink_consume, &sink);
-    if (error || !sink.gzip)
-        return error ? error : end_file(&sink);
-    unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
-    for (int i = 0; i < 4; i++) {
-        tail[2 + i] = (unsigned char)(sink.crc >> 8 * i);
-        tail[6 + i] = (unsigned char)(sink.size >> 8 * i);
+    struct sink sink = sink_of(options);
+    sink.produce = produce_bytes;
+    sink.context = context;
+    TRY(begin_member(&sink));
+    TRY(workers_run_ordered(threads, tasks, sink_produce, sink.gzip ? deflate_buffer : NULL,
+                            sink_consume, &sink));
+    return end_member(&sink);
+}
+
+/* ---- streams ---- */
+
+/* Each thread compresses so many pieces before the bytes after them are taken. */
+enum { PIECES_PER_THREAD = 8 };
+
+struct sink_stream {
+    struct sink sink;
+    unsigned threads;
+    bool has_begun;
+    uint8_t *bytes; /* that are not compressed yet; only if the stream is compressed */
+    size_t size, capacity;
+};
+
+struct g2h_error *sink_open(const struct g2h_output_options *options, struct sink_stream **ret)
+{
+    struct sink_stream *stream = *ret = calloc(1, sizeof(*stream));
+    TRY_MEMORY(stream);
+    stream->sink = sink_of(options);
+    stream->threads = options->threads > 0 ? options->threads : workers_available();
+    stream->capacity = (size_t)stream->threads * PIECES_PER_THREAD * SINK_PIECE;
+    return NULL;
+}
+
+void sink_close(struct sink_stream *stream)
+{
+    if (!stream)
+        return;
+    free(stream->bytes);
+    free(stream);
+}
+
+/* A task: copies a piece of the bytes, which is then compressed. */
+static struct g2h_error *produce_piece(void *context, size_t task, unsigned worker,
+                                       struct worker_buffer *buffer)
+{
+    const struct sink_stream *stream = context;
+    const size_t at = task * SINK_PIECE, left = stream->size - at;
+    (void)worker;
+    assert(at < stream->size);
+    TRY_MEMORY(
+        worker_buffer_put(buffer, stream->bytes + at, left < SINK_PIECE ? left : SINK_PIECE));
+    return NULL;
+}
+
+/* Compresses and writes the bytes that have been collected: whole pieces, except at the end. */
+static struct g2h_error *write_pieces(struct sink_stream *stream)
+{
+    const size_t pieces = (stream->size + SINK_PIECE - 1) / SINK_PIECE;
+    stream->sink.produce = produce_piece;
+    stream->sink.context = stream;
+    TRY(workers_run_ordered(stream->threads, pieces, sink_produce, deflate_buffer, sink_consume,
+                            &stream->sink));
+    stream->size = 0;
+    return NULL;
+}
+
+/* Collects bytes, or zeros if data is NULL, and compresses them once there are many. */
+static struct g2h_error *collect_bytes(struct sink_stream *stream, const uint8_t *data,
+                                       uint64_t size)
+{
+    for (uint64_t at = 0, part; at < size; at += part) {
+        const size_t space = stream->capacity - stream->size;
+        part = size - at < space ? size - at : space;
+        if (data)
+            memcpy(stream->bytes + stream->size, data + at, (size_t)part);
+        else
+            memset(stream->bytes + stream->size, 0, (size_t)part);
+        stream->size += (size_t)part;
+        if (stream->size == stream->capacity)
+            TRY(write_pieces(stream));
     }
-    return sink_write_all(&sink, tail, sizeof(tail));
+    return NULL;
+}
+
+/* Writes the head before the first bytes. */
+static struct g2h_error *begin_stream(struct sink_stream *stream)
+{
+    if (stream->has_begun)
+        return NULL;
+    stream->has_begun = true;
+    if (stream->sink.gzip) {
+        stream->bytes = malloc(stream->capacity);
+        TRY_MEMORY(stream->bytes);
+    }
+    return begin_member(&stream->sink);
+}
+
+struct g2h_error *sink_put(void *context, const void *data, size_t size, uint64_t zeros)
+{
+    struct sink_stream *stream = context;
+    const struct sink *sink = &stream->sink;
+    TRY(begin_stream(stream));
+    if (sink->gzip) {
+        TRY(collect_bytes(stream, data, size));
+        return collect_bytes(stream, NULL, zeros);
+    }
+    TRY(sink->is_sparse ? sink_error(sink, sparse_write(sink->fd, data, size))
+                        : sink_write_all(sink, data, size));
+    return write_zeros(sink, zeros);
+}
+
+struct g2h_error *sink_finish(struct sink_stream *stream)
+{
+    TRY(begin_stream(stream));
+    if (stream->size > 0)
+        TRY(write_pieces(stream));
+    return end_member(&stream->sink);
 }
 
 static struct g2h_error *produce_text(void *context, size_t task, unsigned worker,

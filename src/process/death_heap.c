@@ -8,8 +8,8 @@
 #include <go2heapsnapshot/process.h>
 
 #include "base/elf_format.h"
-#include "base/scope.h"
-#include "process/attach/copied.h"
+#include "base/error.h"
+#include "process/attach/copy.h"
 #include "process/attach/refuse.h"
 #include "process/spans.h"
 
@@ -31,17 +31,6 @@ static struct range usual_heap(uint16_t machine)
     default:
         return (struct range){0, 0};
     }
-}
-
-/* Opens a window to the memory of a running process. Returns 0 or an errno value. */
-static int open_window(uint64_t pid, struct process *ret)
-{
-    _cleanup_(attach_space_deinit) struct attach_space space = {0};
-    const int error = copied_open_window(pid, &space, ret);
-    if (error != 0)
-        return error;
-    copied_hand_over(&space, ret);
-    return mapped_parse_maps(ret->maps, &ret->files) ? 0 : ENOMEM;
 }
 
 /* Records where the runtime is, and the range of the heap by its first arena. */
@@ -72,7 +61,7 @@ struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct deat
     TRY(copied_check_machine(pid, &process.machine));
     ret->machine = process.machine;
     ret->range = usual_heap(process.machine);
-    const int number = open_window(pid, &process);
+    const int number = copied_open_live(pid, &process);
     if (number != 0)
         return attach_refuse(pid, number, true);
     process.pid = pid;

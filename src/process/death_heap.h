@@ -1,12 +1,12 @@
 /*
- * death_heap: where the Go heap of a process is, and the ranks of its parts (death_copy.h).
+ * death_heap: where the Go heap of a process is, and the ranks of its parts (death.h).
  *
  * The addresses of the runtime's tables are found while the process lives; its spans, at its end.
  */
 #ifndef PROCESS_DEATH_HEAP_H
 #define PROCESS_DEATH_HEAP_H
 
-#include "process/attach/death_copy.h"
+#include "process/attach/death.h"
 #include "process/runtime.h"
 
 struct death_heap {

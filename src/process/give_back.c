@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/bisect.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
-#include "process/heap_bits.h"
+#include "base/memory.h"
+#include "process/pointer_masks.h"
 
 /* The size of a huge page: the system does not take back part of one. */
 enum { BLOCK = 2 << 20 };

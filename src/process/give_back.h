@@ -8,8 +8,8 @@
 #ifndef PROCESS_GIVE_BACK_H
 #define PROCESS_GIVE_BACK_H
 
+#include "process/pointer_masks.h"
 #include "process/spans.h"
-#include "process/type_masks.h"
 
 struct release {
     const struct runtime *runtime;

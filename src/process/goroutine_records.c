@@ -1,12 +1,535 @@
-/* goroutine_records: the records of goroutines, their deferred functions and panics. */
+/* goroutine_records; see goroutine_records.h. */
+#include "process/goroutine_records.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/scope.h"
-#include "process/frames.h"
-#include "process/threads.h"
+#include "base/error.h"
+#include "base/memory.h"
 
-enum { WORD = 8, LONGEST_REASON = 64 };
+/* ==== the variables on a stack that are only live if something points to them ==== */
+
+enum { WORD = 8 };
+
+/*
+ * Offsets in runtime.stackObjectRecord, which has: an offset, from varp if negative, otherwise from
+ * argp; the size; the bytes up to the last pointer, negative if a GC program describes the
+ * pointers; the mask or program, as an offset from moduledata.rodata.
+ */
+enum { RECORD = 16, RECORD_SIZE = 4, RECORD_POINTERS = 8, RECORD_MASK = 12 };
+
+void stack_objects_init(struct stack_objects *objects, const struct runtime *runtime)
+{
+    *objects = (struct stack_objects){.runtime = runtime, .left = runtime->memory->bytes};
+}
+
+/* Frees the masks that were made for the objects of a stack. */
+static void free_masks(struct stack_objects *objects)
+{
+    for (size_t i = 0; i < objects->masks.count; i++)
+        free(objects->masks.data[i]);
+    objects->masks.count = 0;
+}
+
+void stack_objects_deinit(struct stack_objects *objects)
+{
+    free(objects->list.data);
+    free(objects->grey.data);
+    free(objects->words.data);
+    free_masks(objects);
+    free(objects->masks.data);
+}
+
+void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high)
+{
+    objects->list.count = objects->grey.count = objects->words.count = 0;
+    free_masks(objects);
+    objects->conservative = 0;
+    objects->is_incomplete = false;
+    objects->low = low;
+    objects->high = high;
+}
+
+/* Takes up to count from the budget of work. Returns how many there were. */
+static uint64_t take_work(struct stack_objects *objects, uint64_t count)
+{
+    const uint64_t taken = count < objects->left ? count : objects->left;
+    objects->left -= taken;
+    return taken;
+}
+
+/* ---- finding stack objects ---- */
+
+static int32_t stack_objects_number_at(const uint8_t *record, unsigned offset)
+{
+    return (int32_t)memory_number(record + offset, 4);
+}
+
+/* Finds the mask of a stack object at an address. If it is missing or invalid, the object has none,
+ * which is counted. Returns false if memory runs out. */
+static bool find_mask(struct stack_objects *objects, uint64_t address, bool is_program,
+                      struct stack_object *object)
+{
+    const struct runtime *runtime = objects->runtime;
+    const uint64_t bytes = (object->words + 7) / 8;
+    object->mask = NULL;
+    if (!is_program) {
+        object->mask = memory_at(runtime->memory, address, bytes);
+    } else if (take_work(objects, bytes) == bytes) {
+        uint8_t *mask = calloc((size_t)bytes + 1, 1);
+        if (!mask || !vector_push(&objects->masks, mask)) {
+            free(mask);
+            return false;
+        }
+        if (type_masks_run(runtime, address, object->words, mask))
+            object->mask = mask;
+    }
+    objects->conservative += object->mask == NULL;
+    return true;
+}
+
+/* Adds a stack object, a variable of a frame whose address is taken. If it cannot be on the stack,
+ * *ret_good is false. Returns false if memory runs out. */
+static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata,
+                                  const uint8_t *record, uint64_t varp, uint64_t argp,
+                                  bool *ret_good)
+{
+    const int32_t offset = stack_objects_number_at(record, 0),
+                  size = stack_objects_number_at(record, RECORD_SIZE),
+                  pointers = stack_objects_number_at(record, RECORD_POINTERS);
+    const int64_t bytes_with_pointers = pointers < 0 ? -(int64_t)pointers : pointers;
+    struct stack_object object = {.address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
+                                  .size = (uint64_t)size,
+                                  .words = (uint64_t)bytes_with_pointers / WORD};
+    if (size <= 0 || object.words > object.size / WORD || object.address % WORD != 0 ||
+        object.address < objects->low || object.address >= objects->high ||
+        object.size > objects->high - object.address) {
+        *ret_good = false;
+        return true;
+    }
+    const uint64_t mask = rodata + (uint32_t)stack_objects_number_at(record, RECORD_MASK);
+    return (object.words == 0 || find_mask(objects, mask, pointers < 0, &object)) &&
+           vector_push(&objects->list, object);
+}
+
+bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
+                       uint64_t varp, uint64_t argp, bool *ret_good)
+{
+    const struct memory *memory = objects->runtime->memory;
+    uint64_t count;
+    *ret_good =
+        memory_read(memory, table, WORD, &count) && count <= (objects->high - objects->low) / WORD;
+    const uint8_t *records = *ret_good ? memory_at(memory, table + WORD, count * RECORD) : NULL;
+    *ret_good = records && take_work(objects, count) == count;
+    for (uint64_t i = 0; *ret_good && i < count; i++)
+        if (!stack_objects_add_one(objects, rodata, records + i * RECORD, varp, argp, ret_good))
+            return false;
+    return true;
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+    const struct stack_object *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+void stack_objects_sort(struct stack_objects *objects)
+{
+    vector_sort(&objects->list, compare_objects);
+}
+
+/* ---- live stack objects ---- */
+
+/* An object that becomes live is scanned later (grey), as the collector does. */
+bool stack_objects_point(struct stack_objects *objects, uint64_t value)
+{
+    struct stack_object *list = objects->list.data;
+    size_t after;
+    if (value < objects->low || value >= objects->high)
+        return true;
+    BISECT(after, objects->list.count, list[after].address <= value);
+    if (after == 0 || value - list[after - 1].address >= list[after - 1].size ||
+        list[after - 1].is_live)
+        return true;
+    list[after - 1].is_live = true;
+    return vector_push(&objects->grey, (uint32_t)(after - 1));
+}
+
+/* Adds the pointer words of a live stack object, and makes the objects live that they point to.
+ * Returns false if memory runs out. */
+static bool scan_object(struct stack_objects *objects, struct stack_object object)
+{
+    const uint8_t *contents =
+        memory_at(objects->runtime->memory, object.address, object.words * WORD);
+    const uint64_t most = contents ? take_work(objects, object.words) : 0;
+    objects->is_incomplete |= most < object.words;
+    for (uint64_t i = 0; i < most; i++)
+        if ((!object.mask || (object.mask[i / 8] >> (i % 8) & 1) != 0) &&
+            !(vector_push(&objects->words, object.address + i * WORD) &&
+              stack_objects_point(objects, memory_number(contents + i * WORD, WORD))))
+            return false;
+    return true;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+bool stack_objects_find(struct stack_objects *objects)
+{
+    while (objects->grey.count > 0)
+        if (!scan_object(objects, objects->list.data[objects->grey.data[--objects->grey.count]]))
+            return false;
+    vector_sort(&objects->words, compare_words);
+    return true;
+}
+
+/* ==== the records of a goroutine's frames ==== */
+
+enum {
+    FUNCDATA_ARGS_POINTER_MAPS = 0,
+    FUNCDATA_LOCALS_POINTER_MAPS = 1,
+    FUNCDATA_STACK_OBJECTS = 2
+};
+
+/* Prepares for the frames of records; *ret goes to frames_deinit(). Errors: G2H_ERROR_MEMORY. */
+static struct g2h_error *frames_init(struct frames *ret, struct records *records)
+{
+    *ret = (struct frames){.records = records, .stack_left = records->runtime->memory->bytes};
+    stack_objects_init(&ret->objects, records->runtime);
+    ret->unwinder = calloc(1, sizeof(*ret->unwinder));
+    TRY_MEMORY(ret->unwinder);
+    unwinder_init(ret->unwinder, records->runtime);
+    return NULL;
+}
+
+static void frames_deinit(struct frames *frames)
+{
+    free(frames->unwinder);
+    free(frames->walked.data);
+    free(frames->words.data);
+    free(frames->listed.data);
+    stack_objects_deinit(&frames->objects);
+}
+
+/* ---- functions' tables about their frames ---- */
+
+/* Returns the address of a FUNCDATA table of a function, or 0 if the function has none. */
+static uint64_t frames_table_of(const struct unwind_function *function, unsigned funcdata)
+{
+    if (funcdata >= function->record.funcdata_count)
+        return 0;
+    const uint64_t offset = memory_number(function->record.funcdata + 4 * (size_t)funcdata, 4);
+    return offset == UINT32_MAX ? 0 : function->code.module->gofunc + offset;
+}
+
+/*
+ * Reads the row function->map of a table of live words (runtime.stackmap), which consists of the
+ * number of rows, the number of bits per row, and the rows. Returns false if the function has no
+ * such table; or if it has, but the row is not there, which is counted: any word may then be a
+ * pointer.
+ */
+static bool read_map(const struct frames *frames, const struct unwind_function *function,
+                     unsigned funcdata, struct live_words *ret)
+{
+    const struct memory *memory = frames->records->runtime->memory;
+    const uint64_t table = frames_table_of(function, funcdata);
+    uint64_t rows, words = 0, bytes;
+    *ret = (struct live_words){0};
+    if (table == 0)
+        return false;
+    if (memory_read(memory, table, 4, &rows) && memory_read(memory, table + 4, 4, &words) &&
+        rows <= INT32_MAX && words <= INT32_MAX) {
+        if (words == 0)
+            return true;
+        bytes = (words + 7) / 8;
+        if (function->map >= 0 && (uint64_t)function->map < rows)
+            ret->bits = memory_at(memory, table + 8 + bytes * (uint64_t)function->map, bytes);
+    }
+    if (ret->bits)
+        ret->count = words;
+    else
+        frames->records->account->frames_conservative++;
+    return ret->bits != NULL;
+}
+
+/* ---- words of a frame ---- */
+
+/* Adds the live words of a map that begins at an offset in a frame of size bytes. Returns false if
+ * memory runs out. */
+static bool add_live_words(struct frames *frames, const struct live_words *words, uint64_t offset,
+                           uint64_t size)
+{
+    for (uint64_t i = 0; i < words->count && offset + i * WORD < size; i++)
+        if ((words->bits[i / 8] >> (i % 8) & 1) != 0 &&
+            !vector_push(&frames->words, offset + i * WORD))
+            return false;
+    return true;
+}
+
+/* Adds all words in [from, end) of a frame of size bytes. Returns false if memory runs out. */
+static bool add_all_words(struct frames *frames, uint64_t from, uint64_t end, uint64_t size)
+{
+    for (uint64_t i = from; i < end && i < size; i += WORD)
+        if (!vector_push(&frames->words, i))
+            return false;
+    return true;
+}
+
+/* Adds the live local variables of a frame, which end at varp; without a map, all its words.
+ * Returns false if memory runs out. */
+static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
+{
+    const uint64_t varp = frame->varp - frame->sp;
+    struct live_words words;
+    if (varp <= frames->unwinder->pushed) /* before the function makes its frame: no locals yet */
+        return true;
+    bool has_map = read_map(frames, frame->function, FUNCDATA_LOCALS_POINTER_MAPS, &words);
+    if (has_map && words.count * WORD > varp) { /* it is of another frame */
+        frames->records->account->frames_conservative++;
+        has_map = false;
+    }
+    return has_map ? add_live_words(frames, &words, varp - words.count * WORD, varp)
+                   : add_all_words(frames, frames->child.arglen, varp, frame->fp - frame->sp);
+}
+
+/* Adds the callee's arguments, which are in this frame: the live ones or, if the callee has no map
+ * of them, all. Returns false if memory runs out. */
+static bool add_arguments(struct frames *frames, const struct unwind_frame *frame)
+{
+    const struct frame_child *child = &frames->child;
+    return child->args.bits || child->args.count > 0
+               ? add_live_words(frames, &child->args, child->argoff, frame->fp - frame->sp)
+               : add_all_words(frames, child->argoff, child->argoff + child->arglen,
+                               frame->fp - frame->sp);
+}
+
+/* Adds the words of a frame that may be pointers. A goroutine that was stopped at an arbitrary
+ * instruction has no map there, so all its words count. Returns false if memory runs out. */
+static bool frames_add_words(struct frames *frames, const struct unwind_frame *frame)
+{
+    if (frame->is_conservative)
+        return add_all_words(frames, 0, frame->varp - frame->sp, frame->fp - frame->sp);
+    return add_arguments(frames, frame) && add_locals(frames, frame);
+}
+
+/* Makes a frame the callee of the next frame of the walk. */
+static void become_child(struct frames *frames, const struct unwind_frame *frame)
+{
+    struct frame_child *child = &frames->child;
+    const int32_t args = frame->function->record.args;
+    child->argoff = frame->argp - frame->fp;
+    child->arglen = args > 0 ? (uint64_t)args : 0;
+    if (read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &child->args) &&
+        !child->args.bits)
+        child->arglen = 0; /* no argument is a pointer */
+}
+
+/* ---- walking ---- */
+
+/* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
+ * objects cannot be distinguished from stale data; a dead frame has none. If the frame's stack
+ * objects are not known, all its words may be pointers; those from first_word on are of this frame.
+ * Returns false if memory runs out. */
+static bool frames_add_stack_objects(struct frames *frames, const struct unwind_frame *frame,
+                                     size_t first_word)
+{
+    const uint64_t table = frames_table_of(frame->function, FUNCDATA_STACK_OBJECTS);
+    bool is_good = true;
+    if (table != 0 && !frame->is_conservative && frame->continpc != 0 &&
+        !stack_objects_add(&frames->objects, frame->function->code.module->rodata, table,
+                           frame->varp, frame->argp, &is_good))
+        return false;
+    if (is_good)
+        return true;
+    frames->records->account->frames_conservative++;
+    frames->words.count = first_word;
+    return add_all_words(frames, 0, frame->varp - frame->sp, frame->fp - frame->sp);
+}
+
+/* Leaves out a frame whose bytes are missing. Its caller becomes the caller of the frame before it,
+ * but has none of that frame's arguments. */
+static void frames_leave_out(struct frames *frames)
+{
+    frames->child.args = (struct live_words){0};
+    frames->child.arglen = 0;
+    frames->is_incomplete = true;
+}
+
+/* Records a frame of the walk, with its words and stack objects. */
+static struct g2h_error *walk_over(struct frames *frames, const struct unwind_frame *frame)
+{
+    const struct runtime *runtime = frames->records->runtime;
+    struct frame_walked walked = {.sp = frame->sp,
+                                  .fp = frame->fp,
+                                  .pc = frame->pc,
+                                  .continpc = frame->continpc,
+                                  .module = frame->function->code.module,
+                                  .function = (uint32_t)frame->function->code.index};
+    const size_t first_word = frames->words.count;
+    const uint64_t size = frame->fp - frame->sp;
+    if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left) {
+        frames_leave_out(frames);
+        return NULL;
+    }
+    frames->stack_left -= size;
+    TRY_MEMORY(frames_add_words(frames, frame) &&
+               frames_add_stack_objects(frames, frame, first_word));
+    walked.words = (uint32_t)(frames->words.count - first_word);
+    TRY_MEMORY(vector_push(&frames->walked, walked));
+    become_child(frames, frame);
+    return NULL;
+}
+
+/*
+ * Walks the frames of the goroutine at address g, beginning at *start.
+ *
+ * Walks a goroutine's stack from its innermost frame outwards, and collects frames, words and stack
+ * objects.
+ */
+static struct g2h_error *frames_walk(struct frames *frames, uint64_t g,
+                                     const struct unwind_start *start)
+{
+    struct runtime *runtime = frames->records->runtime;
+    struct unwinder *unwinder = frames->unwinder;
+    const uint64_t low = runtime_field(runtime, g, LAYOUT_G_STACK_LO),
+                   high = runtime_field(runtime, g, LAYOUT_G_STACK_HI);
+    frames->child = (struct frame_child){0};
+    frames->walked.count = frames->words.count = 0;
+    frames->is_incomplete = false;
+    stack_objects_begin(&frames->objects, low, high > low ? high : low);
+    for (bool more = unwind_first(unwinder, low, high, start); more; more = unwind_next(unwinder))
+        TRY(walk_over(frames, &unwinder->frame));
+    stack_objects_sort(&frames->objects);
+    frames->is_incomplete |= !unwinder->is_complete;
+    return NULL;
+}
+
+/* Notes that something other than a frame of that goroutine points to an address: a register or a
+ * deferred function. Returns false if memory runs out. */
+static bool frames_point(struct frames *frames, uint64_t address)
+{
+    return stack_objects_point(&frames->objects, address);
+}
+
+/* ---- records ---- */
+
+/* Returns the bytes of a frame. */
+static const uint8_t *contents_of(const struct frames *frames, const struct frame_walked *walked)
+{
+    return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
+}
+
+/* Marks the stack objects that those words of the frames point to that the dumper would list.
+ * Returns false if memory runs out. */
+static bool point_from_all(struct frames *frames)
+{
+    const uint64_t *word = frames->words.data;
+    if (frames->objects.list.count == 0)
+        return true;
+    for (size_t i = 0; i < frames->walked.count; i++) {
+        const struct frame_walked *walked = &frames->walked.data[i];
+        const uint8_t *contents = contents_of(frames, walked);
+        for (const uint64_t *end = word + walked->words; word < end; word++)
+            if (*word + WORD <= walked->fp - walked->sp &&
+                !frames_point(frames, memory_number(contents + *word, WORD)))
+                return false;
+    }
+    return true;
+}
+
+/* Records which words of a frame are listed. Returns false if memory runs out. */
+static bool frames_list_words(struct frames *frames, const struct frame_walked *walked,
+                              const uint64_t *words)
+{
+    const size_t count = (size_t)((walked->fp - walked->sp) / WORD);
+    frames->listed.count = 0;
+    if (!vector_grow(&frames->listed, count + 1))
+        return false;
+    memset(frames->listed.data, 0, count + 1);
+    for (size_t i = 0; i < walked->words; i++)
+        if (words[i] / WORD < count)
+            frames->listed.data[words[i] / WORD] = 1;
+    return true;
+}
+
+/* Writes the words of stack objects in a frame that are not listed yet; *next is the index of the
+ * first word that is not before the frame. Returns false if memory runs out. */
+static bool put_object_words(struct frames *frames, const struct frame_walked *walked,
+                             const uint64_t *listed, size_t *next)
+{
+    const uint64_t *words = frames->objects.words.data;
+    const size_t count = frames->objects.words.count;
+    for (; *next < count && words[*next] < walked->sp; ++*next) {
+    }
+    if (*next == count || words[*next] >= walked->fp)
+        return true;
+    if (!frames_list_words(frames, walked, listed))
+        return false;
+    for (; *next < count && words[*next] < walked->fp; ++*next) {
+        const uint64_t offset = words[*next] - walked->sp;
+        if (offset + WORD > walked->fp - walked->sp || frames->listed.data[offset / WORD])
+            continue;
+        frames->listed.data[offset / WORD] = 1;
+        frames->records->account->stack_words++;
+        if (!put_field(&frames->records->buffer, offset))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the record of frame number depth without the words of stack objects; words are those of
+ * the frame. Returns false if memory runs out. */
+static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words)
+{
+    const struct frame_walked *walked = &frames->walked.data[depth];
+    const struct runtime_code code = {walked->module, walked->function};
+    struct worker_buffer *buffer = &frames->records->buffer;
+    const struct g2h_bytes contents = {contents_of(frames, walked), walked->fp - walked->sp},
+                           unknown = {(const uint8_t *)"unknown function", 16},
+                           name = runtime_function_name(code);
+    const uint64_t child = depth > 0 ? walked[-1].sp : 0;
+    bool good = PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, child) &&
+                put_bytes(buffer, contents) &&
+                PUT(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
+                records_put_name(frames->records, name.size > 0 ? name : unknown);
+    for (size_t i = 0; good && i < walked->words; i++)
+        good = put_field(buffer, words[i]);
+    frames->records->account->frames++;
+    return good;
+}
+
+/*
+ * Adds the records of the frames of the last frames_walk(); writes the buffer periodically, because
+ * the stack may be large.
+ *
+ * Pointers in frames make stack objects live, so these are found after all frames are known.
+ */
+static struct g2h_error *frames_put(struct frames *frames)
+{
+    struct records *records = frames->records;
+    const uint64_t *words = frames->words.data;
+    size_t next = 0;
+    TRY_MEMORY(point_from_all(frames) && stack_objects_find(&frames->objects));
+    records->account->frames_conservative += frames->objects.conservative;
+    records->account->stacks_incomplete += frames->is_incomplete || frames->objects.is_incomplete;
+    for (size_t i = 0; i < frames->walked.count; i++) {
+        const struct frame_walked *walked = &frames->walked.data[i];
+        TRY_MEMORY(put_frame(frames, i, words) && put_object_words(frames, walked, words, &next) &&
+                   put_number(&records->buffer, 0));
+        if (walked->words > 0) /* the list has no memory while it is empty */
+            words += walked->words;
+        if (records->buffer.size >= RECORDS_FLUSHED_AT)
+            TRY(records_flush(records));
+    }
+    return NULL;
+}
+
+/* ==== goroutines, their deferred functions and panics ==== */
+
+enum { LONGEST_REASON = 64 };
 
 /* Values of atomicstatus: goroutines that get no record, one that runs, and one whose stack is
  * being moved. */

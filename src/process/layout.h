@@ -11,6 +11,8 @@
 
 #include "exe/exe.h"
 
+/* ==== the fields, and the layout of a release ==== */
+
 /*
  * All fields: the name here, then the structure and the field as named in DWARF. A "|" separates
  * alternatives: names of other releases, or paths through a structure that the field became part
@@ -28,6 +30,10 @@
     X(MSTATS_BUCKHASH_SYS, "runtime.mstats", "buckhash_sys") \
     X(MSTATS_GC_MISC_SYS, "runtime.mstats", "gcMiscSys") \
     X(MSTATS_OTHER_SYS, "runtime.mstats", "other_sys") \
+    X(GC_PERCENT, "runtime.gcControllerState", "gcPercent") \
+    X(GC_MEMORY_LIMIT, "runtime.gcControllerState", "memoryLimit") \
+    X(GC_PERCENT_HEAP_GOAL, "runtime.gcControllerState", "gcPercentHeapGoal") \
+    X(GC_HEAP_MARKED, "runtime.gcControllerState", "heapMarked") \
     X(HEAP_STATS, "runtime.heapStatsDelta", "") \
     X(HEAP_STATS_COMMITTED, "runtime.heapStatsDelta", "committed") \
     X(HEAP_STATS_RELEASED, "runtime.heapStatsDelta", "released") \
@@ -149,7 +155,9 @@
     X(TYPE_STR, "internal/abi.Type|runtime._type", "Str|str")
 
 #define LAYOUT_FIELD(name, structure, field) LAYOUT_##name,
+
 enum layout_field { LAYOUT_FIELDS_OF(LAYOUT_FIELD) LAYOUT_FIELDS };
+
 #undef LAYOUT_FIELD
 
 /* The offset of a field in its structure and its size, which is 0 if the release has no such field.
@@ -164,6 +172,7 @@ struct layout {
 
 /* Return the structure and the field of a layout_field, as LAYOUT_FIELDS_OF() has them. */
 const char *layout_structure(enum layout_field field);
+
 const char *layout_field(enum layout_field field);
 
 /*
@@ -182,5 +191,48 @@ bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machin
  */
 struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
                                   bool *ret_found);
+
+/* ==== the table of releases ====
+ *
+ * The offsets of the fields of layout.h in releases of Go, for layout.c. The lists are in
+ * layout_table.c, which tools/layouts generates.
+ *
+ * Most fields have the same offset as in the previous release, and as on amd64; so these are lists
+ * of changes.
+ */
+
+/* The offset and size of a field from a release on, up to the next change of the field. */
+struct layout_change {
+    uint16_t field;
+    uint8_t minor;    /* the N of go1.N */
+    uint16_t machine; /* EM_…; 0: on all of them */
+    struct layout_member member;
+};
+
+/* The offset and size of a field in one release, if that was built with an experiment
+ * (GOEXPERIMENT). */
+struct layout_experiment {
+    uint16_t field;
+    uint8_t minor;
+    const char *name;
+    struct layout_member member;
+};
+
+/* The changes of a field on all machines come before its changes on one machine; both are ascending
+ * by release. */
+extern const struct layout_change layout_changes[];
+
+extern const size_t layout_change_count;
+
+extern const struct layout_experiment layout_experiments[];
+
+extern const size_t layout_experiment_count;
+
+/* The machines, and the oldest and newest release. The lists have each release on each machine. */
+extern const uint16_t layout_machines[];
+
+extern const size_t layout_machine_count;
+
+extern const uint8_t layout_oldest, layout_newest;
 
 #endif

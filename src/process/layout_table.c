@@ -1,8 +1,8 @@
 /*
- * layout_table; see layout_table.h. Made by tools/layouts from the DWARF of programs: do not edit.
+ * layout_table; see layout.h. Made by tools/layouts from the DWARF of programs: do not edit.
  * Go 1.20 is not measured: tools/layouts has its differences from 1.19.
  */
-#include "process/layout_table.h"
+#include "process/layout.h"
 
 #include "base/elf_format.h"
 
@@ -44,6 +44,12 @@ const struct layout_change layout_changes[] = {
     {LAYOUT_MSTATS_GC_MISC_SYS, 25, 0, {3552, 8}},
     {LAYOUT_MSTATS_OTHER_SYS, 19, 0, {3584, 8}},
     {LAYOUT_MSTATS_OTHER_SYS, 25, 0, {3560, 8}},
+    {LAYOUT_GC_PERCENT, 19, 0, {0, 4}},
+    {LAYOUT_GC_MEMORY_LIMIT, 19, 0, {8, 8}},
+    {LAYOUT_GC_PERCENT_HEAP_GOAL, 19, 0, {104, 8}},
+    {LAYOUT_GC_PERCENT_HEAP_GOAL, 21, 0, {72, 8}},
+    {LAYOUT_GC_HEAP_MARKED, 19, 0, {184, 8}},
+    {LAYOUT_GC_HEAP_MARKED, 21, 0, {152, 8}},
     {LAYOUT_HEAP_STATS, 19, 0, {1176, 1176}},
     {LAYOUT_HEAP_STATS, 25, 0, {1168, 1168}},
     {LAYOUT_HEAP_STATS_COMMITTED, 19, 0, {0, 8}},

@@ -1,5 +1,425 @@
-/*
- * read: makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h.
+/* read; see read.h. */
+#include "process/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/elf_format.h"
+#include "base/error.h"
+#include "base/port.h"
+#include "base/process_root.h"
+#include "base/text.h"
+#include "base/workers.h"
+#include "exe/exe.h"
+#include "input/input.h"
+#include "input/magic.h"
+#include "process/attach/attach.h"
+#include "process/attach/available.h"
+#include "process/attach/procfs.h"
+#include "process/loaded.h"
+#include "process/process_memory.h"
+#include "process/records.h"
+#include "process/runtime.h"
+
+/* ==== ELF core files ==== */
+
+/* If a core has more segments than its header can count, the first section has their number. */
+enum { NUMBER_ELSEWHERE = 0xffff };
+
+/* Offsets in elf_prstatus on 64-bit machines: the thread's id and its registers. The registers are
+ * followed by a word that is set if there are other registers. */
+enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
+
+struct core_reading {
+    const struct g2h_input *input;
+    struct process *process;
+    struct core_account *account;
+    struct g2h_bytes files; /* NT_FILE */
+    uint64_t left;          /* bytes that segments may still have: no two share bytes of the file */
+};
+
+/* Returns size bytes at an offset of the file, or NULL if the file does not have them. */
+static const uint8_t *core_bytes_at(const struct core_reading *reading, uint64_t offset,
+                                    uint64_t size)
+{
+    const struct g2h_input *input = reading->input;
+    return offset <= input->size && size <= input->size - offset ? input->data + offset : NULL;
+}
+
+static uint64_t core_word_at(const uint8_t *bytes)
+{
+    return memory_number(bytes, 8);
+}
+
+static uint32_t core_number_at(const uint8_t *bytes)
+{
+    return (uint32_t)memory_number(bytes, 4);
+}
+
+/* ---- notes ---- */
+
+/* Adds a thread with its registers from its note (NT_PRSTATUS). */
+static struct g2h_error *take_thread(struct core_reading *reading, struct g2h_bytes note)
+{
+    struct process_thread thread = {0};
+    if (note.size < PRSTATUS_REGISTERS + 8)
+        return NULL;
+    const uint64_t words = (note.size - PRSTATUS_REGISTERS) / 8 - 1;
+    thread.id = core_number_at(note.data + PRSTATUS_ID);
+    thread.count = words < PROCESS_MOST_REGISTERS ? (unsigned)words : PROCESS_MOST_REGISTERS;
+    for (unsigned i = 0; i < thread.count; i++)
+        thread.registers[i] = core_word_at(note.data + PRSTATUS_REGISTERS + 8 * (size_t)i);
+    TRY_MEMORY(vector_push(&reading->process->threads, thread));
+    return NULL;
+}
+
+/* Finds the address of the program's entry point, by which its load address is known, in the
+ * auxiliary vector. */
+static void take_auxv(struct core_reading *reading, struct g2h_bytes note)
+{
+    for (uint64_t i = 0; i + 16 <= note.size; i += 16)
+        if (core_word_at(note.data + i) == AT_ENTRY)
+            reading->process->entry = core_word_at(note.data + i + 8);
+}
+
+/* Reads a note of one of the known types, and ignores others. */
+static struct g2h_error *take_note(struct core_reading *reading, uint32_t type,
+                                   struct g2h_bytes note)
+{
+    if (type == NT_PRSTATUS)
+        return take_thread(reading, note);
+    if (type == NT_AUXV)
+        take_auxv(reading, note);
+    if (type == NT_FILE)
+        reading->files = note;
+    return NULL;
+}
+
+/* Returns the size of a name or of a note's contents with its padding: both begin at multiples of
+ * 4. */
+static uint64_t padded(uint64_t size)
+{
+    return (size + 3) & ~(uint64_t)3;
+}
+
+/* Reads the notes of a segment, as far as they are in the file. */
+static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offset, uint64_t size)
+{
+    const uint64_t end = offset + size;
+    const uint8_t *header;
+    while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
+           (header = core_bytes_at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
+        const uint64_t name = padded(core_number_at(header)), count = core_number_at(header + 4);
+        offset += sizeof(Elf64_Nhdr) + name;
+        const uint8_t *data =
+            offset <= end && count <= end - offset ? core_bytes_at(reading, offset, count) : NULL;
+        if (!data)
+            return NULL;
+        TRY(take_note(reading, core_number_at(header + 8), (struct g2h_bytes){data, count}));
+        offset += padded(count);
+    }
+    return NULL;
+}
+
+/* Finds the files that were mapped, and the one that contains the program's entry point. */
+static struct g2h_error *find_files(const struct core_reading *reading)
+{
+    struct process *process = reading->process;
+    TRY_MEMORY(mapped_parse_note(reading->files, &process->files));
+    const struct mapped_file *file =
+        process->entry != 0 ? mapped_at(&process->files, process->entry) : NULL;
+    if (!file)
+        return NULL;
+    process->executable = strndup((const char *)file->path.data, (size_t)file->path.size);
+    TRY_MEMORY(process->executable);
+    return NULL;
+}
+
+/* ---- segments ---- */
+
+/* Counts bytes that the core should have but does not: it is cut. The sum saturates. */
+static void add_missing(struct core_account *account, uint64_t bytes)
+{
+    const uint64_t most = UINT64_MAX - account->missing;
+    account->missing += bytes < most ? bytes : most;
+}
+
+/* Reads a segment of the core: its notes, or its memory. */
+static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
+{
+    const uint32_t type = core_number_at(header);
+    const uint64_t offset = core_word_at(header + 8), address = core_word_at(header + 16),
+                   promised = core_word_at(header + 32), file = reading->input->size;
+    const uint64_t behind = offset < file ? file - offset : 0;
+    const uint64_t in_file = promised < behind ? promised : behind;
+    const uint64_t there = in_file < reading->left ? in_file : reading->left;
+    if (type != PT_NOTE && type != PT_LOAD)
+        return NULL;
+    reading->left -= there;
+    if (type == PT_NOTE)
+        return read_notes(reading, offset, there);
+    reading->account->segments++;
+    add_missing(reading->account, promised - in_file);
+    if (offset <= UINT64_MAX - promised && offset + promised > reading->account->size)
+        reading->account->size = offset + promised;
+    TRY_MEMORY(memory_add(&reading->process->memory, address, there,
+                          there > 0 ? reading->input->data + offset : NULL));
+    return NULL;
+}
+
+/* Returns the number of segments. */
+static uint64_t count_segments(const struct core_reading *reading)
+{
+    const uint8_t *header = reading->input->data;
+    const uint16_t count = (uint16_t)(header[56] | header[57] << 8);
+    if (count != NUMBER_ELSEWHERE)
+        return count;
+    const uint8_t *section = core_bytes_at(reading, core_word_at(header + 40), sizeof(Elf64_Shdr));
+    return section ? core_number_at(section + 44) : count;
+}
+
+/* Finds the pages that the process has never touched: they are holes of the core that the kernel
+ * writes (core(5)). Returns false if memory runs out. */
+static bool find_untouched(struct core_reading *reading)
+{
+    struct memory *memory = &reading->process->memory;
+    bool good = true;
+    for (size_t i = 0; i < memory->ranges.count; i++) {
+        const struct memory_range range = memory->ranges.data[i];
+        const uint64_t begin = (uint64_t)(range.data - reading->input->data),
+                       end = begin + range.size;
+        struct range hole;
+        for (uint64_t at = begin; ranges_next(input_holes(reading->input), at, end, &hole) && good;
+             at = hole.end)
+            good = ranges_add(&memory->untouched, range.address + (hole.begin - begin),
+                              range.address + (hole.end - begin));
+    }
+    return good;
+}
+
+/* Reads all segments, sorts the memory, and finds which files were mapped. */
+static struct g2h_error *read_segments(struct core_reading *reading)
+{
+    const struct g2h_input *input = reading->input;
+    const uint64_t first = core_word_at(input->data + 32), count = count_segments(reading);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *header =
+            core_bytes_at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+        if (!header)
+            break;
+        TRY(take_segment(reading, header));
+    }
+    memory_sort(&reading->process->memory);
+    TRY_MEMORY(find_untouched(reading));
+    return find_files(reading);
+}
+
+/* A core that is cut in the middle is read as far as it goes; the account says what is missing. */
+struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
+                            struct core_account *ret_account)
+{
+    struct core_reading reading = {
+        .input = input, .process = ret, .account = ret_account, .left = input->size};
+    const uint8_t *header = input->data;
+    *ret = (struct process){.name = input->name};
+    *ret_account = (struct core_account){0};
+    if (input->size < sizeof(Elf64_Ehdr) || memcmp(header, ELFMAG, SELFMAG) != 0)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: a core file of this kind is not read: ELF cores of 64-bit "
+                            "little-endian machines are",
+                            input->name);
+    const char *bits = header[EI_CLASS] == ELFCLASS64 ? "64" : "32";
+    const char *order = header[EI_DATA] == ELFDATA2MSB ? "big" : "little";
+    if (header[EI_CLASS] != ELFCLASS64 || header[EI_DATA] != ELFDATA2LSB)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: is the core of a %s-bit %s-endian process: only 64-bit "
+                            "little-endian ones are read",
+                            input->name, bits, order);
+    ret->machine = (uint16_t)(header[18] | header[19] << 8);
+    TRY(read_segments(&reading));
+    if (ret->memory.ranges.count == 0)
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: this core file has no memory in it%s",
+                            input->name, ret_account->missing > 0 ? ": it is cut" : "");
+    return NULL;
+}
+
+/* ==== which of the Go files mapped by a process share the runtime that is read ====
+ *
+ * The files with Go code that a process has mapped; see
+ * include/go2heapsnapshot/process.h.
+ */
+
+/* A process has a few hundred libraries, and at most this many mappings, unless vm.max_map_count is
+ * raised; a forged core may name any number of files. */
+enum { MOST_FILES = 1 << 16 };
+
+static const char deleted[] = " (deleted)";
+
+/* Returns whether the kernel says that a mapped file has been removed or replaced. */
+static bool is_deleted(struct g2h_bytes path)
+{
+    const size_t size = sizeof(deleted) - 1;
+    return path.size > size && memcmp(path.data + path.size - size, deleted, size) == 0;
+}
+
+/* Makes the path by which a file of a live process, or of a core if pid is 0, can be opened now. A
+ * file that has been removed or replaced can only be opened by its mapping. Returns NULL if memory
+ * runs out. */
+static char *file_of(uint64_t pid, const struct mapped_file *file)
+{
+    char process[32], *path = NULL;
+    if (pid == 0)
+        return strndup((const char *)file->path.data, (size_t)file->path.size);
+    snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)procfs_living_thread(pid));
+    if (!is_deleted(file->path))
+        return process_root_path(process, file->path);
+    const int size =
+        asprintf(&path, "%s/map_files/%llx-%llx", process, (unsigned long long)file->address,
+                 (unsigned long long)(file->address + file->size));
+    return size < 0 ? NULL : path;
+}
+
+static int modules_compare_paths(const void *a, const void *b)
+{
+    const struct mapped_file *one = a, *other = b;
+    const uint64_t size = one->path.size < other->path.size ? one->path.size : other->path.size;
+    const int order = memcmp(one->path.data, other->path.data, (size_t)size);
+    return order != 0 ? order : (one->path.size > size) - (other->path.size > size);
+}
+
+/* Adds a module; *opened is the path by which it can be opened, which it takes over. */
+static struct g2h_error *modules_add(struct g2h_modules *modules, const struct mapped_file *file,
+                                     char **opened)
+{
+    struct g2h_module *list =
+        reallocarray(modules->list, modules->count + 1, sizeof(*modules->list));
+    TRY_MEMORY(list);
+    modules->list = list;
+    struct g2h_module *module = &list[modules->count++];
+    *module =
+        (struct g2h_module){.path = strndup((const char *)file->path.data, (size_t)file->path.size),
+                            .file = take_pointer(*opened)};
+    TRY_MEMORY(module->path);
+    return NULL;
+}
+
+/* Examines each file that is mapped from its start on, as programs and libraries are. */
+static struct g2h_error *modules_find(uint64_t pid, struct mapped_files *files,
+                                      struct g2h_modules *ret)
+{
+    unsigned looked_at = 0;
+    size_t last = SIZE_MAX;
+    vector_sort(files, modules_compare_paths);
+    for (size_t i = 0; i < files->count; i++) {
+        const struct mapped_file *file = &files->data[i];
+        _cleanup_free_ char *path = NULL;
+        if (file->offset != 0 ||
+            (last != SIZE_MAX && bytes_same(files->data[last].path, file->path)))
+            continue;
+        last = i;
+        if (looked_at == MOST_FILES) {
+            ret->left_out++;
+            continue;
+        }
+        looked_at++;
+        path = file_of(pid, file);
+        TRY_MEMORY(path);
+        if (exe_is_go(path))
+            TRY(modules_add(ret, file, &path));
+    }
+    return NULL;
+}
+
+static void files_deinit(struct mapped_files *files)
+{
+    free(files->data);
+}
+
+struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
+{
+    _cleanup_(text_deinit) struct text maps = {0};
+    _cleanup_(files_deinit) struct mapped_files files = {0};
+    *ret = (struct g2h_modules){0};
+    if (procfs_read_of(pid, "maps", &maps) != 0)
+        return NULL;
+    TRY_MEMORY(mapped_parse_maps(maps.data, &files));
+    return modules_find(pid, &files, ret);
+}
+
+struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modules *ret)
+{
+    _cleanup_(process_deinit) struct process process = {0};
+    struct core_account account;
+    *ret = (struct g2h_modules){0};
+    TRY(core_read(core, &process, &account));
+    return modules_find(0, &process.files, ret);
+}
+
+void g2h_modules_deinit(struct g2h_modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        free(modules->list[i].path);
+        free(modules->list[i].file);
+    }
+    free(modules->list);
+    *modules = (struct g2h_modules){0};
+}
+
+/* ---- which of them are read ---- */
+
+/* Marks the module whose file is mapped at an address, and returns it, or NULL if it is not among
+ * the modules. */
+static struct g2h_module *modules_mark(const struct runtime *runtime, uint64_t address,
+                                       struct g2h_modules *modules)
+{
+    const struct mapped_file *file = mapped_at(&runtime->process->files, address);
+    for (size_t i = 0; file && i < modules->count; i++)
+        if (bytes_are(file->path, modules->list[i].path)) {
+            modules->list[i].is_read = true;
+            return &modules->list[i];
+        }
+    return NULL;
+}
+
+/* Opens the file of a plugin whose moduledata is at an address. If that fails, the plugin's
+ * functions stay unknown. */
+static struct g2h_error *add_plugin(struct runtime *runtime, struct process *process,
+                                    uint64_t address, const struct g2h_module *module)
+{
+    struct g2h_exe *exe;
+    struct g2h_error *error = g2h_exe_open(module->file, &exe);
+    if (!error)
+        return runtime_add_module(runtime, process, address, exe);
+    if (error->code == G2H_ERROR_MEMORY)
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* Sets is_read of each module that belongs to a runtime, and adds those other than the program to
+ * it. Error: G2H_ERROR_MEMORY. */
+static struct g2h_error *modules_read(struct runtime *runtime, struct process *process,
+                                      struct g2h_modules *modules)
+{
+    enum { MOST = 1000 }; /* they may be linked in a cycle */
+    struct runtime_segments segments;
+    uint64_t address = 0;
+    modules_mark(runtime, runtime->text, modules);
+    for (int i = 0; i < MOST && runtime_next_module(runtime, &address, &segments); i++) {
+        struct g2h_module *module = modules_mark(runtime, segments.data, modules);
+        if (!module || segments.is_refused)
+            continue;
+        module->is_plugin = true;
+        TRY(add_plugin(runtime, process, address, module));
+    }
+    return NULL;
+}
+
+/* ==== a dump of a process ====
+ *
+ * Makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h.
  *
  *   read                calls all of these
  *   core                the memory and threads of a process from a core file
@@ -13,36 +433,33 @@
  *                       which slots are objects, what is attached to them, which words are pointers
  *   threads, unwind, frames, stack_objects, goroutine_records
  *                       stacks
+ *   age_looks, ages_read, ages_watch
+ *                       since which collection each object lives
  *   counters, resident, limit
  *                       the runtime's numbers of its memory; RSS and its parts; its limit
  *   death_heap          which parts of the heap are copied first when a process dies
  *   process_types, object_records, profile_records, record_buffer, records
  *                       the dump, as WriteHeapDump would have written it
  *   give_back           gives the copy's memory back while the dump is written
+ *   estimate            how much a live process has, before it is stopped
  */
-#include <go2heapsnapshot/process.h>
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/scope.h"
-#include "base/workers.h"
-#include "input/input.h"
-#include "input/magic.h"
-#include "process/attach/attach.h"
-#include "process/core.h"
-#include "process/loaded.h"
-#include "process/modules.h"
-#include "process/read.h"
-#include "process/attach/procfs.h"
-#include "process/records.h"
-#include "process/resident.h"
 
 /* Writes the dump to a temporary file: for input_spooled(). */
 static struct g2h_error *write_records(void *context, int fd)
 {
     struct records *records = context;
     records->fd = fd;
+    return records_write(records);
+}
+
+/* Writes the dump to the stream of the options, or else to a temporary file. */
+static struct g2h_error *make_dump(const struct stat *source, struct records *records,
+                                   struct g2h_input **ret)
+{
+    const char *name = records->runtime->process->name;
+    if (!records->stream)
+        return input_spooled(name, source, write_records, records, ret);
+    TRY(input_without_bytes(name, source, ret));
     return records_write(records);
 }
 
@@ -95,9 +512,9 @@ static struct g2h_error *read_process(const struct read_source *source, struct g
     if (account->memory_bytes == 0)
         account->memory_bytes = process->memory.bytes;
     struct counters counters;
-    struct resident_spans spans;
+    _cleanup_(resident_spans_deinit) struct resident_spans spans = {0};
     counters_read(&runtime, &counters);
-    resident_find_spans(&runtime, &spans);
+    TRY_MEMORY(resident_find_spans(&runtime, &spans));
     struct records records = {.runtime = &runtime,
                               .counters = &counters,
                               .spans = &spans,
@@ -106,10 +523,15 @@ static struct g2h_error *read_process(const struct read_source *source, struct g
                                   options->threads > 0 ? options->threads : workers_available(),
                               .progress = options->progress,
                               .account = account,
-                              .ending = source->ending};
-    struct g2h_input *dump;
-    TRY(input_spooled(process->name, source->file, write_records, &records, &dump));
-    struct g2h_error *error = runtime_explain(process, process_read_check(&records));
+                              .ending = source->ending,
+                              .ages = options->ages,
+                              .largest_array = options->largest_array,
+                              .stream = options->stream,
+                              .stream_context = options->stream_context};
+    struct g2h_input *dump = NULL;
+    struct g2h_error *error = make_dump(source->file, &records, &dump);
+    if (!error)
+        error = runtime_explain(process, process_read_check(&records));
     if (error)
         g2h_input_close(dump);
     else
@@ -133,6 +555,15 @@ struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
     return NULL;
 }
 
+/* Appends "3.00 MB of 10.0 MB are missing". */
+static void append_missing(struct text *text, uint64_t missing, uint64_t size, const char *more)
+{
+    text_append_bytes(text, missing);
+    text_printf(text, "%s of ", more);
+    text_append_bytes(text, size);
+    text_append_string(text, " are missing");
+}
+
 /* Adds to an error that the core is truncated, which may be the reason for it. Takes over the
  * error. */
 static struct g2h_error *process_read_explain(struct g2h_error *error,
@@ -140,11 +571,12 @@ static struct g2h_error *process_read_explain(struct g2h_error *error,
 {
     if (!error || account->missing == 0 || error->code == G2H_ERROR_MEMORY)
         return error;
+    _cleanup_(text_deinit) struct text missing = {0};
+    append_missing(&missing, account->missing, account->size, "");
     struct g2h_error *better = error_create(
         error->code,
-        "%s; the core is cut: of %llu bytes %llu are missing (ulimit -c; systemd-coredump: "
-        "ProcessSizeMax, ExternalSizeMax)",
-        error->message, (unsigned long long)account->size, (unsigned long long)account->missing);
+        "%s; the core is cut: %.*s (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
+        error->message, (int)missing.size, missing.data);
     g2h_error_destroy(error);
     return better;
 }
@@ -183,6 +615,40 @@ static void note_copied(const struct attach_account *account, struct g2h_process
     memcpy(ret->not_forked, account->not_forked, sizeof(ret->not_forked));
 }
 
+/* While a process is estimated, its objects change by less than this part. */
+enum { PART_OF_CHANGE = 100 };
+
+/* Checks whether there is what reading the process takes, before it is stopped, and records in
+ * ret what is known of it. Errors: those of needs_check(). */
+static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
+                                     const struct g2h_process_options *options,
+                                     struct attach_options *ret)
+{
+    char name[32];
+    struct estimate estimate = {0};
+    const bool is_analysed = options->object_memory > 0, spools = !options->stream;
+    if (!exe || (!is_analysed && !spools && !options->stream_directory))
+        return NULL;
+    estimate_live(pid, exe, &estimate);
+    const uint64_t memory = estimate.objects * options->object_memory,
+                   mapped = spools ? estimate.dump_bytes : 0;
+    snprintf(name, sizeof(name), "process %llu", (unsigned long long)pid);
+    ret->after_most = memory + memory / 4; /* the most that was measured is a seventh more */
+    if (spools)
+        ret->dump = estimate.objects > 0 ? estimate.dump_bytes : ATTACH_LIKE_COPY;
+    const struct needs needs = {
+        .name = name,
+        .objects = estimate.objects,
+        .memory = memory,
+        .dump = mapped,
+        .disk = estimate.disk_bytes,
+        .directory = spools ? input_directory() : options->stream_directory,
+        .ways = "take only the dump here (--format dump -z), and convert that elsewhere",
+        .most = options->most_objects + options->most_objects / PART_OF_CHANGE,
+        .beyond = options->beyond};
+    return needs_check(&needs);
+}
+
 /* With a window the memory is read while the dump is written, so only attach_finish() knows whether
  * all of it could be read. */
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
@@ -204,6 +670,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                  .collapses = options->collapses,
                                                  .around = options->around,
                                                  .context = options->context};
+    if (options)
+        TRY(check_needs(pid, exe, options, &attach_options));
     if (attach_options.forks && exe)
         attach_options.code = fork_code_find(pid, exe);
     TRY(attach_copy(pid, &attach_options, &process, &account));
@@ -235,16 +703,16 @@ static struct g2h_error *explain_cut(struct g2h_error *error, const struct proce
 {
     if (!error || account->file_missing == 0 || error->code == G2H_ERROR_MEMORY)
         return error;
+    _cleanup_(text_deinit) struct text missing = {0};
+    append_missing(&missing, account->file_missing, account->file_size, " or more");
     struct g2h_error *better =
         copy->loss.is_late || copy->loss.lost > 0
             ? error_create(G2H_ERROR_DAMAGED,
                            "%s: the kernel took memory of the process before it could be copied, "
                            "and too little is left to read its heap",
                            copy->process.name)
-            : error_create(error->code,
-                           "%s; the copy is cut: of %llu bytes %llu or more are missing",
-                           error->message, (unsigned long long)account->file_size,
-                           (unsigned long long)account->file_missing);
+            : error_create(error->code, "%s; the copy is cut: %.*s", error->message,
+                           (int)missing.size, missing.data);
     g2h_error_destroy(error);
     return better;
 }

@@ -2,15 +2,17 @@
  * record_buffer: the bytes of records on their way to the file: names, and memory of the process.
  * See records.h.
  */
-#include "base/scope.h"
-#include "base/sparse.h"
+#include "base/error.h"
+#include "base/ranges.h"
 #include "process/records.h"
 
-struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
+struct g2h_error *records_put(const struct records *records, const struct worker_buffer *buffer)
 {
-    int error = sparse_write(fd, buffer->data, buffer->size);
+    if (records->stream)
+        return records->stream(records->stream_context, buffer->data, buffer->size, buffer->zeros);
+    int error = sparse_write(records->fd, buffer->data, buffer->size);
     if (error == 0 && buffer->zeros > 0)
-        error = sparse_skip(fd, buffer->zeros);
+        error = sparse_skip(records->fd, buffer->zeros);
     return error != 0
                ? error_system(error,
                               "cannot write a temporary file (set TMPDIR to where there is room)")
@@ -19,7 +21,7 @@ struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
 
 struct g2h_error *records_flush(struct records *records)
 {
-    TRY(records_put(records->fd, &records->buffer));
+    TRY(records_put(records, &records->buffer));
     records->buffer.size = 0;
     return NULL;
 }

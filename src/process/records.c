@@ -3,17 +3,578 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "base/bytes.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/releases.h"
 #include "dump/dump_facts.h"
-#include "dump/stored.h"
-#include "process/heap_bits.h"
-#include "process/process_types.h"
-#include "process/resident.h"
+#include "exe/go/instructions.h"
+#include "process/age_looks.h"
+#include "process/pointer_masks.h"
+#include "process/runtime.h"
 
-enum { WORD = 8 };
+/* ==== reads the runtime's type descriptors (abi.Type) in the memory of a process ====
+ *
+ * Layouts: internal/abi/type.go, runtime/type.go of each
+ * release.
+ */
+
+struct process_type {
+    uint64_t size, hash;
+    struct g2h_bytes package, name; /* package empty: the name is complete */
+    bool is_indirect; /* an interface holds a pointer to a value of it, or it has pointers itself */
+};
+
+/* Bits of tflag and kind. */
+enum { UNCOMMON = 1, EXTRA_STAR = 2, NAMED = 4, KIND_MASK = 31, DIRECT_IFACE = 32 };
+
+enum { KIND_ARRAY = 17, CHAN, FUNC, INTERFACE, MAP, POINTER, SLICE, STRING, STRUCT };
+
+/* Returns the size of a kind's descriptor; it is followed by the uncommon part, which not all types
+ * have. */
+static uint64_t process_types_descriptor_size(const struct runtime *runtime, unsigned kind)
+{
+    const bool is_swiss = runtime->minor >= 24 && !go_release_parse(runtime->version).no_swiss_maps;
+    switch (kind) {
+    case POINTER:
+    case SLICE:
+    case FUNC:
+        return 56;
+    case CHAN:
+        return 64;
+    case KIND_ARRAY:
+        return 72;
+    case STRUCT:
+    case INTERFACE:
+        return 80;
+    case MAP:
+        if (!is_swiss)
+            return 88;
+        return runtime->minor >= 27 ? 136 : 112;
+    default:
+        return 48;
+    }
+}
+
+/* Returns the string at an offset from the start of types, which is preceded by flags and a length
+ * of up to ten bytes, the last of which is below 80 (hex). It is empty if its bytes are missing. */
+static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, uint64_t offset)
+{
+    enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
+    const struct g2h_bytes none = {(const uint8_t *)"", 0};
+    const uint64_t address = types + offset;
+    const uint8_t *bytes = NULL;
+    uint64_t header = SHORTEST_HEADER - 1, size;
+    do {
+        bytes = memory_at(runtime->memory, address, ++header);
+    } while (bytes && (bytes[header - 1] & 0x80) != 0 && header < LONGEST_HEADER);
+    if (offset == 0 || !bytes)
+        return none;
+    struct cursor cursor = {bytes + 1, bytes + header};
+    if (!cursor_uvarint(&cursor, &size))
+        return none;
+    const uint8_t *text = memory_at(runtime->memory, address + (uint64_t)(cursor.at - bytes), size);
+    return text ? (struct g2h_bytes){text, size} : none;
+}
+
+/* Returns the name of a named type without its package: the part after the last dot outside type
+ * arguments. */
+static struct g2h_bytes without_package(struct g2h_bytes text)
+{
+    int brackets = 0;
+    uint64_t at = text.size;
+    for (; at > 0 && (text.data[at - 1] != '.' || brackets != 0); at--)
+        brackets += (text.data[at - 1] == ']') - (text.data[at - 1] == '[');
+    return (struct g2h_bytes){text.data + at, text.size - at};
+}
+
+/*
+ * Reads the descriptor at an address. Returns false if its bytes are missing.
+ *
+ * The name is given as the runtime's dumper does: package path and name apart.
+ */
+static bool process_type_read(const struct runtime *runtime, uint64_t address,
+                              struct process_type *ret)
+{
+    const uint64_t types = runtime_types_of(runtime, address);
+    uint64_t pointers, flags, kind, offset;
+    if (!runtime_peek(runtime, address, LAYOUT_TYPE_SIZE, &ret->size) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_PTR_BYTES, &pointers) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_HASH, &ret->hash) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_TFLAG, &flags) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_KIND, &kind) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_STR, &offset))
+        return false;
+    const uint64_t direct = runtime->minor >= 26 ? flags : kind;
+    ret->is_indirect = (direct & DIRECT_IFACE) == 0 || pointers != 0;
+    ret->name = name_at(runtime, types, offset);
+    if ((flags & EXTRA_STAR) != 0 && ret->name.size > 0)
+        ret->name = (struct g2h_bytes){ret->name.data + 1, ret->name.size - 1};
+    ret->package = (struct g2h_bytes){(const uint8_t *)"", 0};
+    const uint64_t uncommon = address + process_types_descriptor_size(runtime, kind & KIND_MASK);
+    if ((flags & UNCOMMON) != 0 && memory_read(runtime->memory, uncommon, 4, &offset))
+        ret->package = name_at(runtime, types, offset);
+    if (ret->package.size > 0)
+        ret->name = (flags & NAMED) != 0 ? without_package(ret->name)
+                                         : (struct g2h_bytes){ret->name.data, 0};
+    return true;
+}
+
+/* ==== the memory profile ====
+ *
+ * The buckets of the memory profile (runtime/mprof.go) with their stacks, its samples, and the rate
+ * at which they are taken.
+ */
+
+enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
+
+/* Writes a function, its file and its line. If no function has the address, writes the address in
+ * hexadecimal in place of the function. */
+static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
+{
+    const struct runtime *runtime = records->runtime;
+    struct worker_buffer *buffer = &records->buffer;
+    struct runtime_code code;
+    struct g2h_bytes file = bytes_of("?");
+    uint32_t line = 0;
+    char text[24];
+    if (!runtime_function(runtime, pc, &code)) {
+        snprintf(text, sizeof(text), "(0x%llx)", (unsigned long long)pc);
+        return put_bytes(buffer, bytes_of(text)) && put_bytes(buffer, file) &&
+               put_number(buffer, 0);
+    }
+    pc -= !is_first && pc > runtime_function_entry(code);
+    if (!pclntab_line(code.module->pclntab, code.index, pc - code.module->minpc, left, &file,
+                      &line)) {
+        file = bytes_of("?");
+        line = 0;
+    }
+    return records_put_name(records, runtime_function_name(code)) &&
+           records_put_name(records, file) && put_number(buffer, line);
+}
+
+/* Writes a bucket of the profile. One whose stack is missing or too deep is left out and counted.
+ */
+static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
+{
+    struct runtime *runtime = records->runtime;
+    const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK),
+                   pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET), record = pcs + WORD * depth;
+    if (depth > DEEPEST_STACK || depth > records->pcs_left ||
+        !memory_at(runtime->memory, pcs, WORD * depth)) {
+        runtime->missing++;
+        return true;
+    }
+    records->pcs_left -= depth;
+    if (!PUT(&records->buffer, G2H_RECORD_MEMPROF, bucket,
+             runtime_field(runtime, bucket, LAYOUT_BUCKET_SIZE), depth))
+        return false;
+    for (uint64_t i = 0; i < depth; i++) {
+        uint64_t pc = 0;
+        runtime_word(runtime, pcs + WORD * i, &pc);
+        if (!put_call(records, pc, i == 0, left))
+            return false;
+    }
+    return PUT(&records->buffer, runtime_field(runtime, record, LAYOUT_MEM_RECORD_ALLOCS),
+               runtime_field(runtime, record, LAYOUT_MEM_RECORD_FREES));
+}
+
+struct g2h_error *records_put_profile(struct records *records)
+{
+    enum { LEAST_BUCKET = 64 };
+    struct runtime *runtime = records->runtime;
+    uint64_t bucket = 0, most = runtime->memory->bytes / LEAST_BUCKET,
+             left = exe_lines_most(runtime->exe);
+    if (runtime->mbuckets != 0)
+        runtime_word(runtime, runtime->mbuckets, &bucket);
+    for (; bucket != 0 && most > 0; most--) {
+        if (runtime_field(runtime, bucket, LAYOUT_BUCKET_TYP) == MEM_PROFILE)
+            TRY_MEMORY(put_bucket(records, bucket, &left));
+        bucket = runtime_field(runtime, bucket, LAYOUT_BUCKET_ALLNEXT);
+    }
+    return records_put_samples(records);
+}
+
+/* ---- the rate ---- */
+
+/* Returns whether an address of the process is in noptrdata or noptrbss. */
+static bool is_without_pointers(const struct runtime *runtime, uint64_t address)
+{
+    return (address >= runtime->noptrdata && address < runtime->data) ||
+           (address >= runtime->ebss && address < runtime->end);
+}
+
+/* Returns the address in the process of the last word of noptrdata or noptrbss that the code of a
+ * function loads, or 0 if there is none. */
+static uint64_t loaded_word(const struct runtime *runtime, struct g2h_bytes code, uint64_t address)
+{
+    const struct machine *machine = machine_of(exe_image(runtime->exe)->machine);
+    uint64_t constants[INSTRUCTION_REGISTERS] = {0}; /* by register: the address that it has */
+    uint64_t loaded = 0;
+    struct instruction one;
+    while (machine && code.size > 0 && machine->read(code, address, &one) && one.size > 0 &&
+           one.size <= code.size) {
+        uint64_t target = one.is_static ? one.target : 0;
+        if (one.has_memory && !one.has_index && constants[one.base % INSTRUCTION_REGISTERS] != 0)
+            target = constants[one.base % INSTRUCTION_REGISTERS] + (uint64_t)one.displacement;
+        if (one.kind == INSTRUCTION_LOAD && target != 0 &&
+            is_without_pointers(runtime, target + runtime->slide))
+            loaded = target + runtime->slide;
+        for (unsigned i = 0; i < INSTRUCTION_REGISTERS; i++)
+            if ((one.writes >> i & 1) != 0 || (one.kind == INSTRUCTION_LOAD && one.to == i))
+                constants[i] = 0;
+        if (one.kind == INSTRUCTION_ADDRESS)
+            constants[one.to % INSTRUCTION_REGISTERS] = one.target;
+        code.data += one.size;
+        code.size -= one.size;
+        address += one.size;
+    }
+    return loaded;
+}
+
+/* Finds runtime.MemProfileRate in a program without symbols: in all releases it is the last
+ * variable without pointers that runtime.profilealloc reads; until Go 1.20 it reads runtime.mcache0
+ * before. Returns its address, or 0. */
+static uint64_t search_rate(const struct runtime *runtime)
+{
+    const struct pclntab *pclntab = runtime->pclntab;
+    for (uint64_t i = 0; i < pclntab->count; i++) {
+        if (!runtime_is_named(pclntab_name(pclntab, i), "runtime.profilealloc"))
+            continue;
+        const uint64_t begin = runtime->minpc - runtime->slide + pclntab_entry(pclntab, i),
+                       size = pclntab_entry(pclntab, i + 1) - pclntab_entry(pclntab, i);
+        const uint8_t *code = image_at(exe_image(runtime->exe), begin, size);
+        return code ? loaded_word(runtime, (struct g2h_bytes){code, size}, begin) : 0;
+    }
+    return 0;
+}
+
+/* Appends the fact runtime.MemProfileRate, if it is found. Returns false if memory runs out. */
+static bool records_put_rate(struct records *records)
+{
+    const struct runtime *runtime = records->runtime;
+    const uint64_t address = runtime->rate != 0 ? runtime->rate : search_rate(runtime);
+    uint64_t rate;
+    return address == 0 || !memory_read(runtime->memory, address, WORD, &rate) ||
+           rate > INT64_MAX || PUT(&records->buffer, FACT_RATE, rate);
+}
+
+/* ==== the slots of all spans that are objects, with their contents and pointers ====
+ *
+ * Each thread takes dozens of spans at a time; the records are written in the order of allspans.
+ */
+
+/* The number of spans in a task; how many words of an element are listed although they are
+ * untouched. */
+enum { SPANS_PER_TASK = 64, MOST_OF_ELEMENT = 1 << 16 };
+
+/* An mspan has at least this many bytes in all releases. */
+enum { LEAST_MSPAN = 144 };
+
+struct object_records_work {
+    struct records *records;
+    struct heap_bits *bits;              /* by worker */
+    struct g2h_process_account *account; /* by worker */
+    struct release *release;             /* of spans that have been written */
+    uint64_t taken;                      /* bytes of objects and mspans so far, of all threads */
+};
+
+struct span_work {
+    uint64_t largest_array; /* as in struct records */
+    const struct span *span;
+    struct runtime *runtime;
+    struct heap_bits *bits;
+    struct g2h_process_account *account;
+    struct worker_buffer *buffer;
+};
+
+/* Returns count bits of a mask, at most 64, from a word on. They may begin within a byte, and so be
+ * spread over nine. */
+static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
+{
+    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint8_t *at = mask->bits + first / 8;
+    uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
+    if (bytes > 8)
+        bits |= (uint64_t)at[8] << (64 - first % 8);
+    return bits & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
+}
+
+/* Writes the fields of one repetition of a mask, which begins at word first. Returns false if
+ * memory runs out. */
+static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
+                           uint64_t first, uint64_t words)
+{
+    enum { AT_A_TIME = 64 };
+    const uint64_t end = mask->words < words - first ? mask->words : words - first;
+    for (uint64_t i = 0; i < end; i += AT_A_TIME) {
+        uint8_t *at =
+            (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_UVARINT));
+        if (!at)
+            return false;
+        const uint8_t *start = at;
+        for (uint64_t bits = bits_from(mask, i, end - i < AT_A_TIME ? end - i : AT_A_TIME);
+             bits != 0; bits &= bits - 1) {
+            *at++ = 1; /* a pointer */
+            at = put_at(at, (first + i + (uint64_t)__builtin_ctzll(bits)) * 8);
+        }
+        buffer->size += (size_t)(at - start);
+    }
+    return true;
+}
+
+/* Writes the fields of an object: a type's mask is repeated for each element of an array. Returns
+ * false if memory runs out. */
+static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mask, uint64_t words)
+{
+    for (uint64_t first = mask->offset; mask->words > 0 && first < words; first += mask->period) {
+        if (!put_repetition(buffer, mask, first, words))
+            return false;
+        if (mask->period == 0)
+            break;
+    }
+    return put_number(buffer, 0);
+}
+
+/* ---- objects that were allocated in secret.Do ---- */
+
+/* Returns whether the collector takes a word of an object for a pointer. */
+static bool is_pointer(const struct heap_mask *mask, uint64_t word)
+{
+    if (word < mask->offset)
+        return false;
+    const uint64_t in =
+        mask->period > 0 ? (word - mask->offset) % mask->period : word - mask->offset;
+    return in < mask->words && bits_from(mask, in, 1) != 0;
+}
+
+/* Returns a word of an object as it may be shown: pointers, and addresses of types and code, say
+ * what the object refers to, which the process's memory outside of it says, too. */
+static uint64_t shown_word(const struct runtime *runtime, const struct heap_mask *mask,
+                           uint64_t word, uint64_t value)
+{
+    const bool is_static = (value >= runtime->types && value < runtime->etypes) ||
+                           (value >= runtime->text && value < runtime->etext);
+    return is_static || (is_pointer(mask, word) && memory_range_at(runtime->memory, value)) ? value
+                                                                                            : 0;
+}
+
+/* Writes the contents of an object that was allocated in secret.Do, of which only pointers may be
+ * shown: instead of other contents "[secret][secret]…" or, in an object with pointers, whose
+ * numbers may be lengths, zeros. */
+static struct g2h_error *put_secret(const struct span_work *work, uint64_t address,
+                                    const struct heap_mask *mask)
+{
+    static const char text[8] = "[secret]";
+    const struct runtime *runtime = work->bits->runtime;
+    uint64_t value;
+    for (uint64_t word = 0; word < work->span->elemsize / 8; word++) {
+        if (work->buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(work->buffer));
+        if (mask->words > 0) {
+            if (!memory_read(runtime->memory, address + word * 8, 8, &value))
+                value = 0;
+            value = shown_word(runtime, mask, word, value);
+        } else {
+            memcpy(&value, text, sizeof(value));
+        }
+        TRY_MEMORY(worker_buffer_put(work->buffer, &value, sizeof(value)));
+    }
+    return NULL;
+}
+
+/* Writes a number in the most bytes that one can have: the mark of a shortened array. */
+static void put_longest(struct worker_buffer *buffer, uint64_t value)
+{
+    uint8_t bytes[LONGEST_UVARINT];
+    cursor_put_longest(bytes, value);
+    memcpy(buffer->data + buffer->size, bytes, sizeof(bytes));
+    buffer->size += sizeof(bytes);
+}
+
+/* Writes the tag, the address and the size of an object; of an array that is shortened, also how
+ * many bytes are left: docs/dump-formats.md, "Shortened arrays". Returns false if memory runs
+ * out. */
+static bool put_head(struct worker_buffer *buffer, uint64_t address, uint64_t size, uint64_t stored)
+{
+    if (stored == size)
+        return PUT(buffer, G2H_RECORD_OBJECT, address, size);
+    if (!PUT(buffer, G2H_RECORD_OBJECT, address) ||
+        !worker_buffer_reserve(buffer, (size_t)2 * LONGEST_UVARINT))
+        return false;
+    put_longest(buffer, size);
+    put_longest(buffer, stored);
+    return true;
+}
+
+/* Returns how many bytes of an object are written: those of an array without pointers may be
+ * fewer. */
+static uint64_t written_of(const struct span_work *work, const struct heap_mask *mask,
+                           bool is_secret)
+{
+    const uint64_t size = work->span->elemsize, largest = work->largest_array;
+    return largest > 0 && largest < size && mask->words == 0 && !is_secret ? largest : size;
+}
+
+/* Writes the record of an object, with its contents and the words that the collector takes for
+ * pointers. */
+static struct g2h_error *put_object(const struct span_work *work, uint64_t address, bool is_secret)
+{
+    const struct memory *memory = work->bits->runtime->memory;
+    const uint64_t size = work->span->elemsize;
+    const uint8_t *contents =
+        memory->window && size > SPAN_WHOLE
+            ? memory_place(memory, address, size)
+            : span_bytes(work->span, memory, address - work->span->start, size);
+    struct heap_mask mask;
+    if (!contents) {
+        work->account->objects_missing++;
+        work->account->missing_bytes += size;
+        return NULL;
+    }
+    work->account->objects++;
+    work->account->object_bytes += size;
+    const uint64_t listed = records_listed(memory, address, size);
+    TRY_MEMORY(heap_bits_of(work->bits, work->span, address, listed, &mask));
+    const uint64_t element = mask.offset + mask.period, /* the first one identifies the type */
+        most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
+    const uint64_t written = written_of(work, &mask, is_secret);
+    TRY_MEMORY(put_head(work->buffer, address, size, written));
+    TRY(is_secret ? put_secret(work, address, &mask)
+                  : records_put_contents(work->buffer, memory, address, contents, written));
+    TRY_MEMORY(put_fields(work->buffer, &mask, most < size / 8 ? most : size / 8));
+    return NULL;
+}
+
+/* Writes the live objects of a span, and counts how they compare with its own count. */
+static struct g2h_error *put_span(const struct span_work *work)
+{
+    const struct span *span = work->span;
+    uint64_t count = 0, secrets[SPAN_MOST_SLOTS / 64 + 1];
+    const bool has_secrets = span_secrets(work->runtime, span, secrets);
+    for (uint64_t i = 0; i < span->nelems; i++) {
+        if (!span_is_live(span, i))
+            continue;
+        count++;
+        TRY(put_object(work, span->start + i * span->elemsize,
+                       has_secrets && bits_have(secrets, i)));
+        if (work->buffer->size >= RECORDS_FLUSHED_AT)
+            TRY(worker_buffer_flush(work->buffer));
+    }
+    work->account->spans++;
+    work->account->span_bytes += span->size;
+    work->account->spans_unswept += !span_is_swept(span);
+    work->account->spans_miscounted += span_is_swept(span) && count != span->alloc_count;
+    return NULL;
+}
+
+/* Counts bytes of objects and mspans. Spans do not overlap, so more bytes than the process's memory
+ * has are an error. */
+static struct g2h_error *take_bytes(struct object_records_work *work, uint64_t size)
+{
+    const struct process *process = work->records->runtime->process;
+    const uint64_t most = process->memory.bytes;
+    return __atomic_add_fetch(&work->taken, size, __ATOMIC_RELAXED) <= most
+               ? NULL
+               : error_create(G2H_ERROR_DAMAGED,
+                              "%s: runtime.mheap_.allspans has spans that overlap", process->name);
+}
+
+/* Reports the bytes that all threads have written so far. */
+static void update_progress(struct object_records_work *work)
+{
+    const struct g2h_progress *progress = work->records->progress;
+    if (progress)
+        progress->update(progress->context, "dumping",
+                         __atomic_load_n(&work->taken, __ATOMIC_RELAXED),
+                         work->records->runtime->memory->bytes, 0);
+}
+
+/* Writes the objects of a task's spans to the worker's buffer, and returns their memory. */
+static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct object_records_work *work = context;
+    struct runtime *runtime = work->records->runtime;
+    const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
+    struct span span;
+    const struct span_work span_work = {.largest_array = work->records->largest_array,
+                                        .span = &span,
+                                        .runtime = runtime,
+                                        .bits = &work->bits[worker],
+                                        .account = &work->account[worker],
+                                        .buffer = buffer};
+    if (worker == 0) /* the caller's thread */
+        update_progress(work);
+    for (uint64_t i = first; i < first + SPANS_PER_TASK && i < count; i++) {
+        uint64_t address;
+        const enum span_state state =
+            memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address)
+                ? span_read(runtime, address, &span)
+                : SPAN_MISSING;
+        work->account[worker].spans_missing += state == SPAN_MISSING;
+        if (state == SPAN_UNUSED)
+            work->account[worker].manual_bytes += span_manual_bytes(runtime, address);
+        if (state != SPAN_IN_USE)
+            continue;
+        const uint64_t before = work->account[worker].object_bytes;
+        TRY(put_span(&span_work));
+        TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
+        release_span(work->release, &span);
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
+{
+    const struct object_records_work *work = context;
+    return records_put(work->records, buffer);
+}
+
+/* Adds up what all threads have counted. */
+static void object_records_sum_up(const struct object_records_work *work)
+{
+    struct g2h_process_account *sum = work->records->account;
+    for (unsigned i = 0; i < work->records->threads; i++) {
+        const struct g2h_process_account *part = &work->account[i];
+        sum->spans += part->spans;
+        sum->span_bytes += part->span_bytes;
+        sum->manual_bytes += part->manual_bytes;
+        sum->spans_unswept += part->spans_unswept;
+        sum->spans_missing += part->spans_missing;
+        sum->spans_miscounted += part->spans_miscounted;
+        sum->objects += part->objects;
+        sum->object_bytes += part->object_bytes;
+        sum->objects_missing += part->objects_missing;
+        sum->missing_bytes += part->missing_bytes;
+        sum->masks_missing += work->bits[i].missing;
+        heap_bits_deinit(&work->bits[i]);
+    }
+}
+
+/* Writes the objects of all spans, and returns their memory if it is a live
+ * process's copy. */
+static struct g2h_error *records_put_objects(struct records *records, struct release *release)
+{
+    const struct runtime *runtime = records->runtime;
+    const size_t tasks = (size_t)(runtime->allspans.count / SPANS_PER_TASK + 1);
+    _cleanup_free_ struct heap_bits *bits = calloc(records->threads, sizeof(*bits));
+    _cleanup_free_ struct g2h_process_account *account = calloc(records->threads, sizeof(*account));
+    TRY_MEMORY(bits && account);
+    struct object_records_work work = {
+        .records = records, .bits = bits, .account = account, .release = release};
+    for (unsigned i = 0; i < records->threads; i++) {
+        bits[i].runtime = runtime;
+        bits[i].masks = &records->masks;
+    }
+    struct g2h_error *error =
+        workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
+    object_records_sum_up(&work);
+    return error;
+}
+
+/* ==== the heap dump that runtime/debug.WriteHeapDump would have written, from outside ==== */
 
 /* ---- params ---- */
 
@@ -202,6 +763,13 @@ static struct g2h_error *put_memstats(struct records *records)
 
 /* ---- facts, after the end of the dump ---- */
 
+/* Records that follow the objects, but have to be read from the heap before its memory is
+ * returned. */
+struct behind {
+    struct goroutines *goroutines;
+    struct worker_buffer finalizers, profile, kept, secrets, ages;
+};
+
 /* Writes the types of objects without a size class, which the mspan has from Go 1.22 on. */
 static struct g2h_error *put_types_of_large(struct records *records)
 {
@@ -343,15 +911,40 @@ static struct g2h_error *put_resident(struct records *records)
                    G2H_MEMORY_PARTS));
     for (unsigned i = 0; i < G2H_MEMORY_PARTS; i++)
         TRY_MEMORY(put_number(&records->buffer, memory->parts[i]));
+    for (size_t i = 0; i < records->spans->absent.count; i++) {
+        const struct resident_absent *absent = &records->spans->absent.data[i];
+        TRY_MEMORY(PUT(&records->buffer, FACT_ABSENT, absent->address, absent->bytes));
+        TRY(records_flush(records));
+    }
     return NULL;
 }
 
-static struct g2h_error *put_facts(struct records *records, const struct worker_buffer *secrets)
+CLEANUP_POINTER(destroy_ages, struct g2h_ages, g2h_ages_destroy);
+
+/* Writes since which collection the objects live. Without having been watched, it is known of each
+ * object whether it survived the last collection. */
+static struct g2h_error *put_ages_of_objects(struct records *records)
+{
+    _cleanup_(destroy_ages) struct g2h_ages *own = NULL;
+    struct g2h_ages *ages = records->ages;
+    if (ages && !ages_is_of(ages, records->runtime)) {
+        ages->is_left_out = true;
+        ages = NULL;
+    }
+    if (!ages) {
+        ages = own = calloc(1, sizeof(*own));
+        TRY_MEMORY(own);
+    }
+    TRY_MEMORY(ages_look_at_copy(ages, records->runtime) && ages_put_fact(ages, &records->buffer));
+    return NULL;
+}
+
+static struct g2h_error *put_facts(struct records *records, const struct behind *behind)
 {
     records->account->words_missing = records->runtime->missing;
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
-    TRY_MEMORY(worker_buffer_put(&records->buffer, secrets->data, secrets->size));
+    TRY_MEMORY(worker_buffer_put(&records->buffer, behind->secrets.data, behind->secrets.size));
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
     TRY(put_pointerless(records));
@@ -363,18 +956,18 @@ static struct g2h_error *put_facts(struct records *records, const struct worker_
                put_unread(&records->buffer, records->account));
     TRY_MEMORY(records_put_rate(records));
     TRY(put_resident(records));
+    TRY(records_flush(records));
+    TRY(records_put(records, &behind->ages));
+    const struct g2h_collector *collector = &records->counters->collector;
+    if (collector->is_known)
+        TRY_MEMORY(PUT(&records->buffer, FACT_COLLECTOR,
+                       collector->is_off ? 0 : collector->gogc + 1, collector->limit,
+                       collector->marked, collector->goal));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }
 
 /* ---- all of it ---- */
-
-/* Records that follow the objects, but have to be read from the heap before its memory is
- * returned. */
-struct behind {
-    struct goroutines *goroutines;
-    struct worker_buffer finalizers, profile, kept, secrets;
-};
 
 static void behind_deinit(struct behind *behind)
 {
@@ -383,6 +976,7 @@ static void behind_deinit(struct behind *behind)
     worker_buffer_deinit(&behind->profile);
     worker_buffer_deinit(&behind->kept);
     worker_buffer_deinit(&behind->secrets);
+    worker_buffer_deinit(&behind->ages);
 }
 
 /* Runs put() to make records, and moves them to *ret. */
@@ -465,7 +1059,7 @@ static struct g2h_error *produce_segments(void *context, size_t task, unsigned w
 static struct g2h_error *consume_segments(void *context, const struct worker_buffer *buffer)
 {
     const struct records *records = context;
-    return records_put(records->fd, buffer);
+    return records_put(records, buffer);
 }
 
 static struct g2h_error *put_segments(struct records *records)
@@ -488,17 +1082,18 @@ static struct g2h_error *put_all(struct records *records)
     TRY(set_aside(records, records_put_profile, &behind.profile));
     TRY(set_aside(records, records_put_kept, &behind.kept));
     TRY(set_aside(records, records_put_secrets, &behind.secrets));
+    TRY(set_aside(records, put_ages_of_objects, &behind.ages));
     TRY(records_put_objects(records, &release));
     TRY(records_put_goroutines(behind.goroutines));
     TRY(records_flush(records));
     TRY(put_segments(records));
-    TRY(records_put(records->fd, &behind.finalizers));
+    TRY(records_put(records, &behind.finalizers));
     TRY(put_memstats(records));
     TRY(records_flush(records));
-    TRY(records_put(records->fd, &behind.profile));
-    TRY(records_put(records->fd, &behind.kept));
+    TRY(records_put(records, &behind.profile));
+    TRY(records_put(records, &behind.kept));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
-    TRY(put_facts(records, &behind.secrets));
+    TRY(put_facts(records, &behind));
     return records_flush(records);
 }
 

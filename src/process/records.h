@@ -1,8 +1,5 @@
 /*
  * records: the heap dump that runtime/debug.WriteHeapDump would have written, from outside.
- *
- * It has the same records in the same order (runtime/heapdump.go), except the ends of spans that
- * the dumper mistakes for objects. docs/dump-formats.md has the format.
  */
 #ifndef PROCESS_RECORDS_H
 #define PROCESS_RECORDS_H
@@ -11,16 +8,19 @@
 #include <go2heapsnapshot/process.h>
 #include <go2heapsnapshot/progress.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
-#include "base/cursor.h"
 #include "base/workers.h"
-#include "process/counters.h"
 #include "process/give_back.h"
+#include "process/process_memory.h"
 
 /* A dump that is being written. */
 struct records {
     struct runtime *runtime;
-    int fd;
+    int fd; /* unless there is a stream */
+    struct g2h_error *(*stream)(void *context, const void *data, size_t size, uint64_t zeros);
+    void *stream_context;
+    uint64_t largest_array; /* bytes that are written of an object without pointers; 0: all */
     unsigned threads;
     const struct g2h_progress *progress; /* may be NULL */
     struct worker_buffer buffer;         /* bytes that have not been written yet */
@@ -32,16 +32,18 @@ struct records {
     struct g2h_memory *memory;       /* receives RSS and its parts; NULL: they are not wanted */
     struct type_masks masks;         /* valid while records_write() runs */
     const struct g2h_ending *ending; /* NULL: not known */
+    struct g2h_ages *ages;           /* of the process so far; NULL: it was not watched */
 };
 
-/* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file cannot be written;
- * G2H_ERROR_DAMAGED: spans overlap, or allgs has goroutines many times; G2H_ERROR_MEMORY. */
+/* Writes a whole dump to records->stream or, if that is NULL, to records->fd. Errors: those of the
+ * stream; G2H_ERROR_SYSTEM: the file cannot be written; G2H_ERROR_DAMAGED: spans overlap, or allgs
+ * has goroutines many times; G2H_ERROR_MEMORY. */
 struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this module ---- */
 
-/* Writes the contents of a buffer, and the zeros after them, to fd. */
-struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
+/* Writes the contents of a buffer, and the zeros after them. */
+struct g2h_error *records_put(const struct records *records, const struct worker_buffer *buffer);
 
 /* Appends memory of the process at an address, whose bytes are contents. Large memory is written in
  * parts, so that no buffer has all of it, and without the pages that the process has never
@@ -64,10 +66,6 @@ enum { RECORDS_FLUSHED_AT = 4 << 20 };
 /* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records);
 
-/* Writes the objects of all spans (object_records.c), and returns their memory if it is a live
- * process's copy. */
-struct g2h_error *records_put_objects(struct records *records, struct release *release);
-
 /*
  * Write the goroutines, their frames, deferred functions and panics, and append the Ms to
  * records->buffer (goroutine_records.c). They follow the objects: begin prepares for it while all
@@ -75,21 +73,23 @@ struct g2h_error *records_put_objects(struct records *records, struct release *r
  * records_end_goroutines(), also after an error.
  */
 struct goroutines;
+
 struct g2h_error *records_begin_goroutines(struct records *records, struct release *release,
                                            struct goroutines **ret);
+
 struct g2h_error *records_put_goroutines(struct goroutines *goroutines);
+
 void records_end_goroutines(struct goroutines *goroutines);
 
-/* Appends the profile to records->buffer (profile_records.c): buckets, then samples. */
+/* Appends the profile to records->buffer: buckets, then samples. */
 struct g2h_error *records_put_profile(struct records *records);
 
-/* Appends the fact runtime.MemProfileRate, if it is found. Returns false if memory runs out. */
-bool records_put_rate(struct records *records);
-
-/* Append to records->buffer (specials.c): finalizers, including the queued ones; samples of the
+/* Append to records->buffer (spans.c): finalizers, including the queued ones; samples of the
  * profile; and, as other roots, objects that cleanups and weak pointers keep. */
 struct g2h_error *records_put_finalizers(struct records *records);
+
 struct g2h_error *records_put_samples(struct records *records);
+
 struct g2h_error *records_put_kept(struct records *records);
 
 /* Writes the facts about objects that were allocated in secret.Do. */

@@ -1,15 +1,12 @@
 /*
- * runtime: Go's runtime in the memory of a process: its variables and their values.
- *
- * Names are those of the runtime's sources. Nothing in the process is trusted: each address is
- * looked up, and each chain has a limit that is known beforehand. Missing words are counted, and
- * not read as zeros.
+ * runtime: Go's runtime in the memory of a process: its variables and their values, which are found
+ * by their names or, in a program without symbols, by their contents.
  */
 #ifndef PROCESS_RUNTIME_H
 #define PROCESS_RUNTIME_H
 
-#include "process/layout.h"
 #include "process/attach/process.h"
+#include "process/layout.h"
 
 /* The unit of spans' sizes, and the size of an arena of the heap (malloc.go: _PageSize,
  * heapArenaBytes). */
@@ -61,7 +58,7 @@ struct runtime {
     uint64_t
         cleanup_blocks; /* the variable in runtime.gcCleanups that begins the chain of blocks */
     uint64_t mheap, allgs, allm, allfin, itab_table, mbuckets, wait_reasons, fing_status, cpus,
-        memstats, rate;
+        memstats, gc_controller, rate;
 
     uint32_t sweepgen;
     struct runtime_slice allspans;
@@ -80,22 +77,12 @@ struct runtime {
  * G2H_ERROR_DAMAGED: too much memory is missing; G2H_ERROR_MEMORY.
  */
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe);
+
 void runtime_deinit(struct runtime *runtime);
 
 /* Returns an error about invalid contents of the process or, if the process is so new that they
  * need not be valid yet, the error that says this instead. Takes over the error. */
 struct g2h_error *runtime_explain(const struct process *process, struct g2h_error *error);
-
-/* Finds the variables of a stripped program by their contents (search.c). Variables that are not
- * found stay 0. */
-void runtime_search(struct runtime *runtime);
-
-/* Finds the chain of blocks with queued cleanups among the first words of runtime.gcCleanups. */
-void runtime_search_cleanups(struct runtime *runtime, uint64_t queue);
-
-/* Return whether the words at an address may be runtime.mheap_.allspans, or runtime.allgs. */
-bool runtime_is_allspans(struct runtime *runtime, uint64_t address);
-bool runtime_is_allgs(struct runtime *runtime, uint64_t address);
 
 /*
  * A block of queued cleanups (runtime/mcleanup.go: cleanupBlock, since Go 1.25): after a node of a
@@ -225,7 +212,9 @@ uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type);
 
 /* Finds the function that contains an address. Returns false if there is none. */
 bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret);
+
 struct g2h_bytes runtime_function_name(struct runtime_code function);
+
 uint64_t runtime_function_entry(struct runtime_code function);
 
 /* Returns whether name equals wanted, which is NUL-terminated. */

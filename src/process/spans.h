@@ -1,14 +1,11 @@
 /*
  * spans: which slots of the heap are objects, as the runtime itself would determine it
- * (runtime/mheap.go, mbitmap.go of each release).
- *
- * WriteHeapDump sweeps all spans before it reads them. From outside nothing is swept: if a span has
- * not been swept since the last collection, its mark bits determine which slots are objects.
+ * (runtime/mheap.go, mbitmap.go of each release), and what the runtime keeps beside them.
  */
 #ifndef PROCESS_SPANS_H
 #define PROCESS_SPANS_H
 
-#include "base/bits.h"
+#include "base/memory.h"
 #include "process/runtime.h"
 
 enum { SPAN_MOST_SLOTS = 1024 };
@@ -23,6 +20,7 @@ struct span {
                             SPAN_WHOLE and the memory has a window. Set by span_read() only */
     uint64_t alloc_bits, mark_bits, alloc_count, specials, large_type;
     int32_t swept;                           /* the mspan's sweepgen minus the heap's */
+    uint8_t spanclass;                       /* as the mspan has it */
     bool noscan, is_large, is_user_arena;    /* is_large: one object, of no size class */
     uint64_t live[SPAN_MOST_SLOTS / 64 + 1]; /* a bit per slot that is an object */
     uint64_t
@@ -47,6 +45,17 @@ enum span_state span_read_fields(const struct runtime *runtime, uint64_t address
 enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index,
                                     struct span *ret);
 
+/* Reads which slots of a span, from span_read_fields(), the last collection has marked: a bit per
+ * slot. *ret_address is where they are. Returns false if they are missing, or if a thread is moving
+ * them at this moment. */
+bool span_read_marks(const struct runtime *runtime, const struct span *span,
+                     uint64_t ret[SPAN_MOST_SLOTS / 64 + 1], uint64_t *ret_address);
+
+/* Returns whether slots of this size, in a span of this size, have marks in the span itself until
+ * it is swept, and where. */
+bool span_has_inline_marks(const struct runtime *runtime, uint64_t elemsize, uint64_t size,
+                           uint64_t *ret_offset);
+
 /* Returns the bytes of a span that is in use, but not for objects: for stacks, or by the runtime.
  * Returns 0 for other spans. */
 uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address);
@@ -69,28 +78,10 @@ struct special {
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next);
 
-/* Return the release's numbers of the kinds of specials that are written (mheap.go:
- * _KindSpecial…). */
-uint64_t special_finalizer(const struct runtime *runtime);
-uint64_t special_profile(const struct runtime *runtime);
-uint64_t special_weak_handle(const struct runtime *runtime);
-uint64_t special_cleanup(const struct runtime *runtime);
-
-/* _KindSpecialSecret (runtime/secret.go), and the release that has it. */
-enum { SPECIAL_SECRET = 10, SECRETS_SINCE = 26 };
-
 /* Finds the slots of a span that were allocated in secret.Do: sets ret, a bit per slot. Returns
  * false if there are none. Several threads may call it at the same time. */
 bool span_secrets(struct runtime *runtime, const struct span *span,
                   uint64_t ret[SPAN_MOST_SLOTS / 64 + 1]);
-
-/* Returns whether the object of a special is dead, and the sweep of its span will keep it just for
- * its finalizer. The span must be from span_read(). */
-static inline bool span_revives(const struct span *span, const struct special *special)
-{
-    const uint64_t slot = special->offset / span->elemsize;
-    return slot < span->nelems && bits_have(span->revived, slot);
-}
 
 /* Returns size bytes of a span from an offset on, or NULL if some are missing. */
 static inline const uint8_t *span_bytes(const struct span *span, const struct memory *memory,

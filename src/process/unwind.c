@@ -1,8 +1,14 @@
 /* unwind; see unwind.h. */
 #include "process/unwind.h"
 
+#include <stdlib.h>
+
 #include "base/elf_format.h"
-#include "base/map.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/port.h"
+
+/* ==== the frames of a goroutine, as runtime/traceback.go walks them ==== */
 
 enum { WORD = 8 };
 
@@ -243,4 +249,312 @@ bool unwind_next(struct unwinder *unwinder)
                                           : !find_function(unwinder, frame->pc))
         return false;
     return unwind_complete(unwinder, callee == UNWIND_SIGPANIC);
+}
+
+/* ==== which thread of the process runs which M of Go's, and where a goroutine was stopped ==== */
+
+/* ---- registers ---- */
+
+#define NO_REGISTER UINT8_MAX
+
+/* The indexes of registers of a machine, in NT_PRSTATUS and in a signal's frame. */
+struct thread_machine {
+    uint16_t machine; /* EM_… */
+    uint8_t sp, pc, lr;
+    /* In a signal's frame: bytes from uc_stack to the registers; 0: not known. */
+    uint16_t signal_at;
+    uint8_t signal_sp, signal_pc, signal_lr;
+    uint8_t count, signal_count; /* numbers of general registers */
+    const char *const *names, *const *signal_names;
+};
+
+static const char *const amd64_names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10",
+                                          "r9",  "r8",  "rax", "rcx", "rdx", "rsi", "rdi"};
+
+static const char *const amd64_signal_names[] = {"r8",  "r9",  "r10", "r11", "r12",
+                                                 "r13", "r14", "r15", "rdi", "rsi",
+                                                 "rbp", "rbx", "rdx", "rax", "rcx"};
+
+static const char *const x_names[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
+                                      "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
+                                      "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+                                      "x24", "x25", "x26", "x27", "x28", "x29", "x30", "x31"};
+
+static const char *const r_names[] = {"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",
+                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+                                      "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23",
+                                      "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
+
+static const struct thread_machine machines[] = {
+    {EM_X86_64, 19, 16, NO_REGISTER, 24, 15, 16, NO_REGISTER, 15, 15, amd64_names,
+     amd64_signal_names},
+    /* In a signal's frame the fault's address comes before x0. */
+    {EM_AARCH64, 31, 32, 30, 160 + WORD, 31, 32, 30, 31, 31, x_names, x_names},
+    {EM_RISCV, 2, 0, 1, 0, 0, 0, 0, 32, 0, x_names, NULL},
+    {EM_LOONGARCH, 3, 33, 1, 0, 0, 0, 0, 32, 0, r_names, NULL},
+    {EM_PPC64, 1, 32, 36, 0, 0, 0, 0, 32, 0, r_names, NULL},
+};
+
+/* Returns what is known of the process's machine, or NULL. */
+static const struct thread_machine *threads_machine_of(const struct runtime *runtime)
+{
+    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+        if (machines[i].machine == runtime->process->machine)
+            return &machines[i];
+    return NULL;
+}
+
+/* Returns register number index. The registers of a signal's frame are bytes of the process's
+ * memory, all others are words. */
+static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned index)
+{
+    const uint8_t *at = registers + WORD * (size_t)index;
+    uint64_t value = 0;
+    if (index == NO_REGISTER)
+        return 0;
+    if (in_signal)
+        return memory_number(at, WORD);
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+static uint64_t sp_of(const struct thread_machine *machine, const struct process_thread *thread)
+{
+    return machine->sp < thread->count ? thread->registers[machine->sp] : 0;
+}
+
+/* ---- Ms ---- */
+
+static int compare_sp(const void *a, const void *b, void *context)
+{
+    const struct process_thread *one = *(const struct process_thread *const *)a,
+                                *other = *(const struct process_thread *const *)b;
+    const uint64_t one_sp = sp_of(context, one), other_sp = sp_of(context, other);
+    if (one_sp != other_sp)
+        return one_sp < other_sp ? -1 : 1;
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+/* Sorts the threads by stack pointer, and maps their ids, to find the thread of a goroutine or
+ * M. */
+static struct g2h_error *sort_threads(struct threads *threads)
+{
+    const struct process *process = threads->runtime->process;
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
+    threads->by_sp = malloc((process->threads.count + 1) * sizeof(*threads->by_sp));
+    TRY_MEMORY(threads->by_sp);
+    for (size_t i = 0; i < process->threads.count; i++)
+        threads->by_sp[i] = &process->threads.data[i];
+    for (uint32_t i = 0; i < process->threads.count; i++) {
+        uint32_t known = i;
+        if (process->threads.data[i].id != 0)
+            TRY_MEMORY(map_put(&threads->thread_by_id, process->threads.data[i].id, i, &known));
+    }
+    if (machine)
+        qsort_r(threads->by_sp, process->threads.count, sizeof(*threads->by_sp), compare_sp,
+                not_const(machine));
+    return NULL;
+}
+
+/* Returns the thread whose stack pointer is in [low, high), or NULL. */
+static const struct process_thread *thread_on(const struct threads *threads, uint64_t low,
+                                              uint64_t high)
+{
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
+    const size_t count = threads->runtime->process->threads.count;
+    size_t at;
+    if (!machine)
+        return NULL;
+    BISECT(at, count, sp_of(machine, threads->by_sp[at]) < low);
+    return at < count && sp_of(machine, threads->by_sp[at]) < high ? threads->by_sp[at] : NULL;
+}
+
+/* Returns the thread that runs on the stack of a g, or NULL. */
+static const struct process_thread *thread_on_stack_of(const struct threads *threads, uint64_t g)
+{
+    uint64_t low, high;
+    return g != 0 && runtime_peek(threads->runtime, g, LAYOUT_G_STACK_LO, &low) &&
+                   runtime_peek(threads->runtime, g, LAYOUT_G_STACK_HI, &high)
+               ? thread_on(threads, low, high)
+               : NULL;
+}
+
+static const struct process_thread *thread_by_id(const struct threads *threads, uint64_t id)
+{
+    const uint32_t index = id != 0 ? map_get(&threads->thread_by_id, id) : MAP_NONE;
+    return index != MAP_NONE ? &threads->runtime->process->threads.data[index] : NULL;
+}
+
+/* Returns the thread of an M, or NULL. Looks at the stacks first, because procid is the id in the
+ * process's own PID namespace, which need not be this program's. */
+static const struct process_thread *thread_of(const struct threads *threads,
+                                              const struct thread_m *m, uint64_t g0, uint64_t curg)
+{
+    const struct process_thread *thread = thread_on_stack_of(threads, g0);
+    if (!thread)
+        thread = thread_on_stack_of(threads, m->gsignal);
+    if (!thread)
+        thread = thread_on_stack_of(threads, curg);
+    return thread ? thread : thread_by_id(threads, m->procid);
+}
+
+/* Adds an M, the runtime's thread, with the thread of the system that it is. */
+static struct g2h_error *add_m(struct threads *threads, uint64_t address)
+{
+    struct runtime *runtime = threads->runtime;
+    struct thread_m m = {.address = address,
+                         .id = runtime_field(runtime, address, LAYOUT_M_ID),
+                         .procid = runtime_field(runtime, address, LAYOUT_M_PROCID),
+                         .gsignal = runtime_field(runtime, address, LAYOUT_M_GSIGNAL),
+                         .vdso_sp = runtime_field(runtime, address, LAYOUT_M_VDSO_SP),
+                         .vdso_pc = runtime_field(runtime, address, LAYOUT_M_VDSO_PC)};
+    m.thread = thread_of(threads, &m, runtime_field(runtime, address, LAYOUT_M_G0),
+                         runtime_field(runtime, address, LAYOUT_M_CURG));
+    TRY_MEMORY(vector_push(&threads->ms, m));
+    return NULL;
+}
+
+/* Lists all Ms, the runtime's records of operating-system threads, which are linked. */
+static struct g2h_error *list_ms(struct threads *threads)
+{
+    struct runtime *runtime = threads->runtime;
+    uint64_t m = 0;
+    if (runtime->allm != 0)
+        runtime_word(runtime, runtime->allm, &m);
+    while (m != 0) {
+        const uint32_t number = (uint32_t)threads->ms.count;
+        uint32_t known = number;
+        TRY_MEMORY(map_put(&threads->m_by_address, m, number, &known));
+        if (known != number || threads->ms.count > runtime->memory->bytes / RUNTIME_PAGE_SIZE)
+            break; /* a cycle */
+        TRY(add_m(threads, m));
+        m = runtime_field(runtime, m, LAYOUT_M_ALLLINK);
+    }
+    return NULL;
+}
+
+struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime)
+{
+    *threads = (struct threads){.runtime = runtime, .words_left = runtime->memory->bytes / WORD};
+    TRY(sort_threads(threads));
+    return list_ms(threads);
+}
+
+void threads_deinit(struct threads *threads)
+{
+    free(threads->by_sp);
+    free(threads->ms.data);
+    map_deinit(&threads->m_by_address);
+    map_deinit(&threads->thread_by_id);
+    *threads = (struct threads){0};
+}
+
+/* ---- the position of a goroutine ---- */
+
+static bool is_in(uint64_t address, uint64_t low, uint64_t high)
+{
+    return address >= low && address < high;
+}
+
+/* Sets where a stack walk begins: at registers, which are a thread's own or those in a signal's
+ * frame. */
+static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
+                     struct unwind_start *ret)
+{
+    unsigned sp = machine->sp, pc = machine->pc, lr = machine->lr;
+    if (in_signal) {
+        sp = machine->signal_sp;
+        pc = machine->signal_pc;
+        lr = machine->signal_lr;
+    }
+    *ret = (struct unwind_start){.sp = register_of(registers, in_signal, sp),
+                                 .pc = register_of(registers, in_signal, pc),
+                                 .lr = register_of(registers, in_signal, lr),
+                                 .at_registers = true,
+                                 .registers = registers,
+                                 .in_signal = in_signal};
+}
+
+/*
+ * Finds the registers of a goroutine that a signal's handler will restore. They follow uc_stack,
+ * which has the bounds of the handler's stack. A handler that ends the program by a signal is
+ * interrupted itself, so there may be two such frames: the wanted one has a stack pointer in
+ * [g_low, g_high). Returns false if it is not found.
+ */
+static bool find_signal_frame(struct threads *threads, const struct thread_m *m, uint64_t g_low,
+                              uint64_t g_high, struct unwind_start *ret)
+{
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
+    const struct memory *memory = threads->runtime->memory;
+    uint64_t low, high;
+    if (!machine || machine->signal_at == 0 || !m->thread || m->gsignal == 0 ||
+        !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_LO, &low) ||
+        !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_HI, &high) ||
+        !is_in(sp_of(machine, m->thread), low, high) || high - low > (1 << 20))
+        return false;
+    for (uint64_t at = sp_of(machine, m->thread) & ~(uint64_t)7;
+         at < high && high - at >= WORD && threads->words_left > 0;
+         at += WORD, threads->words_left--) {
+        uint64_t start, size;
+        const uint8_t *registers =
+            memory_at(memory, at + machine->signal_at, WORD * ((uint64_t)machine->signal_pc + 1));
+        if (!registers || !memory_read(memory, at, WORD, &start) || start != low ||
+            !memory_read(memory, at + 2 * WORD, WORD, &size) || size != high - low)
+            continue;
+        start_at(machine, registers, true, ret);
+        if (is_in(ret->sp, g_low, g_high))
+            return true;
+    }
+    return false;
+}
+
+static const struct thread_m *m_of(const struct threads *threads, uint64_t address)
+{
+    const uint32_t index = address != 0 ? map_get(&threads->m_by_address, address) : MAP_NONE;
+    return index != MAP_NONE ? &threads->ms.data[index] : NULL;
+}
+
+/* A goroutine in a system call has saved its position. One that runs is where its thread's
+ * registers say, or where those were when a signal or a call of the vDSO interrupted it. All others
+ * have been descheduled, and g.sched has their position. */
+void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret)
+{
+    struct runtime *runtime = threads->runtime;
+    const uint64_t low = runtime_field(runtime, g, LAYOUT_G_STACK_LO),
+                   high = runtime_field(runtime, g, LAYOUT_G_STACK_HI),
+                   syscallsp = runtime_field(runtime, g, LAYOUT_G_SYSCALLSP);
+    const struct process_thread *thread = thread_on(threads, low, high);
+    const struct thread_m *m = m_of(threads, runtime_field(runtime, g, LAYOUT_G_M));
+    if (syscallsp != 0) {
+        *ret = (struct unwind_start){.sp = syscallsp,
+                                     .pc = runtime_field(runtime, g, LAYOUT_G_SYSCALLPC),
+                                     .is_syscall = true};
+        return;
+    }
+    if (thread) {
+        start_at(threads_machine_of(runtime), (const uint8_t *)thread->registers, false, ret);
+        return;
+    }
+    if (m && find_signal_frame(threads, m, low, high, ret))
+        return;
+    if (m && is_in(m->vdso_sp, low, high)) {
+        *ret = (struct unwind_start){.sp = m->vdso_sp, .pc = m->vdso_pc};
+        return;
+    }
+    *ret = (struct unwind_start){.sp = runtime_field(runtime, g, LAYOUT_G_SCHED_SP),
+                                 .pc = runtime_field(runtime, g, LAYOUT_G_SCHED_PC),
+                                 .lr = runtime_field(runtime, g, LAYOUT_G_SCHED_LR),
+                                 .is_saved = true};
+}
+
+bool threads_register(const struct threads *threads, const struct unwind_start *start,
+                      unsigned index, const char **ret_name, uint64_t *ret)
+{
+    const struct thread_machine *machine = threads_machine_of(threads->runtime);
+    if (!machine || !start->registers ||
+        index >= (start->in_signal ? machine->signal_count : machine->count))
+        return false;
+    *ret_name = start->in_signal ? machine->signal_names[index] : machine->names[index];
+    *ret = register_of(start->registers, start->in_signal, index);
+    return true;
 }

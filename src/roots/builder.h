@@ -1,16 +1,16 @@
 /*
- * builder: shared by the files that make the nodes above the objects.
+ * builder: shared by the files that make the nodes above the objects: nodes and edges, the function
+ * at a program counter, and the memory outside the heap.
  *
- * roots.c assembles the tree; globals.c, goroutine_roots.c and sites.c each make one branch of it;
- * functions.c finds the function at a program counter. Names are made in the builder's text, then
- * interned.
+ * roots.c assembles the tree; globals.c, goroutine_roots.c and remarks.c each make branches of it.
+ * Names are made in the builder's text, then interned.
  */
 #ifndef ROOTS_BUILDER_H
 #define ROOTS_BUILDER_H
 
 #include "base/bytes.h"
-#include "base/id_hash.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/map.h"
 #include "naming/symbols.h"
 #include "roots/roots.h"
 
@@ -39,7 +39,7 @@ struct waiting_fields {
     const struct type_field *channel, *next; /* of runtime.sudog */
 };
 
-/* The fields of a goroutine's record that starters.c reads: NULL if the type has none. */
+/* The fields of a goroutine's record that runtime_g.c reads: NULL if the type has none. */
 struct starter_fields {
     uint32_t type; /* as in waiting_fields */
     const struct type_field *parent, *labels, *ancestors;
@@ -61,6 +61,8 @@ struct variable {
     uint32_t object; /* that its first pointer leads to */
     uint32_t node;   /* UINT32_MAX: not added */
     bool has_several;
+    uint64_t first; /* where its first pointer is */
+    bool is_map; /* its pointers are those of a sync.Map of before Go 1.24, and it has no others */
 };
 
 struct builder {
@@ -72,7 +74,7 @@ struct builder {
     struct names *names;
     struct waiting_fields waiting;
     struct starter_fields starters;
-    uint32_t channels; /* beyond OWN_CHANNELS of a goroutine: see waiting.c */
+    uint32_t channels; /* beyond OWN_CHANNELS of a goroutine: see runtime_g.c */
     struct first_thread first_thread;
     /* Ascending by value; if the executable has no symbols. */
     VECTOR(struct static_pointer) static_pointers;
@@ -106,9 +108,10 @@ struct builder {
 };
 
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources);
+
 void builder_deinit(struct builder *builder);
 
-/* ---- nodes and edges (builder.c); the functions return false if memory runs out ---- */
+/* ---- nodes and edges; the functions return false if memory runs out ---- */
 
 /* Sets the builder's text. */
 bool builder_text(struct builder *builder, const char *text);
@@ -123,6 +126,7 @@ void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes
 
 /* Interns the name of an edge: the builder's text, or label. Returns its string in *ret. */
 bool builder_label(struct builder *builder, uint32_t *ret);
+
 bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret);
 
 /* Interns the builder's text as the name of a node. Returns its string in *ret. */
@@ -149,7 +153,7 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
 /* Makes a node that has been added the member of a group. */
 bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node);
 
-/* ---- functions (functions.c) ---- */
+/* ---- functions ---- */
 
 /* Collects the functions that have frames in the dump. */
 struct g2h_error *builder_collect_functions(struct builder *builder);
@@ -198,9 +202,10 @@ bool builder_append_global(struct builder *builder, uint64_t address,
 /* (goroutines): goroutine_roots.c. builder_find_pointed_frames() finds the frames that something
  * points into, which must be known before the frames' edges are made. */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
+
 struct g2h_error *builder_add_goroutines(struct builder *builder);
 
-/* ---- stack_calls.c ---- */
+/* ---- places.c ---- */
 
 /* Finds the functions that a frame of the heap is in; callee is the number of the frame above it,
  * UINT32_MAX: none. Returns false if memory runs out. */
@@ -226,50 +231,40 @@ struct g2h_error *builder_find_entry(struct builder *builder, const uint32_t *fr
                                      uint32_t count, struct g2h_bytes *ret);
 
 /* Reads what the record of a goroutine at address g says of its starters and labels. Returns false
- * if memory runs out: starters.c */
+ * if memory runs out: runtime_g.c */
 bool builder_find_starters(struct builder *builder, uint64_t g, struct root_goroutine *ret);
 
-/* Adds the channels that the goroutine at address g waits on: waiting.c */
+/* Adds the channels that the goroutine at address g waits on: runtime_g.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
 
-/* Returns the first word of a field, or the word after it if the first is nil. The field is in the
- * value at address, and its type must be known. Returns 0 if no object contains the field's
- * words. */
-uint64_t builder_read_field(const struct builder *builder, uint64_t address,
-                            const struct type_field *field);
-
 /* Gets the function that a coroutine runs, if the goroutine at address g is one. Returns false if
- * it is not a coroutine or its function is not known: coroutines.c */
+ * it is not a coroutine or its function is not known: runtime_g.c */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 
-/* (defers and panics), and the pointers from one deferred call to the next: deferred_calls.c */
+/* (defers and panics), and the pointers from one deferred call to the next: goroutine_roots.c */
 struct g2h_error *builder_add_defers_and_panics(struct builder *builder);
 
-/* (allocation sites): sites.c */
+/* (allocation sites): remarks.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 
 /* (guesses), (parts): remarks.c */
 struct g2h_error *builder_add_remarks(struct builder *builder);
 
-/* (mappings), and the list of the objects' words that point into them: mappings.c */
+/* (mappings), and the list of the objects' words that point into them: builder.c */
 struct g2h_error *builder_add_mappings(struct builder *builder);
 
 /* Finds the mapping outside the heap that value, which hits no object, points into. Returns false
  * if there is none, or if value is the runtime's description of a type. */
 bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_t *ret);
 
-/* Adds a weak edge to a mapping, with a name that has been interned. Returns false if memory runs
- * out. The builder's text changes. */
-bool builder_point_at_mapping(struct builder *builder, uint32_t source, uint32_t name,
-                              uint32_t mapping);
-
-/* ---- pointers of roots (mappings.c) ---- */
+/* ---- pointers of roots ---- */
 
 /* Adds an edge to the object that value points to, or a weak one to the mapping; none if it points
  * to neither. The edge's name is the builder's text, or name. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value);
+
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                                const char *name, uint64_t value);
 

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/memory.h"
 #include "heap/pointers.h"
 
 /* Returns the size of the package in a variable's symbol, which ends at the first dot after the
@@ -270,7 +270,7 @@ static bool find_static_pointers(struct builder *builder, enum g2h_record_kind k
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
     uint64_t offset, value;
-    if (!builder->typing || builder->typing->static_words.users.count == 0)
+    if (!builder->typing || builder->typing->static_words->users.count == 0)
         return true;
     for (size_t i = 0; i < heap->records[kind].count; i++) {
         struct g2h_record record;
@@ -329,6 +329,8 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
         return known ? known->address : 0;
     const struct static_user *user =
         builder->typing ? typing_user(builder->typing, begin, false) : NULL;
+    if (!user && builder->typing)
+        user = typing_user_before(builder->typing, begin);
     /* What code uses by its own address, or by one before it, is a variable, and not a field of the
      * value before that, unless code only initializes it, as the fields of var cache =
      * &Cache{...}. */
@@ -376,6 +378,22 @@ static bool append_static_pointer(struct builder *builder, uint64_t address, uns
     return false;
 }
 
+/* Returns whether a pointer leads to a value that begins between a word and what code uses before
+ * it: the &Cache{} of var hub = &Hub{cache: &Cache{}}, which no code names, is often directly after
+ * a variable of one word whose address code takes. */
+static bool is_after_pointer_target(const struct builder *builder, uint64_t address)
+{
+    const struct typing *typing = builder->typing;
+    uint32_t distance;
+    if (!typing || typing_static_value(typing, address) ||
+        typing_array_at(typing, address, &distance) != 0)
+        return false;
+    const struct static_user *user = typing_user(typing, address, false);
+    if (!user)
+        user = typing_user_before(typing, address);
+    return user && unnamed_value_at(builder, address) > user->address + exe_slide(builder->exe);
+}
+
 /* Returns the package of the variable at an address, or an empty one if it has none. */
 static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 {
@@ -410,6 +428,8 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
         if ((holder = builder_append_path_to(builder, address, HOLDER_WORD)) != NULL)
             package = package_of(builder, holder->offset);
         else if (!append_symbol(builder, address, true, &package) &&
+                 !(is_after_pointer_target(builder, address) &&
+                   append_static_pointer(builder, address, &left, &package)) &&
                  !append_using_function(builder, address, false, &package) &&
                  !append_static_pointer(builder, address, &left, &package))
             text_printf(&builder->text, "0x%llx", (unsigned long long)address);
@@ -464,6 +484,18 @@ static uint64_t variable_of_word(const struct builder *builder, uint64_t address
     return first->kind == HOLDER_WORD ? variable_with_word(builder, first->offset) : 0;
 }
 
+/* Returns whether the first pointer of a variable is that of a sync.Map of before Go 1.24: only
+ * these lead to a sync.readOnly, after a lock or, in an interface, after a lock and a type. */
+static bool begins_map(const struct builder *builder, uint32_t object, uint64_t offset)
+{
+    const struct typing *typing = builder->typing;
+    if (!typing || offset > 2 * typing->types->pointer_size)
+        return false;
+    const struct object_type of = typing_object(typing, object);
+    return of.form == OBJECT_VALUE &&
+           bytes_are(types_name(typing->types, of.type), "sync.readOnly");
+}
+
 /* Notes the variables of a segment, and which of them point to several objects. Returns false if
  * memory runs out. */
 static bool find_variables(struct builder *builder, const struct g2h_segment *segment)
@@ -480,18 +512,27 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
         uint32_t index = (uint32_t)builder->variables.count;
         if (start == 0)
             continue;
+        const uint64_t address = segment->address + offset;
+        const struct variable added = {.object = object,
+                                       .node = UINT32_MAX,
+                                       .first = address,
+                                       .is_map = begins_map(builder, object, address - start)};
         if (!map_put(&builder->variable_at, start, index, &index) ||
-            (index == builder->variables.count &&
-             !vector_push(&builder->variables, ((struct variable){object, UINT32_MAX, false}))))
+            (index == builder->variables.count && !vector_push(&builder->variables, added)))
             return false;
         struct variable *variable = &builder->variables.data[index];
         variable->has_several = variable->has_several || variable->object != object;
+        if (address != variable->first &&
+            address != variable->first + builder->heap->params.pointer_size)
+            variable->is_map = false;
     }
     return true;
 }
 
-/* Adds the node of a variable, which the text names, below its package. */
-static bool add_variable(struct builder *builder, uint32_t package, struct variable *variable)
+/* Adds the node of a variable, which the text names, below its package. Paths leave out the
+ * pointers of a sync.Map. */
+static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
+                         struct variable *variable)
 {
     static const char of_code[] = "global ";
     const struct text *text = &builder->text;
@@ -511,6 +552,7 @@ static bool add_variable(struct builder *builder, uint32_t package, struct varia
     const bool good =
         !full.failed && builder_label(builder, &label) &&
         names_add_node(builder->names, (const uint8_t *)full.data, full.size, &name) &&
+        (!is_map || name_uses_add(&builder->names->uses, name, G2H_NAME_OF_LINKS)) &&
         roots_add_node(roots, G2H_NODE_VARIABLE, id_hash_text(full.data, full.size), name,
                        &variable->node) &&
         builder_add_edge(builder, node_synthetic(package), EDGE_PROPERTY, label,
@@ -519,10 +561,18 @@ static bool add_variable(struct builder *builder, uint32_t package, struct varia
     return good;
 }
 
+/* Returns whether the type of the variable is known that a word is in. */
+static bool has_type(const struct builder *builder, uint64_t address)
+{
+    uint64_t offset;
+    return builder->typing && (typing_global(builder->typing, address, &offset) ||
+                               typing_static_value(builder->typing, address));
+}
+
 /* If a word is one of several of its variable, which all point to objects, makes the variable's
  * node its parent, and leaves of its name the path in the variable: ".items" of cache.items. The
  * name may be that of another variable, or of this very word, if only code that uses it is known;
- * then the word is named by its offset. */
+ * then the word is named by its offset; and those of a sync.Map by its fields. */
 static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t *ret_parent)
 {
     const struct synthetic *package = &builder->roots->nodes.data[*ret_parent];
@@ -539,7 +589,13 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
     if (builder->named_at == start)
         text_append(&path, text->data + builder->named_size + dot,
                     text->size - builder->named_size - dot);
-    if (path.size == 0)
+    struct variable *variable = &builder->variables.data[index];
+    const bool is_map = variable->is_map && (path.size == 0 || !has_type(builder, address));
+    if (is_map)
+        path.size = 0;
+    if (is_map)
+        text_append_string(&path, address == variable->first ? "read" : "dirty");
+    else if (path.size == 0)
         text_printf(&path, "f%llu", (unsigned long long)(address - start));
     text->size = builder->named_size;
     const char *bracket =
@@ -548,9 +604,8 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
         text->size = (size_t)(bracket - text->data);
         text_printf(text, "(0x%llx)", (unsigned long long)start);
     }
-    struct variable *variable = &builder->variables.data[index];
     const bool good = !path.failed && (variable->node != UINT32_MAX ||
-                                       add_variable(builder, *ret_parent, variable));
+                                       add_variable(builder, *ret_parent, is_map, variable));
     *ret_parent = variable->node;
     text->size = 0;
     text_append(text, path.data, path.size);
@@ -727,4 +782,64 @@ const struct outside_words_holder *builder_append_path_to(struct builder *builde
     while (count-- > 0)
         append_step(builder, &values[steps[count]], offsets[count]);
     return first;
+}
+
+/* ---- locks outside of the heap ---- */
+
+/* Removes the path to an address in a value of the package sync from the end of the text: the field
+ * of a sync.Cond on which goroutines wait says less than the sync.Cond. */
+static void cut_path_in_sync(struct builder *builder, uint64_t address)
+{
+    const struct types *types = builder->typing->types;
+    char path[NAME_LIMIT];
+    uint64_t offset;
+    const struct outside_value *value =
+        outside_value_at(&builder->typing->outside, builder->heap, address, &offset);
+    uint32_t type = value->type;
+    offset %= types->list.data[type].size;
+    while (!bytes_begin(types_text(types, types->list.data[type].name), "sync."))
+        if (!types_step_into(types, &type, &offset))
+            return;
+    const size_t size = types_path(types, type, offset, path, sizeof(path));
+    struct text *text = &builder->text;
+    if (size > 0 && text->size > size && memcmp(text->data + text->size - size, path, size) == 0 &&
+        text->data[text->size - size - 1] == '.')
+        text->size -= size + 1;
+}
+
+/* Returns the first word with a pointer, at an address or behind it, of a value that contains the
+ * address and to which a variable leads, or 0: since Go 1.26 goroutines wait on the begin of the
+ * list in a sync.Cond, which is two words before its pointers. */
+static uint64_t word_of_lock(const struct root_sources *sources, uint64_t address)
+{
+    enum { MOST = 2 };
+    uint64_t offset;
+    for (uint64_t i = 0; sources->typing && i <= MOST; i++) {
+        const uint64_t after = i * sources->heap->params.pointer_size;
+        const struct outside_value *value =
+            outside_value_at(&sources->typing->outside, sources->heap, address + after, &offset);
+        if (value)
+            return offset >= after ? address + after : 0;
+    }
+    return 0;
+}
+
+bool roots_append_lock(const struct root_sources *sources, uint64_t address, struct text *text)
+{
+    const uint64_t word = word_of_lock(sources, address);
+    _cleanup_(builder_deinit) struct builder builder;
+    builder_init(&builder, NULL, sources);
+    const struct outside_words_holder *holder =
+        word != 0 ? builder_append_path_to(&builder, word, HOLDER_WORD) : NULL;
+    if (!holder || memchr(builder.text.data, ' ', builder.text.size))
+        return false; /* without symbols a variable is named by functions */
+    cut_path_in_sync(&builder, word);
+    const struct g2h_bytes package = package_of(&builder, holder->offset);
+    if (package.size > 0) {
+        text_append_name(text, builder.names, package.data, package.size, NAME_LIMIT);
+        text_append_string(text, ".");
+    }
+    text_append(text, builder.text.data, builder.text.size);
+    text->failed |= builder.text.failed;
+    return true;
 }

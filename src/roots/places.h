@@ -1,9 +1,5 @@
 /*
- * places: goroutines in one place, that is, in the same state, of the same function, at the same
- * line of the program, and of the same go statement.
- *
- * A goroutine leak is thousands of them in one place. They share a node, and their stacks share a
- * class that names the place.
+ * places: goroutines in one place, by the functions that their frames are in.
  */
 #ifndef ROOTS_PLACES_H
 #define ROOTS_PLACES_H
@@ -20,6 +16,7 @@ struct goroutine {
 };
 
 typedef VECTOR(uint32_t) frame_vector; /* numbers of frames in the heap */
+
 typedef VECTOR(struct goroutine) goroutine_vector;
 
 struct place {

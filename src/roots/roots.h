@@ -16,13 +16,14 @@
  * allocation sites, to nodes for remarks on an object, and to mappings outside the heap. So are the
  * pointers to deferred calls, which are weak (heap/targets.h).
  *
- *   roots, builder      the tree, and how nodes and edges are added
- *   globals, mappings   packages and their variables; memory outside of the heap
- *   goroutine_roots, places, waiting, coroutines, sites, stack_calls, starters
- *                       goroutines, in one place, what they wait on, their go statements; the
- *                       functions that their frames are in; who has started them, and labels
- *   deferred_calls, functions, remarks
- *                       deferred calls and panics; functions; weak edges that say more of an object
+ *   roots               the tree
+ *   builder             how nodes and edges are added; functions; memory outside of the heap
+ *   globals             packages and their variables
+ *   goroutine_roots, places, runtime_g
+ *                       goroutines, their deferred calls and panics; goroutines in one place, and
+ *                       the functions that their frames are in; what they wait on, who has started
+ *                       them, and labels
+ *   remarks             weak edges that say more of an object: allocation sites, guesses
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H
@@ -60,6 +61,7 @@ enum roots_edge_type {
     EDGE_INTERNAL,
     EDGE_SHORTCUT, /* from the root to (globals): what DevTools calls a user global */
     EDGE_WEAK,
+    EDGE_GROUPS,    /* from a map to its entries: holds nothing either, but is part of paths */
     EDGE_TENTATIVE, /* graph_reach() makes it internal if nothing else holds its target, otherwise
                        weak */
     EDGE_LAST,      /* the same, once it is known what cleanups keep */
@@ -74,7 +76,8 @@ struct edge {
 /* Returns whether an edge holds its target before graph_reach() has decided the others. */
 static inline bool roots_edge_holds(const struct edge *edge)
 {
-    return edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE && edge->type != EDGE_LAST;
+    return edge->type != EDGE_WEAK && edge->type != EDGE_GROUPS && edge->type != EDGE_TENTATIVE &&
+           edge->type != EDGE_LAST;
 }
 
 /* Counts of the pointers of roots. */
@@ -177,6 +180,11 @@ uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *
  * elements. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,
                                     struct names *names);
+
+/* Appends the path from a variable of a package to the lock, outside of the heap, that has an
+ * address: "main.cond" of var cond = sync.NewCond(&mu). Returns false, and appends nothing, if none
+ * with a name of its own leads there. */
+bool roots_append_lock(const struct root_sources *sources, uint64_t address, struct text *text);
 
 /* Finds the mapping outside the heap that contains an address. Returns false if there is none.
  * memory may be NULL. */

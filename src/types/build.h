@@ -1,10 +1,10 @@
 /*
- * build: makes struct types from tables of their members, and the types of these members.
+ * build: makes struct types from tables of their members, and knows some of them by their names.
  *
  * A structure of the runtime is a table of members. The type of a member is an expression:
  *
  *     int              a type by its name: the executable's type, if it has one; else a type of the
- *                      language, or one that named.c knows
+ *                      language, or one that this file has a table of
  *     $1               the second of the types that the caller passes as arguments
  *     *X [8]X []X      a pointer, array or slice of X; a pointer to an unknown type is an
  *                      unsafe.Pointer
@@ -18,6 +18,8 @@
 #include "base/bytes.h"
 #include "types/runtime_types.h"
 
+/* ==== types from tables ==== */
+
 struct member {
     const char *name, *type;
     uint8_t since, before; /* the range of Go's minor releases that have it; 0: no limit */
@@ -30,24 +32,21 @@ struct member {
     { \
         name, type, 0, 0, false \
     }
+
 #define SINCE(since, name, type) \
     { \
         name, type, since, 0, false \
     }
+
 #define BEFORE(before, name, type) \
     { \
         name, type, 0, before, false \
     }
-#define BETWEEN(since, before, name, type) \
-    { \
-        name, type, since, before, false \
-    }
+
 #define EMBEDDED(name, type) \
     { \
         name, type, 0, 0, true \
     }
-
-#define MEMBERS_MAX 32
 
 /* Adds a struct type; it has no fields before build_fill(). */
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
@@ -68,6 +67,7 @@ uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments);
 
 uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem);
+
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length);
 
 /* Returns a pointer of a kind that only the runtime has, to elem or, with TARGET_BY_TYPE, an
@@ -95,15 +95,13 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
                            uint32_t first, uint32_t second);
 
-/* Returns the string "chan T". */
-uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem);
-
 /* Returns the type that a map stores for a key or an element: the type itself, or a pointer to it
  * if it is large. */
 uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type);
 
 /* Return whether the name of a type is text, or begins with it. */
 bool build_is_named(const struct runtime_types *runtime, uint32_t type, const char *text);
+
 bool build_has_prefix(const struct runtime_types *runtime, uint32_t type, const char *text);
 
 /* Makes a type findable by its name and, if it is a pointer, slice or array, by its element type.
@@ -113,12 +111,12 @@ bool build_register(struct runtime_types *runtime, uint32_t type);
 /* Returns whether values of a type hold pointers. */
 bool build_has_pointers(struct runtime_types *runtime, uint32_t type);
 
-/* Returns the type that is derived from elem (a pointer to it, a slice of it …), if it has been
- * recorded, or MAP_NONE. */
-uint32_t build_find_derived(const struct runtime_types *runtime, unsigned kind, uint32_t elem,
-                            uint64_t length);
-/* Records a derived type. Returns false if memory runs out. */
-bool build_note_derived(struct runtime_types *runtime, unsigned kind, uint32_t elem,
-                        uint64_t length, uint32_t type);
+/* ==== the functions that make the runtime's structures, by file ==== */
+
+/* Returns the header of a channel type. */
+uint32_t chans_header(struct runtime_types *runtime, uint32_t channel);
+
+/* Returns the name of such a structure by its index; NULL after the last one. */
+const char *named_struct_name(size_t i);
 
 #endif

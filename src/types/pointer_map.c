@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/contract.h"
+#include "base/memory.h"
 
 /* ---- limits ---- */
 

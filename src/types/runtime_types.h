@@ -9,13 +9,14 @@
 #ifndef TYPES_RUNTIME_TYPES_H
 #define TYPES_RUNTIME_TYPES_H
 
-#include "base/release.h"
+#include "base/releases.h"
 #include "types/types.h"
 
 /* Names of types that are made here and recognized elsewhere: the target of a weak.Pointer, and the
  * sudogs of channels, "sudog<T>". */
 #define WEAK_HANDLE_TYPE "weak.Pointer handle"
-#define SUDOG_TYPES      "sudog<"
+
+#define SUDOG_TYPES "sudog<"
 
 /* State that is kept from one call of runtime_types_add() to the next. */
 struct runtime_types {
@@ -36,6 +37,7 @@ bool runtime_is_generic(struct g2h_bytes name);
 
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
                         const struct go_release *release);
+
 void runtime_types_deinit(struct runtime_types *runtime);
 
 /*

@@ -1,12 +1,13 @@
 /* types; see types.h. */
 #include "types/types.h"
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/bisect.h"
 #include "base/contract.h"
 
 /* The most empty fields in a row that are skipped: only damaged executables have more. */
@@ -194,6 +195,31 @@ static enum path_step step_into_field(const struct types *types, uint32_t type,
     return is_map && bytes_are(name, "m") ? STEP_SKIPPED : STEP_SHOWN;
 }
 
+/* Appends a string to a path of *done bytes in a buffer of size bytes, which it ends with NUL.
+ * Returns false if it is cut. This is done for each word: snprintf() would take long. */
+static bool append_step(char *buffer, size_t size, size_t *done, const void *text, size_t length)
+{
+    const size_t left = size - 1 - *done, kept = length < left ? length : left;
+    memcpy(buffer + *done, text, kept);
+    *done += kept;
+    buffer[*done] = '\0';
+    return kept == length;
+}
+
+/* Appends "[index]" in the same way. */
+static bool append_index(char *buffer, size_t size, size_t *done, uint64_t index)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    digits[--at] = ']';
+    do {
+        digits[--at] = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    digits[--at] = '[';
+    return append_step(buffer, size, done, digits + at, sizeof(digits) - at);
+}
+
 /* Appends a field's name or an index for each level that contains the offset; a path that does not
  * fit is cut. */
 size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,
@@ -203,13 +229,11 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
     buffer[0] = '\0';
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
         const struct type *type = &types->list.data[number];
-        const size_t left = size - done;
-        int added = 0;
+        bool is_whole = true;
         if (type->kind == TYPE_ARRAY && type->elem < types->list.count &&
             types->list.data[type->elem].size > 0) {
             number = type->elem;
-            added = snprintf(buffer + done, left, "[%llu]",
-                             (unsigned long long)(offset / types->list.data[number].size));
+            is_whole = append_index(buffer, size, &done, offset / types->list.data[number].size);
             offset %= types->list.data[number].size;
         } else if (type->kind == TYPE_STRUCT) {
             const struct type_field *field = types_field_at(types, type, offset);
@@ -221,18 +245,17 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
                 break;
             if (name.size > 1 && name.data[0] == '.') /* the receiver of a method value: .this */
                 name = (struct g2h_bytes){name.data + 1, name.size - 1};
-            const int shown = name.size < left ? (int)name.size : (int)left;
             if (step != STEP_SKIPPED)
-                added =
-                    snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "", shown, name.data);
+                is_whole = append_step(buffer, size, &done, ".", done > 0) &&
+                           append_step(buffer, size, &done, name.data,
+                                       strnlen((const char *)name.data, (size_t)name.size));
             number = field->type;
             offset -= field->offset;
         } else {
             break;
         }
-        if (added < 0 || (size_t)added >= left)
-            return strlen(buffer);
-        done += (size_t)added;
+        if (!is_whole)
+            break;
     }
     return done;
 }

@@ -6,10 +6,9 @@
  * type. Types are numbered, and their numbers do not change. Sizes and offsets are those of the
  * process, in bytes.
  *
- *   types, build, named the model, whatever the source of a type, and how it is made
+ *   types, build        the model, whatever the source of a type, and how it is made
  *   pointer_map         where a type has pointers
- *   structures, runtime_types, maps, sync
- *                       the structures behind maps, channels and sync.Map in every release
+ *   runtime_types       the structures behind maps, channels and sync.Map in every release
  */
 #ifndef TYPES_TYPES_H
 #define TYPES_TYPES_H
@@ -152,6 +151,7 @@ struct types {
 };
 
 void types_init(struct types *types, unsigned pointer_size);
+
 void types_deinit(struct types *types);
 
 /* Makes types a copy of others. Returns false if memory runs out. */
@@ -167,6 +167,7 @@ bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
 /* Return a string by its number, and the name of a type. The bytes are valid until another string
  * is interned. */
 struct g2h_bytes types_text(const struct types *types, uint32_t string);
+
 struct g2h_bytes types_name(const struct types *types, uint32_t type);
 
 /* Interns a string and gets its number. Returns false if memory runs out. */

@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "typing/claims.h"
 #include "typing/fit.h"
 

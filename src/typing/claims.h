@@ -12,8 +12,9 @@
 
 static inline uint32_t claim_pack(bool is_array, bool is_exact, enum source source, uint32_t type)
 {
-    return (is_array ? (uint32_t)CLAIM_ARRAY : 0) | (is_exact ? (uint32_t)CLAIM_EXACT : 0) |
-           (uint32_t)source << CLAIM_SOURCE_SHIFT | (type + 1);
+    const uint32_t array = is_array ? CLAIM_ARRAY : 0;
+    const uint32_t exact = is_exact ? CLAIM_EXACT : 0;
+    return array | exact | (uint32_t)source << CLAIM_SOURCE_SHIFT | (type + 1);
 }
 
 /* Returns whether two claims are equal except for source and exactness. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/bits.h"
+#include "base/memory.h"
 #include "heap/kept.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"

@@ -496,6 +496,33 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
+/* Returns whether the last variables of two closures are at one place and of one type. */
+static bool have_one_last(const struct types *types, uint32_t a, uint32_t b)
+{
+    const struct type *one = &types->list.data[a], *other = &types->list.data[b];
+    if (one->field_count < 2 || one->field_count != other->field_count)
+        return false;
+    const struct type_field *last = &types->fields.data[one->first_field + one->field_count - 1],
+                            *with = &types->fields.data[other->first_field + one->field_count - 1];
+    return last->offset == with->offset &&
+           types->list.data[last->type].name == types->list.data[with->type].name;
+}
+
+/* Decides whether the last variable of a closure is held by value, which DWARF does not tell, by
+ * the layout with which code makes the closure. */
+static void decide_last(struct closures_maker *maker, uint64_t entry, uint32_t layout)
+{
+    struct typing *typing = maker->typing;
+    const uint32_t by_reference = map_get(&typing->closure_by_entry, entry),
+                   by_value = map_get(&typing->closure_of_value, entry);
+    if (by_reference == MAP_NONE || by_value == MAP_NONE)
+        return;
+    if (have_one_last(maker->types, by_value, layout))
+        map_set(&typing->closure_by_entry, entry, by_value);
+    else if (have_one_last(maker->types, by_reference, layout))
+        map_set(&typing->closure_of_value, entry, by_reference);
+}
+
 /* Finds the layouts of closures of which DWARF describes nothing or not all, in the code that makes
  * them, and adds these as alternatives. Returns false if memory runs out. */
 static bool add_all_made(struct closures_maker *maker)
@@ -510,6 +537,7 @@ static bool add_all_made(struct closures_maker *maker)
         const uint32_t layout = map_get(&maker->layout_of, entry);
         if (layout == MAP_NONE || layout == AMBIGUOUS)
             continue;
+        decide_last(maker, entry, layout);
         const uint32_t type = undescribed_closure(maker, entry);
         const struct type *list = maker->types->list.data;
         if (type != MAP_NONE && list[type].field_count < list[layout].field_count &&

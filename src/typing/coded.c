@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/port.h"
-#include "base/scope.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"
 
@@ -198,12 +198,12 @@ static struct word_type coded_receiver_of(const struct coded *coded,
     memcpy(name, method.data, package);
     memcpy(name + package, star + 3, rest);
     name[package + rest] = '\0';
-    struct word_type type = word_type(
-        WORD_POINTS_TO,
-        !bracket ? coded_type_named(coded, name, package + rest)
-        : evidence->dictionary != 0
-            ? find_in_dictionary(coded, name, evidence->dictionary + exe_slide(typing->exe))
-            : TYPE_NONE);
+    uint32_t receiver = TYPE_NONE;
+    if (!bracket)
+        receiver = coded_type_named(coded, name, package + rest);
+    else if (evidence->dictionary != 0)
+        receiver = find_in_dictionary(coded, name, evidence->dictionary + exe_slide(typing->exe));
+    struct word_type type = word_type(WORD_POINTS_TO, receiver);
     type.is_receiver = true;
     return type;
 }
@@ -538,10 +538,11 @@ static void coded_sort_values(struct typing *typing)
 
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
 {
-    struct static_words *words = &typer->typing->static_words;
+    struct typing *typing = typer->typing;
     if (!flow_can_read(&coded->flow))
         return NULL;
-    TRY(static_words_find(&coded->flow, words));
+    TRY(exe_static_words(typing->exe, &coded->flow, &typing->static_words));
+    const struct static_words *words = typing->static_words;
     for (size_t i = 0; i < words->words.count;) {
         struct word_type type;
         const struct static_word *word = &words->words.data[i];
@@ -563,7 +564,7 @@ enum { MOST_OF_VARIABLE = 32 };
 
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
-    const struct static_words *words = &typing->static_words;
+    const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
     size_t behind;
     BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
@@ -578,7 +579,7 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
 const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
 {
     enum { MOST = 256 };
-    const struct static_words *words = &typing->static_words;
+    const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
     struct g2h_bytes name;
     size_t behind;
@@ -593,7 +594,7 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
 {
     enum { MOST_FIELDS = 16 };
-    const struct static_words *words = &typing->static_words;
+    const struct static_words *words = typing->static_words;
     const uint64_t slide = exe_slide(typing->exe), in_file = address - slide;
     size_t behind;
     BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);

@@ -1,10 +1,10 @@
 /* create; see include/go2heapsnapshot/typing.h. */
 #include <stdlib.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
 #include "exe/exe.h"
-#include "input/input.h"
+#include "typing/paging.h"
 #include "typing/typing.h"
 
 /* Returns whether objects are to be typed. The types of executables are known from Go 1.7's layout
@@ -20,8 +20,7 @@ static struct g2h_error *create_fill(struct g2h_typing *typing, const struct g2h
 {
     const unsigned threads =
         options && options->threads > 0 ? options->threads : workers_available();
-    /* Types are followed, and strings and keys are read, wherever pointers lead. */
-    input_expect(heap->input, INPUT_HERE_AND_THERE);
+    paging_prepare(heap);
     TRY(targets_init(&typing->targets, heap, threads, NULL));
     return typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL, threads,
                          &typing->typing);

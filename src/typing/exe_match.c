@@ -10,8 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
+#include "base/ranges.h"
 #include "exe/exe.h"
 #include "exe/go/pclntab.h"
 #include "heap/heap.h"
@@ -50,18 +51,18 @@ static bool has_function(const struct heap_stack_frame *frame)
 
 /* Checks that all functions on the stacks are in the executable, all moved by the same distance,
  * and sets process->text. */
-static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct g2h_heap *heap,
+static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {
-    _cleanup_(function_names_deinit) struct function_names names = {.index_of = {0}};
-    TRY(function_names_init(&names, exe_pclntab(exe)));
+    const struct function_names *names;
+    TRY(exe_function_names(exe, &names));
     uint64_t last_entry = 0;
     for (size_t i = 0; i < heap->frames.count; i++) {
         const struct heap_stack_frame frame = heap_frame(heap, i);
         if (frame.entry == last_entry || !has_function(&frame))
             continue;
         last_entry = frame.entry;
-        const uint32_t index = function_names_find(&names, frame.function);
+        const uint32_t index = function_names_find(names, frame.function);
         if (index == MAP_NONE)
             return mismatch(exe, "it has no function ", frame.function);
         if (index == FUNCTION_AMBIGUOUS)
@@ -161,7 +162,7 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
 }
 
 /* Finds the addresses of the executable's functions and data in the process. */
-static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct g2h_heap *heap,
+static struct g2h_error *match_addresses(struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {
     struct g2h_error *error = match_functions(exe, heap, process);
@@ -177,11 +178,17 @@ static struct g2h_error *match_addresses(const struct g2h_exe *exe, const struct
 
 /* ---- constants ---- */
 
-/* The addresses of an executable between which its code, strings and descriptors are. */
+/* The addresses of an executable between which its code, strings and descriptors are. A damaged
+ * executable may have very many sections. */
 struct constants {
-    const struct image *image;
+    struct ranges sections;
     uint64_t begin, end;
 };
+
+static void constants_deinit(struct constants *constants)
+{
+    ranges_deinit(&constants->sections);
+}
 
 /* Returns whether the program cannot change a section: .data.rel.ro is writable only until the
  * dynamic linker has relocated it. */
@@ -191,32 +198,33 @@ static bool is_constant_section(const struct image_section *section)
            ((section->flags & SHF_WRITE) == 0 || bytes_begin(section->name, ".data.rel.ro"));
 }
 
-/* Finds the range of addresses that encloses all constant sections: is_constant() excludes most
- * words by it. */
-static void constants_init(struct constants *ret, const struct image *image)
+/* Lists the constant sections, and finds the range of addresses that encloses them: is_constant()
+ * excludes most words by it. Returns false if memory runs out. */
+static bool constants_init(struct constants *ret, const struct image *image)
 {
-    *ret = (struct constants){image, UINT64_MAX, 0};
+    *ret = (struct constants){.begin = UINT64_MAX};
     for (size_t i = 0; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
-        const uint64_t end = section->address + section->size;
-        if (!is_constant_section(section) || section->address == 0 || end < section->address)
+        const struct range range = {section->address, section->address + section->size};
+        if (!is_constant_section(section) || range.end <= range.begin)
             continue;
-        ret->begin = section->address < ret->begin ? section->address : ret->begin;
-        ret->end = end > ret->end ? end : ret->end;
+        if (!vector_push(&ret->sections.list, range))
+            return false;
+        if (range.begin == 0)
+            continue;
+        ret->begin = range.begin < ret->begin ? range.begin : ret->begin;
+        ret->end = range.end > ret->end ? range.end : ret->end;
     }
+    ranges_sort(&ret->sections);
+    return true;
 }
 
 /* Returns whether an address is in a section that the program does not change. */
 static bool is_constant(const struct constants *constants, uint64_t address)
 {
-    const struct image *image = constants->image;
-    if (address < constants->begin || address >= constants->end)
-        return false;
-    for (size_t i = 0; i < image->section_count; i++)
-        if (is_constant_section(&image->sections[i]) &&
-            address - image->sections[i].address < image->sections[i].size)
-            return true;
-    return false;
+    struct range found;
+    return address >= constants->begin && address < constants->end &&
+           ranges_next(&constants->sections, address, address + 1, &found);
 }
 
 /* Counts the words of the data by which another build is recognized. *ret_foreign is the number of
@@ -227,11 +235,11 @@ static struct g2h_error *count_constants(const struct image *image, const uint8_
                                          uint64_t *ret_count, uint64_t *ret_foreign)
 {
     _cleanup_(map_deinit) struct map known = {0};
-    const uint64_t word = image->is_64 ? 8 : 4, count = data->segment.contents.size / word,
-                   mask = image->is_64 ? UINT64_MAX : UINT32_MAX;
-    struct constants constants;
+    const uint64_t word = image->is_64 ? 8 : 4, count = data->segment.contents.size / word;
+    const uint64_t mask = image->is_64 ? UINT64_MAX : UINT32_MAX;
+    _cleanup_(constants_deinit) struct constants constants = {.begin = 0};
     uint32_t first;
-    constants_init(&constants, image);
+    TRY_MEMORY(constants_init(&constants, image));
     *ret_count = *ret_foreign = 0;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t ours = image_word(image, file + i * word);
@@ -302,8 +310,8 @@ static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *pr
                          uint64_t address)
 {
     const struct moduledata *module = exe_module(exe);
-    const uint64_t start = module->text < module->types ? module->text : module->types,
-                   end = module->ebss > module->etypes ? module->ebss : module->etypes;
+    const uint64_t start = module->text < module->types ? module->text : module->types;
+    const uint64_t end = module->ebss > module->etypes ? module->ebss : module->etypes;
     return module->text != 0 && process->has_data &&
            address - (start + process->slide) >= end - start;
 }

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/port.h"
-#include "base/scope.h"
-#include "base/size_classes.h"
+#include "base/releases.h"
 
 /* ---- sizes ---- */
 
@@ -44,6 +44,28 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         return size == TINY_BLOCK;
     return fits_class(typing, size, slot_class->size);
+}
+
+bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type)
+{
+    const struct types *types = typing->types;
+    const struct type *closure = &types->list.data[type];
+    if (closure->field_count < 2)
+        return false;
+    const struct type_field *last =
+        &types->fields.data[closure->first_field + closure->field_count - 1];
+    const struct type *pointer = &types->list.data[last->type];
+    if (pointer->kind != TYPE_POINTER || pointer->elem >= types->list.count ||
+        contents.size < types->pointer_size || last->offset > contents.size - types->pointer_size)
+        return false;
+    const uint64_t value = heap_word(typing->heap, contents.data + last->offset);
+    const uint32_t target = heap_find(typing->heap, value);
+    if (target == UINT32_MAX)
+        return false;
+    const uint64_t base = heap_object_base(typing->heap, target);
+    return value == heap_address(typing->heap, target) + base &&
+           !fits_class(typing, base + types->list.data[pointer->elem].size,
+                       heap_slot_class(typing->heap, target)->size);
 }
 
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
@@ -105,7 +127,9 @@ static int fit_compare_sizes(const void *one, const void *other, void *context)
     const struct types *types = context;
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
     const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
-    return size != other_size ? (size < other_size ? -1 : 1) : a < b ? -1 : a > b;
+    if (size != other_size)
+        return size < other_size ? -1 : 1;
+    return a < b ? -1 : a > b;
 }
 
 /* Returns whether a struct has the field that forbids allocating it in the heap, since Go 1.20. */

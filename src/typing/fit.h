@@ -24,6 +24,13 @@ bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot);
 /* Returns whether a value of size bytes is all that an object of a slot class holds. */
 bool fills_slot(const struct typing *typing, const struct slot_class *slot_class, uint64_t size);
 
+/* ---- closures ---- */
+
+/* Returns whether the last captured variable of a closure, which begins with contents, cannot be
+ * held by reference, as a type says that it is: a variable that a closure refers to has a slot of
+ * its own, and the object to which the word leads is too large for that. */
+bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type);
+
 /* ---- types within types ---- */
 
 /* Returns whether a type has a value of the wanted type at offset: then a claim on that value adds

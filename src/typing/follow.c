@@ -425,9 +425,12 @@ static void follow_part(struct typer *typer, const struct item *item)
     if (!begin_claim(typer, part->type, slot_class, item->object, &claimed))
         return;
     claimed.offset = part->offset;
-    claimed.count = !part->is_array    ? 1
-                    : part->count != 0 ? part->count
-                                       : (slot_class->size - claimed.offset) / claimed.map->size;
+    if (!part->is_array)
+        claimed.count = 1;
+    else if (part->count != 0)
+        claimed.count = part->count;
+    else
+        claimed.count = (slot_class->size - claimed.offset) / claimed.map->size;
     follow_fields(typer, &claimed);
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/size_classes.h"
+#include "base/releases.h"
 #include "typing/fit.h"
 
 #define AMBIGUOUS   (UINT32_MAX - 1)
@@ -349,11 +349,12 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     }
     if (guess == AMBIGUOUS)
         return guess_by_part(typer, guesses, cache, &object, number, key);
-    const struct reference reference = {
-        .type = guess & ~GUESS_ARRAY,
-        .source = has_its_parts(typer->typing, number, guess & ~GUESS_ARRAY) ? SOURCE_POINTER
-                                                                             : SOURCE_GUESS,
-        .form = (uint8_t)((guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY : REFERENCE_VALUE)};
+    const bool is_array = (guess & GUESS_ARRAY) != 0;
+    const uint32_t type = guess & ~GUESS_ARRAY;
+    const bool is_proven = has_its_parts(typer->typing, number, type);
+    const struct reference reference = {.type = type,
+                                        .source = is_proven ? SOURCE_POINTER : SOURCE_GUESS,
+                                        .form = is_array ? REFERENCE_ARRAY : REFERENCE_VALUE};
     typer_propose(typer, number, 0, &reference);
     return true;
 }

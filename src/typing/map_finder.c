@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-#include "base/bisect.h"
-#include "base/size_classes.h"
+#include "base/memory.h"
+#include "base/releases.h"
 #include "typing/fit.h"
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
@@ -102,9 +102,9 @@ static enum map_role role_of(const struct map_finder *finder, const struct typin
 {
     if (finder->is_classic)
         return has_size(typing, slot_class, finder->classic.map_size) ? MAY_BE_MAP : NO_MAP;
-    return has_size(typing, slot_class, finder->swiss.table_size) ? MAY_BE_TABLE
-           : has_size(typing, slot_class, finder->swiss.map_size) ? MAY_BE_MAP
-                                                                  : NO_MAP;
+    if (has_size(typing, slot_class, finder->swiss.table_size))
+        return MAY_BE_TABLE;
+    return has_size(typing, slot_class, finder->swiss.map_size) ? MAY_BE_MAP : NO_MAP;
 }
 
 /* Finds the role of each slot class. Returns false if memory runs out. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/memory.h"
 #include "typing/claims.h"
 #include "typing/fit.h"
 #include "typing/map_finder.h"
@@ -421,9 +421,9 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
             break;
         if (tried == TRIED_LIMIT)
             return NOTHING;
-        const uint64_t stored = values.size / part->size,
-                       whole = allocated < stored ? allocated : stored,
-                       count = whole < FIT_LIMIT ? whole : FIT_LIMIT;
+        const uint64_t stored = values.size / part->size;
+        const uint64_t whole = allocated < stored ? allocated : stored;
+        const uint64_t count = whole < FIT_LIMIT ? whole : FIT_LIMIT;
         if (!last || !has_same_pointers(typer, last, part))
             fits = pointers_fit(typer, object, part, count);
         last = part;

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/bisect.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "typing/fit.h"
 #include "typing/typer.h"
 
 /* How many words may be visited per word of the areas, and how many more in any program. */
@@ -322,12 +322,11 @@ static uint32_t outside_words_goroutine_of(const struct typing *typing,
                                            const struct outside_words_holder *holder)
 {
     const struct outside *outside = &typing->outside;
-    const struct area *area =
-        holder->kind == HOLDER_LOCAL
-            ? outside_words_area_at(outside, typing->heap->frames.data[holder->frame].sp)
-        : holder->kind == HOLDER_VALUE
-            ? outside_words_area_at(outside, outside->values.data[holder->value].address)
-            : NULL;
+    const struct area *area = NULL;
+    if (holder->kind == HOLDER_LOCAL)
+        area = outside_words_area_at(outside, typing->heap->frames.data[holder->frame].sp);
+    else if (holder->kind == HOLDER_VALUE)
+        area = outside_words_area_at(outside, outside->values.data[holder->value].address);
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
@@ -342,8 +341,12 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
     if (pointer->form == REFERENCE_CLOSURE) {
         if (left < word)
             return false;
-        pointer->type =
-            map_get(&typing->closure_by_entry, heap_word(typing->heap, at) + area->slide);
+        const uint64_t code = heap_word(typing->heap, at) + area->slide;
+        const uint32_t other = map_get(&typing->closure_of_value, code);
+        pointer->type = map_get(&typing->closure_by_entry, code);
+        if (pointer->type != MAP_NONE && other != MAP_NONE &&
+            closure_last_is_value(typing, (struct g2h_bytes){at, left}, pointer->type))
+            pointer->type = other;
     } else if (pointer->form == REFERENCE_CONTENT) {
         const struct type *type = typer_type_of(typing, pointer->type);
         pointer->type = *at == 0 ? type->elem : type->other;

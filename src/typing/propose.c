@@ -252,10 +252,14 @@ static uint32_t closure_type(struct typer *typer, uint32_t number, const struct 
 {
     const uint32_t type = map_get(&typer->typing->closure_by_entry, code),
                    other = map_get(&typer->typing->closure_of_value, code);
-    if (type == MAP_NONE || is_whole_closure(typer, number, object, type))
+    if (type == MAP_NONE)
         return type;
-    if (other != MAP_NONE && is_whole_closure(typer, number, object, other))
+    const bool is_whole = is_whole_closure(typer, number, object, type);
+    if ((!is_whole || closure_last_is_value(typer->typing, object->contents, type)) &&
+        other != MAP_NONE && is_whole_closure(typer, number, object, other))
         return other;
+    if (is_whole)
+        return type;
     uint32_t result = TYPE_NONE;
     for (uint32_t next = typer_type_of(typer->typing, type)->alternative; next != TYPE_NONE;
          next = typer_type_of(typer->typing, next)->alternative) {

@@ -1,7 +1,7 @@
 /* queries: queries of other modules about types, and of sources about variables; see typing.h. */
 #include "typing/typing.h"
 
-#include "base/bisect.h"
+#include "base/memory.h"
 #include "typing/exe_match.h"
 #include "typing/typer.h"
 

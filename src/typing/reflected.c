@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/cursor.h"
+#include "base/error.h"
 #include "base/redaction.h"
-#include "base/scope.h"
 #include "base/text.h"
 #include "exe/go/descriptors.h"
 #include "typing/typer.h"
@@ -150,7 +149,9 @@ static bool read_chan(struct reflected_reader *reader, const struct g2h_bytes *c
     const uint64_t direction = heap_word(heap, contents->data + parts + heap->params.pointer_size);
     if (direction < RECEIVE || direction > (RECEIVE | SEND))
         return false;
-    append_text(name, direction == RECEIVE ? "<-chan " : direction == SEND ? "chan<- " : "chan ");
+    if (direction == RECEIVE)
+        append_text(name, "<-");
+    append_text(name, direction == SEND ? "chan<- " : "chan ");
     const struct g2h_bytes elem = types_name(reader->types, type->elem);
     /* "chan <-chan T" would read as a channel to which chan T is sent. */
     const bool ambiguous =
@@ -258,6 +259,23 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
     return good && !reader->no_memory;
 }
 
+/* Returns how many words of a type's descriptor follow what all types have, for each kind of type.
+ */
+static uint64_t words_of_parts(enum type_kind kind)
+{
+    switch (kind) {
+    case TYPE_STRUCT:
+        return 4;
+    case TYPE_ARRAY:
+    case TYPE_MAP:
+        return 3;
+    case TYPE_CHAN:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
 /* Reads what follows the header of a descriptor, which depends on the kind, and appends the name of
  * the type. parts is where it begins. Returns false if it is invalid. */
 static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *contents,
@@ -266,12 +284,7 @@ static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
-    const uint64_t needed = type->kind == TYPE_STRUCT  ? 4 * word
-                            : type->kind == TYPE_ARRAY ? 3 * word
-                            : type->kind == TYPE_MAP   ? 3 * word
-                            : type->kind == TYPE_CHAN  ? 2 * word
-                                                       : word;
-    if (contents->size < parts + needed)
+    if (contents->size < parts + words_of_parts(type->kind) * word)
         return false;
     if (type->kind == TYPE_FUNC)
         return type->size == word && read_func(reader, contents, parts, is_uncommon, name, depth);

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "heap/pointers.h"
 #include "typing/coded.h"
-#include "typing/fit.h"
 #include "typing/exe_match.h"
+#include "typing/fit.h"
 
 /* What is known about a word of a function's frame during a call, or an argument of the call. */
 struct spilled_word {
@@ -19,6 +19,8 @@ struct spilled_word {
     uint32_t argument; /* if the type is not known: which of the function's own arguments it is,
                           counted from 1; 0: none */
     uint64_t reach;    /* the code uses the memory that it points to up to this offset, in bytes */
+    bool is_home;      /* known only if the word belongs to the caller's frame: there an argument
+                          has memory that nothing else gets, but other code may write to it */
 };
 
 /* The types of the arguments that a function was called with, as far as code tells them. */
@@ -51,9 +53,9 @@ enum belief { NOTHING, NEW_VALUES, ALL };
 /* Returns how far the code of the function with this name counts. */
 static enum belief belief_in(struct g2h_bytes name)
 {
-    return bytes_begin(name, "runtime.")                                     ? NEW_VALUES
-           : bytes_begin(name, "reflect.") || bytes_begin(name, "internal/") ? NOTHING
-                                                                             : ALL;
+    if (bytes_begin(name, "runtime."))
+        return NEW_VALUES;
+    return bytes_begin(name, "reflect.") || bytes_begin(name, "internal/") ? NOTHING : ALL;
 }
 
 /* Returns whether a fact about a value counts: in a function that is not believed in all, only that
@@ -73,7 +75,7 @@ static bool find_passed_types(struct spiller *spiller, enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;
     const struct typing *typing = spiller->typer->typing;
-    const struct static_words *words = &typing->static_words;
+    const struct static_words *words = typing->static_words;
     spiller->passed_types.count = 0;
     if (belief != ALL)
         return true;
@@ -139,6 +141,16 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
             vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
 
+/* Returns what is known of a slot of a frame during a call. */
+static struct spilled_word spilled_slot(const struct spiller *spiller, uint32_t slot,
+                                        uint32_t value, enum belief belief)
+{
+    const uint32_t home = spiller->coded->flow.homes.data[slot];
+    struct spilled_word word = spilled_word_of(spiller, home != 0 ? home : value, belief);
+    word.is_home = home != 0;
+    return word;
+}
+
 /* Adds the known words of a frame during the call that returns to a program counter, and the
  * arguments of the call. */
 static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
@@ -148,7 +160,7 @@ static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32
     const uint64_t size = spiller->typer->typing->heap->params.pointer_size;
     uint32_t first;
     for (uint32_t i = 0; slots && i < flow->slot_count; i++) {
-        const struct spilled_word word = spilled_word_of(spiller, slots[i], belief);
+        const struct spilled_word word = spilled_slot(spiller, i, slots[i], belief);
         const uint64_t key = key_of(pc, i * size);
         if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
             return false;
@@ -172,9 +184,9 @@ static uint32_t type_of_local_value(const struct spiller *spiller, uint32_t valu
 {
     const struct types *types = spiller->typer->typing->types;
     const struct word_type word = spilled_word_of(spiller, value, belief).type;
-    return word.is == WORD_POINTS_TO  ? word.type
-           : word.is == WORD_IS_VALUE ? types->list.data[word.type].header
-                                      : TYPE_NONE;
+    if (word.is == WORD_POINTS_TO)
+        return word.type;
+    return word.is == WORD_IS_VALUE ? types->list.data[word.type].header : TYPE_NONE;
 }
 
 /* Adds the known values in the frames of the function that was read last. Slots that have one value
@@ -289,10 +301,11 @@ static struct called_with spilled_calls_with(const struct spiller *spiller,
 }
 
 /* Types the target of a word of a frame, if it is untyped and the code that the key belongs to, or
- * its callers', determines its type. A receiver counts only if its type fills the object, which may
- * otherwise be a larger value. */
+ * its callers', determines its type; is_callers: the key is that of the frame's callee. A receiver
+ * counts only if its type fills the object, which may otherwise be a larger value. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
-                              uint64_t offset, uint64_t key, const struct called_with *with)
+                              uint64_t offset, uint64_t key, const struct called_with *with,
+                              bool is_callers)
 {
     struct typer *typer = spiller->typer;
     struct typing *typing = typer->typing;
@@ -302,7 +315,7 @@ static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_f
         value != heap_address(typing->heap, object) + heap_object_base(typing->heap, object))
         return;
     const uint32_t number = map_get(&spiller->words, key);
-    if (number == MAP_NONE)
+    if (number == MAP_NONE || (spiller->known.data[number].is_home && !is_callers))
         return;
     const struct word_type type = type_of_word(&spiller->known.data[number], with);
     const struct extent extent = {frame->contents.data,
@@ -357,10 +370,11 @@ static void spilled_seed_frame(struct spiller *spiller, const struct heap_stack_
     uint64_t offset;
     while (fields_next_pointer(&fields, &offset))
         if (frame->contents.size >= size && offset <= frame->contents.size - size) {
-            spilled_seed_word(spiller, frame, offset, key_of(frame->pc, offset), with);
+            spilled_seed_word(spiller, frame, offset, key_of(frame->pc, offset), with, false);
             if (callee)
                 spilled_seed_word(spiller, frame, offset,
-                                  key_of(callee->pc, callee->contents.size + offset), callee_with);
+                                  key_of(callee->pc, callee->contents.size + offset), callee_with,
+                                  true);
         }
 }
 

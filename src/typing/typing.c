@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/workers.h"
-#include "typing/fit.h"
-#include "typing/exe_match.h"
 #include "typing/coded.h"
+#include "typing/exe_match.h"
+#include "typing/fit.h"
 #include "typing/map_finder.h"
 #include "typing/typer.h"
 
@@ -420,11 +420,13 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
                                 const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret)
 {
+    static const struct static_words no_words;
     _cleanup_(typing_cleanup) struct typing *typing = calloc(1, sizeof(*typing));
     TRY_MEMORY(typing);
     typing->heap = heap;
     typing->targets = targets;
     typing->exe = exe;
+    typing->static_words = &no_words;
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     TRY(typing_run_steps(typing));
@@ -457,7 +459,6 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->pool_of_word);
     free(typing->pools.data);
     free(typing->cleanup_parts.data);
-    static_words_deinit(&typing->static_words);
     free(typing->static_values.data);
     free(typing->static_pointers.data);
     free(typing->itab_tables.data);

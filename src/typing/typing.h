@@ -27,13 +27,14 @@
  *                       claims on an object, and which one wins, in any order
  *   queries             queries of other modules
  *   typing_memory       the bytes at an address of the process
+ *   paging              pages of the dump that the system has dropped
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
 
 #include <go2heapsnapshot/typing.h>
 
-#include "base/bits.h"
+#include "base/memory.h"
 #include "exe/dwarf/dwarf_info.h"
 #include "exe/exe.h"
 #include "exe/go/static_words.h"
@@ -190,9 +191,9 @@ struct typing {
     VECTOR(struct itab_table) itab_tables;
     VECTOR(uint32_t) with_arrays; /* structs that contain arrays, ascending by size: fit.h */
     VECTOR(struct cleanup_part) cleanup_parts; /* ascending by object within each kind */
-    struct static_words static_words; /* evidence of code about data and bss; empty if there are
-                                         symbols */
-    VECTOR(struct static_value) static_values;          /* ascending by address */
+    const struct static_words *static_words;   /* of the executable: evidence of code about data and
+                                                  bss; empty if there are symbols */
+    VECTOR(struct static_value) static_values; /* ascending by address */
     VECTOR(struct static_pointer_type) static_pointers; /* ascending by address */
 };
 

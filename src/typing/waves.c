@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "typing/typer.h"
 
 /* The most items of a task; the number of tasks of a round that has too few items for tasks of that

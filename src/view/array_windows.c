@@ -2,7 +2,7 @@
  * g2h_windows_find() in include/go2heapsnapshot/view.h. */
 #include <stdlib.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
 #include "graph/windows.h"
 #include "typing/fit.h"

@@ -10,6 +10,12 @@ struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_
     return capacities_create(view->graph, OF_EVERYTHING, ret);
 }
 
+struct g2h_error *g2h_capacities_create_noscan(const struct g2h_view *view,
+                                               struct g2h_capacities **ret)
+{
+    return capacities_create(view->graph, OF_NOSCAN_SLICES, ret);
+}
+
 uint32_t g2h_capacities_declaration_count(const struct g2h_capacities *capacities)
 {
     return (uint32_t)capacities->declarations.count;

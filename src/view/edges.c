@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "naming/namer.h"
 #include "view/entry_keys.h"
-#include "naming/untyped.h"
-#include "naming/walk.h"
 
 struct g2h_edges {
     const struct g2h_view *view;
@@ -253,6 +252,7 @@ static void edges_fill_other(struct g2h_edges *edges, enum roots_edge_type type,
                                      [EDGE_INTERNAL] = G2H_EDGE_INTERNAL,
                                      [EDGE_SHORTCUT] = G2H_EDGE_SHORTCUT,
                                      [EDGE_WEAK] = G2H_EDGE_WEAK,
+                                     [EDGE_GROUPS] = G2H_EDGE_WEAK | G2H_EDGE_SHORTCUT,
                                      [EDGE_LAST] = 0};
     const name_uses *uses = &edges->view->uses;
     *ret = (struct g2h_edge){.source = edges->source,
@@ -374,17 +374,17 @@ static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
     const struct fold *fold = &edges->view->fold;
     begin_tag(edges);
     edges->member = edges->member_end = 0;
+    if (fold->folds) {
+        edges->extra = fold->first_extra[node];
+        edges->extra_end = fold->first_extra[node + 1];
+    }
     if (node >= fold->kept) {
         edges->is_to_group = true;
         edges->member = fold->first_member[node - fold->kept];
         edges->member_end = fold->first_member[node - fold->kept + 1];
         return;
     }
-    if (fold->folds) {
-        edges->is_to_group = node == 0;
-        edges->extra = fold->first_extra[node];
-        edges->extra_end = fold->first_extra[node + 1];
-    }
+    edges->is_to_group = fold->folds && node == 0;
     if (node < fold->synthetic_count) {
         begin_synthetic(edges, fold->synthetics[node]);
     } else if (node == fold->group) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 bool entry_keys_init(struct entry_keys *keys)
 {

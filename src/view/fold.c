@@ -3,35 +3,42 @@
  *
  * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
  * their worth, which is their retained size, so that no node is folded before the nodes that it
- * dominates; a mapping, which retains nothing, is worth its resident size. Each folded node belongs
- * to the last of its dominators that is kept, d; the nodes of one class that belong to the same d
- * become one written node F(d, class). How many nodes will be written for a given worth is counted
- * without writing any, and the worth is searched for.
+ * dominates; a mapping, which retains nothing, is worth its resident size, and a stack as much as
+ * its goroutine. Each folded node belongs to the last of its dominators that is kept, d, by a tree
+ * of written nodes: below d is one for each class of folded nodes whose dominator is d, F(d,
+ * class); below that, one for each class of those that its members dominate directly, and so on, up
+ * to MOST_DEPTH; what the members of the last ones dominate is beside them. How many nodes will be
+ * written for a given worth is counted without writing any, and the worth is searched for.
  *
  * Every strong edge u → v of the graph becomes an edge between the nodes that u and v have become.
- * Two kinds of edges are added: d → F for each F, and d → k if a kept node k, whose dominator is d,
- * would be entered only by one F of d. Then, with ≤ for "dominates or is":
+ * Two kinds of edges are added: from a node to each F directly below it; and d → k if a kept node
+ * k, whose dominator is d, would be entered only by one tree of d: an F(d, c) and what is below it.
+ * Then, with ≤ for "dominates or is", and T for such a tree taken as one node:
  *
- *   1. A source of an edge to a member of F(d, c) is dominated by d. For the dominator of any node
+ *   1. A source of an edge to a member of T(d, c) is dominated by d. For the dominator of any node
  *      dominates all sources of edges to it, and the members' dominators are d or folded below d.
  *   2. A kept x dominates a kept y after folding if and only if it did before. A path around x
  *      before folding leaves a path around x after it, since each of its edges has become an edge
  *      or has shrunk to nothing, and only x itself has become x. Conversely, take a path around x
  *      after folding. By induction along it, x dominated no member of any node on the path. This is
  *      clear for a kept node that is entered by an edge of a member. If x dominated a member of
- *      F(d, c), then x ≤ d, so by 1 it dominated all sources of edges to F, hence a member of the
- *      node before F. An added edge comes from d, which is on the path, so that x is not d and did
+ *      T(d, c), then x ≤ d, so by 1 it dominated all sources of edges to T, hence a member of the
+ *      node before T. An added edge comes from d, which is on the path, so that x is not d and did
  *      not dominate d, nor any node whose dominator d was.
- *   3. The dominator of F(d, c) is d: by the argument of 2 no other kept node, below d, is on all
- *      paths to F, and d itself has an edge to F.
- *   4. No F dominates anything. Suppose that F does, and let X be the kept nodes that F dominates
- *      and whose dominator was d. By 2 and 3 there is one: if F dominates y, then d dominated y,
- *      and the kept node between d and y on the way up cannot dominate F, so F dominates that node,
- *      too. In the graph there is a path from d into X. Where it first enters the nodes that some x
- *      in X dominates, it enters x, from d, from a folded node that belongs to d, or from a node
- *      that is dominated by another child of d, which F does not dominate. In the first and in the
- *      last case there is a path around F now. If only folded nodes of d lead to x, they either
- *      have become two different nodes, at least one of them not F, or d → x was added.
+ *   3. The dominator of T(d, c) is d: by the argument of 2 no other kept node, below d, is on all
+ *      paths to T, and d itself has an edge to F.
+ *   4. No T dominates a kept node, or another tree. Suppose that T does, and let X be the kept
+ * nodes that T dominates and whose dominator was d. By 2 and 3 there is one: if T dominates y, then
+ * d dominated y, and the kept node between d and y on the way up cannot dominate T, so T dominates
+ * that node, too. In the graph there is a path from d into X. Where it first enters the nodes that
+ * some x in X dominates, it enters x, from d, from a folded node that belongs to d, or from a node
+ * that is dominated by another child of d, which T does not dominate. In the first and in the last
+ * case there is a path around T now. If only folded nodes of d lead to x, they either are of two
+ * different trees, at least one of them not T, or d → x was added.
+ *   5. Within a tree, a node's dominator is the one above it. A source of an edge to a member y of
+ *      F is the dominator x of y, or is dominated by it. So it is in the node of x, or in one below
+ *      it; or if x is at MOST_DEPTH, in one beside it. In all cases that is the node above F, or
+ *      one below that; so all ways to F lead by the node above, which has an edge to F itself.
  *
  * If d is the root, the added edges come from "(folded)" instead: DevTools computes no distances if
  * objects are children of the root. "(folded)" is a child of the root, no other strong edge leads
@@ -39,13 +46,14 @@
  * without these edges to every node; and they serve as well as edges from the root.
  *
  * So the retained size of each kept node does not change: it is the node's own size, that of the
- * kept nodes that it dominates and that of the folded nodes that belong to these; and the retained
- * size of a folded node is its own size. An object that would be alone in its F is kept if its
- * dominator is kept and if the same is true of all nodes that it dominates. That does not affect
- * the proof above.
+ * kept nodes that it dominates and that of the folded nodes that belong to these. And a class
+ * retains in Summary what it did: all that its nodes retain of which none is below another one of
+ * the class, for nodes that had dominators of the same classes have them now; unless a node of the
+ * class is MOST_DEPTH deep. An object that would be alone in its F is kept if its dominator is kept
+ * and if the same is true of all nodes that it dominates. That does not affect the proof above.
  *
  * Memory: 32 bytes per node of the graph while it is decided which nodes to keep, 12 of them for
- * the dominators, and some 40 per node that is going to be written; then 8 and 20. All work is done
+ * the dominators, and some 60 per node that is going to be written; then 8 and 20. All work is done
  * in the order of the nodes or of their numbers: the result does not depend on the number of
  * threads.
  */
@@ -55,15 +63,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
-#include "base/bisect.h"
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/workers.h"
 #include "dominators/dominators.h"
 
 enum { AHEAD = 16 };
+
+/* How many groups may be below each other. */
+enum { MOST_DEPTH = 8 };
 
 /* How much each synthetic node, such as a goroutine or a frame, adds to worths beside its size. */
 enum { SYNTHETIC_WORTH = 4096 };
@@ -87,11 +97,15 @@ struct cut {
     uint32_t node;
 };
 
-/* The folded nodes of one class that belong to one kept node. */
+/* A place is a kept node, by its number in preorder, or with this bit a group, by its number. */
+#define PLACE_GROUP ((uint32_t)1 << 31)
+
+/* The folded nodes of one class that belong to one place. */
 struct group {
-    uint32_t dominator, class; /* a number in preorder; as in folding->fate */
+    uint32_t above, class; /* a place; as in folding->fate */
     uint32_t count;
-    uint32_t last; /* folded node that members go to, or UINT32_MAX */
+    uint32_t depth;  /* from the kept node on: 1 if above is one */
+    uint32_t folded; /* the folded node that it becomes, or UINT32_MAX */
 };
 
 struct folding {
@@ -99,14 +113,11 @@ struct folding {
     struct fold *fold;
     const struct fold_names *names;
     struct dominators tree;
-    uint64_t *worth;               /* by number in preorder */
-    uint32_t *fate, *nearest_kept; /* by number in preorder; nearest_kept: the last kept one among a
-                                      node and its dominators */
+    uint64_t *worth;        /* by number in preorder */
+    uint32_t *fate, *place; /* by number in preorder; place: of the node itself, if it is kept, or
+                               else its group */
     VECTOR(struct group) groups;
-
-    /* While nodes are counted: a hash table of kept node << 32 | class, plus 1; 0 in free slots. */
-    uint64_t *pairs;
-    size_t mask;
+    struct map group_of; /* place and class → group */
 };
 
 /* ---- whether there is anything to do ---- */
@@ -183,6 +194,8 @@ static struct g2h_error *classify(struct folding *folding)
             kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
         if (kind <= G2H_NODE_MAPPINGS)
             folding->worth[preorder] = WORTH_KEPT;
+        if (kind == G2H_NODE_STACK) /* outputs have all that the goroutine keeps below its stack */
+            folding->worth[preorder] = folding->worth[folding->tree.idom[preorder]] - 1;
         if (kind == G2H_NODE_MAPPING)
             folding->worth[preorder] += resident_at(graph->memory, graph->roots.nodes.data[i].key);
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
@@ -201,59 +214,57 @@ static inline bool fold_is_cut(const struct folding *folding, const struct cut *
            (worth == cut->worth && folding->tree.node_at[preorder] >= cut->node);
 }
 
-/* Pairs that are about to be added to the table. Their slots are prefetched some time before they
- * are read. */
-enum { BATCH = 32 };
-struct fold_batch {
-    uint64_t pairs[BATCH];
-    size_t slots[BATCH], count;
-};
-
-/* Adds the pairs of a batch to the table. Returns how many are new. */
-static inline uint32_t add_pairs(struct folding *folding, struct fold_batch *batch)
+/* Finds or makes the group of a class below a place. Below MOST_DEPTH groups, those below are
+ * beside each other. Returns false if memory runs out. */
+static inline bool find_group(struct folding *folding, uint32_t above, uint32_t class,
+                              uint32_t *ret)
 {
-    uint32_t added = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        const uint64_t pair = batch->pairs[i];
-        size_t slot = batch->slots[i];
-        while (folding->pairs[slot] != 0 && folding->pairs[slot] != pair)
-            slot = (slot + 1) & folding->mask;
-        added += folding->pairs[slot] == 0;
-        folding->pairs[slot] = pair;
+    uint32_t depth = 1;
+    if ((above & PLACE_GROUP) != 0) {
+        const struct group *group = &folding->groups.data[above & ~PLACE_GROUP];
+        const bool is_deepest = group->depth == MOST_DEPTH;
+        depth = is_deepest ? MOST_DEPTH : group->depth + 1;
+        above = is_deepest ? group->above : above;
     }
-    batch->count = 0;
-    return added;
+    const struct group fresh = {above, class, 0, depth, UINT32_MAX};
+    return map_put(&folding->group_of, (uint64_t)above << 32 | class,
+                   (uint32_t)folding->groups.count, ret) &&
+           (*ret < folding->groups.count || vector_push(&folding->groups, fresh));
 }
 
-/* Returns how many nodes would be written, or a number above limit if there are more than limit. */
-static uint64_t count_written(struct folding *folding, const struct cut *cut, uint64_t limit)
+/* Finds the groups that a cut makes, and the place of each node. Stops when there would be more
+ * than limit written nodes. *ret is how many there would be, or a number above limit. Returns false
+ * if memory runs out. */
+static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t limit,
+                        uint64_t *ret)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
-    struct fold_batch batch = {.count = 0};
-    uint64_t count = 2, last = 0; /* the root and "(folded)" */
-    memset(folding->pairs, 0, (folding->mask + 1) * sizeof(*folding->pairs));
-    folding->nearest_kept[0] = 0;
-    for (uint32_t preorder = 1; preorder < nodes && count <= limit; preorder++) {
-        const uint32_t class = folding->fate[preorder],
-                       dominator = folding->nearest_kept[idom[preorder]];
+    uint64_t kept = 2; /* the root and "(folded)" */
+    uint32_t last_above = UINT32_MAX, last_class = UINT32_MAX, last = 0;
+    map_deinit(&folding->group_of);
+    folding->groups.count = 0;
+    folding->place[0] = 0;
+    for (uint32_t preorder = 1; preorder < nodes && kept + folding->groups.count <= limit;
+         preorder++) {
+        const uint32_t class = folding->fate[preorder], above = folding->place[idom[preorder]];
         if (class == FATE_LEFT_OUT)
             continue;
         if (!fold_is_cut(folding, cut, preorder)) {
-            folding->nearest_kept[preorder] = preorder;
-            count++;
+            folding->place[preorder] = preorder;
+            kept++;
             continue;
         }
-        folding->nearest_kept[preorder] = dominator;
-        const uint64_t pair = ((uint64_t)dominator << 32 | class) + 1;
-        if (pair == last)
-            continue;
-        if (batch.count == BATCH)
-            count += add_pairs(folding, &batch);
-        last = batch.pairs[batch.count] = pair;
-        batch.slots[batch.count] = (size_t)map_hash(pair) & folding->mask;
-        __builtin_prefetch(&folding->pairs[batch.slots[batch.count++]], 1);
+        if (above != last_above || class != last_class) {
+            if (!find_group(folding, above, class, &last))
+                return false;
+            last_above = above;
+            last_class = class;
+        }
+        folding->place[preorder] = last | PLACE_GROUP;
+        folding->groups.data[last].count++;
     }
-    return count + add_pairs(folding, &batch);
+    *ret = kept + folding->groups.count;
+    return true;
 }
 
 /* Orders cuts by how much they fold, the least first. */
@@ -276,7 +287,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
     enum { SAMPLES = 1 << 15 };
     const uint32_t nodes = folding->tree.nodes, stride = (nodes + 1) / SAMPLES + 1;
-    struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
+    _cleanup_free_ struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
     size_t count = 0;
     if (!samples)
         return false;
@@ -291,7 +302,9 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
     size_t from = 0, to = count; /* cutting at samples[to] folds enough; *ret is that cut */
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        const uint64_t written = count_written(folding, &samples[middle], limit);
+        uint64_t written;
+        if (!find_groups(folding, &samples[middle], limit, &written))
+            return false;
         if (written > limit) {
             from = middle + 1;
             continue;
@@ -301,7 +314,6 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
         if (written >= limit - limit / 128)
             break;
     }
-    free(samples);
     return true;
 }
 
@@ -310,34 +322,16 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 /* Sets folding->fate of each node that is not left out to its group, or to FATE_KEPT. */
 static bool make_groups(struct folding *folding, const struct cut *cut)
 {
-    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
-    struct map group_of = {0};
-    bool good = true;
-    folding->nearest_kept[0] = 0;
+    uint64_t written;
+    if (!find_groups(folding, cut, UINT64_MAX, &written))
+        return false;
     folding->fate[0] = FATE_KEPT;
-    for (uint32_t preorder = 1; preorder < nodes && good; preorder++) {
-        const uint32_t class = folding->fate[preorder];
-        if (class == FATE_LEFT_OUT)
-            continue;
-        if (!fold_is_cut(folding, cut, preorder)) {
-            folding->nearest_kept[preorder] = preorder;
-            folding->fate[preorder] = FATE_KEPT;
-            continue;
-        }
-        const uint32_t dominator = folding->nearest_kept[preorder] =
-            folding->nearest_kept[idom[preorder]];
-        const struct group fresh = {dominator, class, 0, UINT32_MAX};
-        uint32_t group;
-        good = map_put(&group_of, (uint64_t)dominator << 32 | class,
-                       (uint32_t)folding->groups.count, &group) &&
-               (group < folding->groups.count || vector_push(&folding->groups, fresh));
-        if (!good)
-            break;
-        folding->fate[preorder] = group;
-        folding->groups.data[group].count++;
-    }
-    map_deinit(&group_of);
-    return good;
+    for (uint32_t preorder = 1; preorder < folding->tree.nodes; preorder++)
+        if (folding->fate[preorder] != FATE_LEFT_OUT)
+            folding->fate[preorder] = (folding->place[preorder] & PLACE_GROUP) != 0
+                                          ? folding->place[preorder] & ~PLACE_GROUP
+                                          : FATE_KEPT;
+    return true;
 }
 
 /*
@@ -388,24 +382,31 @@ static enum g2h_node_kind kind_of_folded(const struct g2h_graph *graph, uint32_t
     return fold_is_object(graph, node) ? G2H_NODE_OBJECT : G2H_NODE_STACK;
 }
 
-/* Adds a node of the graph to its group's folded node. */
-static bool add_member(struct folding *folding, struct group *group, uint32_t node,
-                       folded_vector *folded)
+/* Makes the folded nodes, in the order of groups: each comes after the one above it. */
+static bool make_folded(struct folding *folding, folded_vector *folded)
 {
-    const struct g2h_graph *graph = folding->graph;
-    if (group->last == UINT32_MAX) {
-        const struct folded fresh = {.name = group->class,
-                                     .kind = (uint8_t)kind_of_folded(graph, group->class, node)};
-        group->last = (uint32_t)folded->count;
-        if (!vector_push(folded, fresh))
+    for (uint32_t preorder = 1; preorder < folding->tree.nodes; preorder++) {
+        const uint32_t fate = folding->fate[preorder];
+        if (fate >= FATE_KEPT || folding->groups.data[fate].folded != UINT32_MAX)
+            continue;
+        struct group *group = &folding->groups.data[fate];
+        const enum g2h_node_kind kind =
+            kind_of_folded(folding->graph, group->class, folding->tree.node_at[preorder]);
+        group->folded = (uint32_t)folded->count;
+        assert((group->above & PLACE_GROUP) == 0 ||
+               folding->groups.data[group->above & ~PLACE_GROUP].folded < group->folded);
+        if (!vector_push(folded, ((struct folded){.name = group->class, .kind = (uint8_t)kind})))
             return false;
     }
-    folded->data[group->last].size +=
-        fold_is_object(graph, node) ? heap_object_size(graph->heap, node - graph_synthetics(graph))
-                                    : graph->roots.nodes.data[node].size;
-    folded->data[group->last].count++;
-    folding->fold->number_of[node] = group->last;
     return true;
+}
+
+/* Adds a node of the graph to its group's folded node. */
+static void add_member(struct folding *folding, uint32_t folded, uint32_t node, folded_vector *list)
+{
+    list->data[folded].size += graph_node_size(folding->graph, node);
+    list->data[folded].count++;
+    folding->fold->number_of[node] = folded;
 }
 
 /* Formats ×1,234, a remark, and a NUL byte. */
@@ -448,7 +449,7 @@ static bool number_nodes(struct folding *folding)
     const uint32_t *preorder_of = folding->tree.preorder_of, synthetics = graph_synthetics(graph),
                    nodes = graph_node_count(graph);
     folded_vector folded = {0};
-    bool good = true;
+    const bool good = make_folded(folding, &folded);
     for (uint32_t node = 0; node < nodes && good; node++) {
         const uint32_t fate = folding->fate[preorder_of[node]];
         if (nodes - node > AHEAD)
@@ -464,7 +465,7 @@ static bool number_nodes(struct folding *folding)
             bits_add(fold->hidden, node - synthetics);
         if (fate == FATE_LEFT_OUT)
             continue;
-        good = add_member(folding, &folding->groups.data[fate], node, &folded);
+        add_member(folding, folding->groups.data[fate].folded, node, &folded);
         fold->folded_objects += fold_is_object(graph, node);
     }
     if (nodes == synthetics)
@@ -505,6 +506,29 @@ static bool list_members(struct folding *folding)
     return true;
 }
 
+/* Sets the dominators of folded nodes, the one of each that is below a kept node, and the sizes
+ * that they retain. */
+static void link_folded(const struct folding *folding)
+{
+    struct fold *fold = folding->fold;
+    for (size_t i = 0; i < folding->groups.count; i++) {
+        const struct group *group = &folding->groups.data[i];
+        if (group->folded == UINT32_MAX)
+            continue;
+        struct folded *folded = &fold->folded[group->folded];
+        const bool is_top = (group->above & PLACE_GROUP) == 0;
+        const uint32_t above =
+            is_top ? 0 : folding->groups.data[group->above & ~PLACE_GROUP].folded;
+        folded->above =
+            is_top ? fold->number_of[folding->tree.node_at[group->above]] : fold->kept + above;
+        folded->top = is_top ? fold->kept + group->folded : fold->folded[above].top;
+        folded->retained = folded->size;
+    }
+    for (uint32_t i = fold->folded_count; i-- > 0;)
+        if (fold->folded[i].above >= fold->kept)
+            fold->folded[fold->folded[i].above - fold->kept].retained += fold->folded[i].retained;
+}
+
 /* Returns the dominators of the view's nodes, or NULL if memory runs out. */
 static uint32_t *list_dominators(const struct folding *folding)
 {
@@ -515,11 +539,11 @@ static uint32_t *list_dominators(const struct folding *folding)
         return NULL;
     dominators[fold->group] = 0;
     for (uint32_t preorder = 0; preorder < tree->nodes; preorder++)
-        if (folding->fate[preorder] != FATE_LEFT_OUT)
+        if (folding->fate[preorder] == FATE_KEPT)
             dominators[fold->number_of[tree->node_at[preorder]]] =
-                fold->number_of[tree->node_at[folding->fate[preorder] == FATE_KEPT
-                                                  ? tree->idom[preorder]
-                                                  : folding->nearest_kept[preorder]]];
+                fold->number_of[tree->node_at[tree->idom[preorder]]];
+    for (uint32_t i = 0; i < fold->folded_count; i++)
+        dominators[fold->kept + i] = fold->folded[i].above;
     return dominators;
 }
 
@@ -593,37 +617,45 @@ static void fold_leave_out(struct fold *fold)
     fold->nodes = fold->kept;
 }
 
-/* Decides which nodes are kept, and groups the others. The table of pairs is at least twice as
- * large as the nodes that may be written, so that look-ups stay short. */
+/* Frees what decides which nodes are kept. */
+static void forget_worth(struct folding *folding)
+{
+    const uint32_t nodes = graph_node_count(folding->graph);
+    large_free(folding->worth, nodes, sizeof(*folding->worth));
+    large_free(folding->place, nodes, sizeof(*folding->place));
+    map_deinit(&folding->group_of);
+    folding->worth = NULL;
+    folding->place = NULL;
+    folding->group_of = (struct map){0};
+}
+
+/* Decides which nodes are kept, and groups the others. */
 static struct g2h_error *decide_folding(struct folding *folding)
 {
     struct fold *fold = folding->fold;
     const uint32_t nodes = graph_node_count(folding->graph);
     const uint64_t limit = fold->max_nodes;
     struct cut cut;
+    if (nodes >= PLACE_GROUP)
+        return error_create(G2H_ERROR_LIMIT, "%s: %u nodes: too many to fold",
+                            folding->graph->heap->input->name, nodes);
     TRY(dominators_init(&folding->tree, folding->graph));
     TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
-    for (folding->mask = 1023; folding->mask < 2 * limit && folding->mask < nodes;)
-        folding->mask = 2 * folding->mask + 1;
     folding->fate = large_alloc(nodes, sizeof(*folding->fate));
-    folding->nearest_kept = large_alloc(nodes, sizeof(*folding->nearest_kept));
-    folding->pairs = large_alloc(folding->mask + 1, sizeof(*folding->pairs));
-    TRY_MEMORY(folding->fate && folding->nearest_kept && folding->pairs);
+    folding->place = large_alloc(nodes, sizeof(*folding->place));
+    TRY_MEMORY(folding->fate && folding->place);
     TRY(classify(folding));
     TRY_MEMORY(find_cut(folding, limit, &cut));
-    large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
-    folding->pairs = NULL;
-    TRY_MEMORY(make_groups(folding, &cut) && keep_lone_ones(folding));
+    TRY_MEMORY(make_groups(folding, &cut));
+    forget_worth(folding);
+    TRY_MEMORY(keep_lone_ones(folding));
     return NULL;
 }
 
 static void folding_deinit(struct folding *folding)
 {
-    const uint32_t nodes = graph_node_count(folding->graph);
-    large_free(folding->worth, nodes, sizeof(*folding->worth));
-    large_free(folding->fate, nodes, sizeof(*folding->fate));
-    large_free(folding->nearest_kept, nodes, sizeof(*folding->nearest_kept));
-    large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
+    forget_worth(folding);
+    large_free(folding->fate, graph_node_count(folding->graph), sizeof(*folding->fate));
     free(folding->groups.data);
     dominators_deinit(&folding->tree);
 }
@@ -636,12 +668,12 @@ static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *
         .graph = fold->graph, .fold = fold, .names = names};
     TRY(decide_folding(&folding));
     TRY_MEMORY(number_nodes(&folding) && list_members(&folding));
+    link_folded(&folding);
     *ret_dominators = list_dominators(&folding);
     TRY_MEMORY(*ret_dominators);
     return NULL;
 }
 
-/* Edges are counted last, since a folded node's edges depend on all numbers. */
 /* Returns whether the view's nodes are in the order that fold.h says, and stand for all of the
  * graph's bytes but those that are left out. */
 static _asserted_ bool fold_is_whole(const struct fold *fold)
@@ -684,6 +716,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         fold_leave_out(fold);
     TRY_MEMORY(list_kept(fold));
     assert(fold_is_whole(fold));
+    /* last, since the edges of a folded node depend on all numbers */
     return fold_count_edges(fold, dominators);
 }
 

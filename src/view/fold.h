@@ -4,8 +4,9 @@
  *
  * docs/snapshot-format.md has the rules ("Folding"). A folded object hangs below the last of its
  * dominators that is kept: all objects of one class there become one node of that class, which has
- * the sum of their sizes. So the total size, the size of each class, and the dominators and
- * retained sizes of all kept nodes do not change; fold.c proves it.
+ * the sum of their sizes, and so do all of one class that these dominate, below it. So the total
+ * size, the size of each class and what it retains, and the dominators and retained sizes of all
+ * kept nodes do not change; fold.c proves it.
  *
  * Nodes of the graph and of the view have different numbers here. The view's are, in this order:
  * the synthetic nodes that are kept; "(folded)", if anything is folded; the objects that are kept;
@@ -16,15 +17,18 @@
 
 #include <go2heapsnapshot/view.h>
 
-#include "base/bits.h"
 #include "base/contract.h"
+#include "base/memory.h"
 #include "graph/graph.h"
 
 #define FOLD_LEFT_OUT UINT32_MAX
 
 /* A node of the view that stands for count nodes of the graph. */
 struct folded {
-    uint64_t size;
+    uint64_t size, retained;
+    uint32_t
+        above;     /* its dominator: a node of the view, which has a lower number if it is folded */
+    uint32_t top;  /* the last one, of itself and the folded nodes that dominate it */
     uint32_t name; /* string; until it is set: CLASS_TEXT … */
     uint32_t count;
     uint32_t count_name; /* string: ×1,234 */
@@ -61,7 +65,7 @@ struct fold {
     /* The added edges: targets, by source. They lead from a node to nodes that it dominates and
      * that would not be entered well without them; see fold.c. */
     uint32_t *extra;
-    uint32_t *first_extra; /* by kept node; one more entry */
+    uint32_t *first_extra; /* by node of the view; one more entry */
 
     uint32_t *edge_counts; /* by node of the view */
 };

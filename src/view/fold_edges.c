@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
 #include "view/fold.h"
 
@@ -13,7 +13,8 @@ enum { AHEAD = 16 };
 /* How many folded nodes' edges one task counts. */
 enum { FOLDED_PER_TASK = 1 << 12 };
 /* How a node of the view is entered from its dominator: not yet, by one folded node that belongs to
- * it (entered then has that node), or well: by the dominator itself or by several such nodes. */
+ * it, or by those that this one dominates (entered then has that node), or well: by the dominator
+ * itself or by several such nodes. */
 #define ENTERED_NOT  UINT32_MAX
 #define ENTERED_WELL (UINT32_MAX - 1)
 
@@ -35,10 +36,11 @@ static inline void note_edge(const struct counting *counting, uint32_t source, u
         return;
     const uint32_t dominator = counting->dominators[target];
     if (source != dominator) {
-        if (source < fold->kept || target >= fold->kept ||
-            counting->dominators[source] != dominator)
+        if (source < fold->kept || target >= fold->kept)
             return;
-        wanted = source;
+        wanted = fold->folded[source - fold->kept].top;
+        if (counting->dominators[wanted] != dominator)
+            return;
     }
     known = __atomic_load_n(&counting->entered[target], __ATOMIC_RELAXED);
     while (known != wanted && known != ENTERED_WELL &&
@@ -174,17 +176,17 @@ static uint32_t extra_source(const struct counting *counting, uint32_t node)
 static bool add_extras(const struct counting *counting)
 {
     struct fold *fold = counting->fold;
-    uint32_t *first = fold->first_extra = zeroed_alloc((size_t)fold->kept + 2, sizeof(*first));
+    uint32_t *first = fold->first_extra = zeroed_alloc((size_t)fold->nodes + 2, sizeof(*first));
     if (!first)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
         if (needs_extra(counting, i))
             first[extra_source(counting, i) + 2]++;
-    for (uint32_t i = 0; i < fold->kept; i++) {
+    for (uint32_t i = 0; i < fold->nodes; i++) {
         fold->edge_counts[i] += first[i + 2];
         first[i + 2] += first[i + 1];
     }
-    fold->extra = malloc(((size_t)first[fold->kept + 1] + 1) * sizeof(*fold->extra));
+    fold->extra = malloc(((size_t)first[fold->nodes + 1] + 1) * sizeof(*fold->extra));
     if (!fold->extra)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)

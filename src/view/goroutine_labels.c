@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "naming/symbols.h"
 #include "view/locations.h"
 

@@ -9,11 +9,11 @@
  */
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
-#include "base/size_classes.h"
+#include "base/releases.h"
+#include "naming/names.h"
 #include "view/view.h"
-#include "naming/texts.h"
 
 enum { DEPTH = 64 /* of nested structs and arrays */ };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/bisect.h"
+#include "base/memory.h"
 
 /* ---- memory ---- */
 

@@ -4,12 +4,12 @@
  * A map before Go 1.24 has buckets, each with a list of overflow buckets. While it grows, the
  * entries that have not been moved are in its old buckets; the slots of entries that have been
  * moved look empty. A later map has one group of slots, or a directory of tables that have groups;
- * a table may be in the directory several times in a row. types/maps.c has the
+ * a table may be in the directory several times in a row. types/runtime_types.c has the
  * structures.
  */
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "naming/key_names.h"
 #include "view/locations.h"
 

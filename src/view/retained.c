@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "dominators/dominators.h"
 #include "view/view.h"
 
@@ -52,7 +52,7 @@ void g2h_dominators_destroy(struct g2h_dominators *dominators)
     free(dominators);
 }
 
-/* Returns the node of the graph that a view's node is, a member of a folded node, or the root for
+/* Returns the node of the graph that a view's node is, which is not a folded one, or the root for
  * "(folded)". */
 static uint32_t graph_node_of(const struct g2h_view *view, uint32_t node)
 {
@@ -63,8 +63,7 @@ static uint32_t graph_node_of(const struct g2h_view *view, uint32_t node)
         return fold->synthetics[node];
     if (node < fold->first_object)
         return 0;
-    return node < fold->kept ? graph_synthetics(view->graph) + fold_object_of(fold, node)
-                             : fold->members[fold->first_member[node - fold->kept]];
+    return graph_synthetics(view->graph) + fold_object_of(fold, node);
 }
 
 uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node)
@@ -72,6 +71,8 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
     const struct g2h_view *view = dominators->view;
     const struct dominators *tree = &dominators->tree;
     assert(node < g2h_view_node_count(view));
+    if (node >= view_kept(view))
+        return view->fold.folded[node - view->fold.kept].above;
     const uint32_t above = tree->node_at[tree->idom[tree->preorder_of[graph_node_of(view, node)]]];
     return view->is_folded ? view->fold.number_of[above] : above;
 }
@@ -80,8 +81,8 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 
 /*
  * In a folded view, the kept nodes have the numbers that they have in the graph's tree. After them
- * come the nodes that the graph does not have: "(folded)", and the folded nodes, which dominate
- * nothing. This returns 1 if there is "(folded)", else 0.
+ * come the nodes that the graph does not have: "(folded)", and the folded nodes, each after the
+ * one that dominates it. This returns 1 if there is "(folded)", else 0.
  */
 static uint32_t group_count(const struct fold *fold)
 {
@@ -125,23 +126,21 @@ uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t n
                                       : fold->kept + (behind - group_count(fold));
 }
 
-/* The nodes that the tree does not have, "(folded)" and folded ones, take the dominator of a
- * member, which is kept. */
+/* The nodes that the tree does not have are "(folded)", below the root, and folded ones. */
 uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;
-    if (number >= tree->nodes) {
-        const uint32_t node = g2h_dominators_node(dominators, number);
-        number = tree->preorder_of[graph_node_of(dominators->view, node)];
-    }
-    return tree->idom[number];
+    if (number < tree->nodes)
+        return tree->idom[number];
+    const uint32_t node = g2h_dominators_node(dominators, number);
+    return g2h_dominators_number(dominators, g2h_dominators_of(dominators, node));
 }
 
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;
     if (node >= view_kept(view))
-        return view->fold.folded[node - view->fold.kept].size;
+        return view->fold.folded[node - view->fold.kept].retained;
     if (view->is_folded && node == view->fold.group)
         return 0;
     return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];

@@ -1,6 +1,6 @@
 /* stacks: the goroutines of a view, their frames, and what groups own; see
  * include/go2heapsnapshot/view.h. */
-#include "dominators/sharers.h"
+#include "dominators/several.h"
 #include "view/view.h"
 
 /* Returns the view's node of a synthetic node of the graph. */

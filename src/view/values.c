@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "naming/names.h"
+#include "naming/symbols.h"
 #include "view/locations.h"
 #include "view/view.h"
-#include "naming/symbols.h"
-#include "naming/texts.h"
 
 enum { DEPTH = 64 /* of nested structs and arrays: deeper ones are skipped */ };
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "naming/key_names.h"
-#include "naming/texts.h"
+#include "naming/names.h"
 
 /* ---- names ---- */
 
@@ -293,6 +293,11 @@ uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
     return names_text_size(&view->graph->names, view_object_of(view, node));
 }
 
+uint64_t g2h_view_text_hash(const struct g2h_view *view, uint32_t node)
+{
+    return names_text_hash(&view->graph->names, view_object_of(view, node));
+}
+
 static inline bool view_is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);
@@ -401,6 +406,12 @@ bool g2h_view_is_typed(const struct g2h_view *view)
 bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
 {
     return graph_is_garbage(view->graph, object);
+}
+
+uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32_t end)
+{
+    assert(first <= end && end <= g2h_heap_object_count(view->graph->heap));
+    return view->graph->live ? (uint32_t)bits_count(view->graph->live, first, end) : end - first;
 }
 
 struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)

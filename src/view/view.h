@@ -10,8 +10,10 @@
  *   values, layouts     values in objects, and how much of their slots these take
  *   locations, locals, contents, times, map_slots
  *                       values of objects and variables as people read them; entries of maps
- *   declarations, array_windows
- *                       where slices, strings and maps are declared; arrays that slices use in part
+ *   declarations, array_windows, chains_view, together_view
+ *                       where slices, strings and maps are declared; arrays that slices use in
+ *                       part; long lists; variables that hold memory together, and
+ *                       finalizers that never run
  *   view_retainers, retained, stacks, goroutine_labels
  *                       edges backwards; dominators; goroutines, their labels, groups of roots
  *   fold, fold_edges    folds a graph that is too large

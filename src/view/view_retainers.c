@@ -7,8 +7,8 @@
 
 #include <go2heapsnapshot/view.h>
 
+#include "base/error.h"
 #include "base/memory.h"
-#include "base/scope.h"
 
 enum { EDGES = 256 /* edges that are read at a time */ };
 

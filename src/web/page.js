@@ -2,7 +2,9 @@
 'use strict';
 
 const $ = id => document.getElementById(id);
-const kinds = {d: 'heap dump', c: 'core file', x: 'executable', '?': 'neither a heap dump of Go, nor an executable'};
+const packed = {Z: 'zstd -d', X: 'xz -d', L: 'lz4 -d'}; // compressed files that this page cannot read, and what unpacks them
+const kinds = {d: 'heap dump', c: 'core file', x: 'executable', '?': 'neither a heap dump of Go, nor an executable',
+  ...Object.fromEntries(Object.entries(packed).map(([kind, command]) => [kind, `compressed: unpack it first, by ${command}`]))};
 const formats = [ // as the program's --format has them
   {title: 'DevTools (.heapsnapshot)', format: 'heapsnapshot', suffixes: ['.heapsnapshot']},
   {title: 'Report', format: 'report', suffixes: ['.txt']},
@@ -92,6 +94,8 @@ const canRead = () => !working && of(undefined).length === 0 && of('d', 'c').len
 function missing() {
   const heapsThere = of('d', 'c').length, executables = of('x').length;
   if (of(undefined).length > 0 || files.length === 0) return '';
+  const [compressed] = of(...Object.keys(packed));
+  if (compressed) return `This page has gzip only: unpack the file first (${packed[compressed.kind]} ${compressed.file.name}), then drop what that writes.`;
   if (heapsThere === 0 && executables > 0) return 'A heap is missing: drop the dump that this executable wrote.';
   if (heapsThere === 0) return 'A heap is missing: drop a dump of Go, or a core file.';
   if (executables > 1) return 'There are several executables: remove those that did not write the dump.';

@@ -19,10 +19,11 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "cli/messages.h"
-#include "cli/progress.h"
+#include "cli/terminal.h"
 #include "input/magic.h"
+#include "input/unpack.h"
 #include "library/pipeline.h"
 
 /* Begins a function that the page can call. */
@@ -87,7 +88,8 @@ EXPORT(char *, web_text, size_t size)
 }
 
 /* Returns what a file is by its first bytes, plain or compressed by gzip: 'd' a dump or what may be
- * one, 'c' a core file, 'x' an executable, '?' nothing that can be read. */
+ * one, 'c' a core file, 'x' an executable, 'Z', 'X' or 'L' compressed by zstd, xz or lz4, for which
+ * there are no libraries here, '?' nothing that can be read. */
 EXPORT(int, web_kind, const char *path)
 {
     static const char dump[] = "go1.";
@@ -97,6 +99,9 @@ EXPORT(int, web_kind, const char *path)
     const size_t size = count > 0 ? (size_t)count : 0;
     if (file)
         gzclose(file);
+    const struct unpack_method *method = unpack_method_of(begin, size);
+    if (method && !method->begin)
+        return method->name[0] + 'A' - 'a';
     if (magic_is_executable(begin, size))
         return 'x';
     if (magic_is_core(begin, size))

@@ -142,6 +142,7 @@ async function allocatedBy(name, pid, run) {
     join node o on o.id = e.from_node join node s on s.id = e.to_node where e.name_or_index = 'allocated at'`], {encoding: 'utf8', maxBuffer: 1 << 30}));
   const byClass = new Map();
   for (const row of rows) {
+    row.class = row.class.replace(/^(\[\d*\]\S+) \(.*\)$/, '$1'); // without the field that the arrays are of
     const function_ = /(?:^| ← )(main\.\S+) /.exec(row.site)?.[1];
     if (!byClass.has(row.class)) byClass.set(row.class, []);
     byClass.get(row.class).push(function_);

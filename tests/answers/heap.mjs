@@ -23,6 +23,9 @@ function select(path, query) {
 /** Returns a name as the report has it: some are changed in snapshots because DevTools would misread them. */
 const goName = name => name.replace(/^chan \(<-\) /, '<-chan ').replace(/^Go (?=<|system \/ |Detached |Window|Object\(|\(closure)/, '').replace(/ \(Go\)$/, '');
 
+/** Returns the class of an object without the field that the arrays are of: snapshots have that of the largest ones. */
+const withoutHolder = name => name.replace(/^(\[\d*\]\S+) \((?!Go\)).*\)$/, '$1');
+
 /** Returns the name of what is no object without its numbers: those of goroutines, of elements, and waiting times. */
 function plain(name) {
   const numbers = name.replace(/(^|[ [])(\d+(?:,\d+)*)(?=$|[ \]]) ?/g, '$1');
@@ -40,17 +43,35 @@ export class Heap {
     const about = new Map(select(path, 'select key, value from about'));
     this.pointer = /^(386|arm|mips|mipsle)$/.test(about.get('goarch')) ? 4 : 8;
     this.count = nodes.length;
-    this.kind = nodes.map(([type]) => ({synthetic: 'root', native: 'root', string: 'text'})[type] ?? 'object');
-    this.name = nodes.map(([type, name]) => type === 'string' ? '(string)' : goName(strings[name]));
+    const isText = type => type === 'string' || type === 'sliced string';
+    this.kind = nodes.map(([type]) => isText(type) ? 'text' : ({synthetic: 'root', native: 'root'})[type] ?? 'object');
+    this.name = nodes.map(([type, name]) => isText(type) ? '(string)' : goName(withoutHolder(strings[name])));
     for (const [list, column] of Object.entries({self: 2, edgeCount: 3, firstEdge: 4, retained: 5, dominator: 6, address: 7}))
       this[list] = Float64Array.from(nodes, row => Number(row[column]));
     this.to = Float64Array.from(edges, ([to]) => Number(to));
-    this.isWeak = edges.map(([, type]) => type === 'weak');
     this.label = edges.map(([,, name]) => name === '-1' ? undefined : strings[name]);
+    this.isWeak = edges.map(([, type], edge) => type === 'weak' || type === 'shortcut' && edge >= this.edgeCount[0]); // the root's are first
     this.element = Float64Array.from(edges, row => Number(row[3]));
     this.at = new Map(Array.from(this.address, (address, node) => [address, node]));
+    this.stackOf = this.moveStacks(nodes.map(([type]) => type === 'native'));
     this.order = this.topDown();
     this.number();
+  }
+
+  /**
+   * Has what is below the stack of a goroutine below the goroutine, as the report and the graph have it: docs/snapshot.md. Returns the
+   * stacks by goroutine.
+   */
+  moveStacks(isNative) {
+    const stackOf = new Map();
+    for (let node = 1; node < this.count; node++) {
+      if (isNative[node] && this.name[node].startsWith('goroutine stack') && this.edgeCount[node] > 0) stackOf.set(this.dominator[node], node);
+    }
+    const stacks = new Map(Array.from(stackOf, ([goroutine, stack]) => [stack, goroutine]));
+    this.dominator = this.dominator.map(node => stacks.get(node) ?? node);
+    for (const stack of stacks.keys()) this.retained[stack] = this.self[stack];
+    this.isEmpty = new Set(stacks.keys());
+    return stackOf;
   }
 
   /** The nodes, each behind its dominator. */
@@ -89,7 +110,10 @@ export class Heap {
   }
 
   * edgesOf(node) {
+    const stack = this.stackOf.get(node);
+    if (this.isEmpty.has(node)) return;
     for (let i = 0; i < this.edgeCount[node]; i++) yield this.firstEdge[node] + i;
+    for (let i = 0; stack !== undefined && i < this.edgeCount[stack]; i++) yield this.firstEdge[stack] + i;
   }
 
   /** Returns the nodes that dominate a node, itself first. */
@@ -197,7 +221,7 @@ export class Heap {
     const maps = new Set(), others = new Set();
     for (let node = 0; node < this.name.length; node++)
       for (const edge of this.edgesOf(node)) if (!this.isWeak[edge] && this.kind[node] !== 'root') (this.isEntries(this.to[edge]) ? maps : others).add(this.name[node]);
-    return new Set([...maps].filter(name => !others.has(name) && !name.endsWith(ENTRIES) && !/^ptr\d+$/.test(name))); // ptr16: not known to be a map
+    return new Set([...maps].filter(name => !others.has(name) && !name.endsWith(ENTRIES) && !/^ptr\d+$|^\(garbage\)$/.test(name))); // ptr16: not known to be a map
   }
 
   /** Returns what each object is called by the package or frame that alone holds it. */

@@ -151,8 +151,12 @@ class Walker {
       while (above && !(above.kind === 'class' && above.name === name)) above = above.parent;
       if (!above) known.get(name).retained += this.heap.retained[node];
     }
-    assert.equal(said.length, known.size);
-    for (const {class: name, objects, bytes, retained} of said) assert.deepEqual({name, ...known.get(name)}, {name, objects, bytes, retained});
+    // Garbage without a type is one class there, by sizes in the report: these cannot be told apart.
+    const bySize = known.delete('(garbage)') ? ({class: name}) => /^(no)?ptr\d+$/.test(name) : () => false;
+    const compared = said.filter(row => !bySize(row));
+    for (const row of said) if (bySize(row)) known.delete(row.class);
+    assert.equal(compared.length, known.size);
+    for (const {class: name, objects, bytes, retained} of compared) assert.deepEqual({name, ...known.get(name)}, {name, objects, bytes, retained});
   }
 
   /** Returns the lines of a place of goroutines. */
@@ -335,6 +339,7 @@ class Walker {
     this.blocked(suspect, node);
     if (suspect.is_container) {
       this.leads(suspect.held_by, node);
+      if (suspect.held_of) return this.pointsToAll(suspect, node, items);
       return assert.ok(isBelow(line, this.lineOf[node]), `${suspect.held_by} has none of this line`);
     }
     if (suspect.held_by) {
@@ -346,6 +351,18 @@ class Walker {
     const holder = this.most(suspect, line, items);
     const alike = this.branches(items, holder === undefined ? items : items.filter(each => heap.dominates(holder, each)));
     assert.equal(heap.retained[node], Math.max(...alike.map(each => heap.retained[each])), 'another one is heavier');
+  }
+
+  /** Checks that a container, which others hold with it, has pointers to all objects, or to what they are in. */
+  pointsToAll({held, held_of: of, held_by: by}, container, items) {
+    const {heap} = this, targets = new Set();
+    for (let node = 0; node < heap.name.length; node++)
+      if (heap.dominates(container, node)) for (const edge of heap.edgesOf(node)) if (!heap.isWeak[edge]) targets.add(heap.to[edge]);
+    assert.equal(held, of);
+    for (const item of items) {
+      const isHeld = targets.has(item) || [...targets].some(target => heap.dominates(target, item));
+      assert.ok(isHeld, `${by} has no pointer to ${heap.name[item]}`);
+    }
   }
 
   /** Checks what goroutines hold many of: the objects of one line below theirs, and those of its name below that. */
@@ -369,7 +386,7 @@ class Walker {
     const {heap} = this;
     for (let node = 0; node < heap.count; node++) {
       if (heap.kind[node] !== 'root' || !heap.name[node].startsWith('goroutine ')) continue;
-      const frames = [...heap.edgesOf(node)].map(edge => heap.to[edge]).filter(to => heap.kind[to] === 'root').map(to => heap.name[to].replace(/ \S+:\d+$/, ''));
+      const frames = [...heap.edgesOf(node)].filter(edge => heap.label[edge] === undefined).map(edge => heap.to[edge]).filter(to => heap.kind[to] === 'root').map(to => heap.name[to].replace(/ \S+:\d+$/, ''));
       const own = frames.findIndex(name => !name.startsWith('runtime.')), runner = frames.findIndex(name => /^runtime\.(runCleanups|runFinalizers|runfinq)$/.test(name));
       if (own >= 0 && own < runner) return {goroutine: heap.name[node], function: frames[own]};
     }

@@ -3,16 +3,21 @@
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
+# Pages may be read from a disk at any time.
+mask() { sed -i '/^  pages that a disk was waited for/s/  *[0-9][0-9]*/ N/' err; }
+
 for name in go1.3.3-386.1 go1.26-386.1; do
 	dump "$name" "$name.dump"
 	go2heapsnapshot "$name.dump" >plain.heapsnapshot
 	run go2heapsnapshot -v "$name.dump"
 	equal "-v ($name): exit 0" "$status" 0
 	wrote "-v ($name): the same bytes" plain.heapsnapshot
+	mask
 	check "-v ($name): account-$name.expected" diff "$here/account-$name.expected" err
 	check "-v ($name): fits 100 columns" awk 'length > 100 { exit 1 }' err
 done
 run go2heapsnapshot --verbose -j 1 go1.26-386.1.dump
+mask
 check "--verbose -j 1: the same account" diff "$here/account-go1.26-386.1.expected" err
 check "-v: objects and bytes are those of memstats" [ "$(grep -c ' as memstats say$' err)" -eq 2 ]
 
@@ -37,7 +42,12 @@ check "-v on a cut dump: does not say that all bytes were read" awk '/bytes read
 # Native contexts in the snapshot and in the account, and none with --no-contexts.
 contexts() { grep -c '"system / NativeContext / ' "$1"; }
 run go2heapsnapshot -v go1.26-386.1.dump
-check "contexts: as many as -v says" [ "$(contexts out)" -eq "$(awk '/of these contexts/ { print $4 }' err)" ]
+check "contexts: they are there" [ "$(contexts out)" -gt 2 ]
+nodes() { grep -o '"node_count":[0-9]*' "$1" | cut -d: -f2; }
+with=$(nodes out) said=$(awk '/of these contexts/ { print $4 }' err)
+run go2heapsnapshot --no-contexts go1.26-386.1.dump
+check "contexts, event handlers and groups: as many as -v says" [ $((with - $(nodes out))) -eq "$said" ]
+run go2heapsnapshot -v go1.26-386.1.dump
 check "contexts: of packages, places, garbage and the rest" \
 	[ "$(grep -cE 'NativeContext / (globals in bss|[0-9]+ goroutines .GC worker.*|garbage|other roots)"' out)" -eq 4 ]
 check "nodes and edges: those of -v" awk '

@@ -7,6 +7,18 @@
 check "curl has -f wherever it fetches a dump" [ -z "$(cd "$top" && grep -n 'curl .*/debug/heapdump' README.md docs/*.1 docs/*.md \
 	samples/README.md samples/leakserver/main.go | grep -v -- ' -f ')" ]
 
+check "links lead to files and headings" "${NODE:-node}" "$here/links.mjs" "$top"
+
+# Each key of the report's templates (output/report/page.h) is in the pages that define the JSON.
+undefined_keys() {
+	grep -ohE '"[^"]*"' "$top"/src/output/report/*.c | grep -oE '\{[a-z_]+\}|\[[a-z_]+\]|<[a-z_]+>' | tr -d '[]{}<>' | sort -u >keys
+	[ "$(wc -l <keys)" -ge 200 ] || echo 'few keys were found'
+	while IFS= read -r key; do
+		grep -qE "[\`.]$key(\[\])?\`" "$top"/docs/report-json.md "$top"/docs/show.md "$top"/docs/watch.md || echo "$key"
+	done <keys
+}
+equal "the pages define each key of the report's JSON" "$(undefined_keys)" ''
+
 # Runs each command of the pages that begins with the program's name. The samples stand for the files: app, app.dump, 1.dump ….
 # A dump stands for a process or a core, too, which tests/process tests; an object of it for the address.
 gunzip -c "$top/samples/leakserver.exe.gz" >app
@@ -36,7 +48,10 @@ while IFS= read -r command; do
 	*--at-death*' -- '*) # the command that it starts stands for a server
 		check "$command" bash -c "${command%%./server*}true >said 2>&1"
 		continue ;;
-	*--watch* | *--at-death*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
+	*--older*) # nobody has watched the process of the dump, and that is all that is wrong
+		check "$command" bash -c "! $ran >said 2>&1 && grep -q 'not known how old objects are' said"
+		continue ;;
+	*--watch* | *--at-death* | *--ages*) # no dump stands for a process that goes on: there must be none, and nothing else be wrong
 		check "$command" bash -c "${command/--pid 1234/--pid 2147483647} >said 2>&1; [ \$? -eq 1 ]"
 		continue ;;
 	esac
@@ -52,6 +67,9 @@ sed -n '/^The options are:/,/^\.Sh ENVIRONMENT/p' "$page" | sed -nE 's/^\.It Fl 
 	sed -E 's/ Ns Op = .*/ [=/; s/ Ns = .*/ =/; s/ +/ /g; s/ *$//' | sort >of.man
 sed -E 's/ +/ /g' of.help | sort >of.help.sorted
 equal "the man page has the options of --help" "$(cat of.man)" "$(cat of.help.sorted)"
+# And both have those of the table that the command line is read by, with the letters there.
+sed -n '/^static const struct known known/,/^};/p' "$top/src/cli/options.c" | sed -nE "s/^ +\{\"([a-z-]+)\"(, '(.)')?,.*/--\1 -\3/p" | sed 's/ -$//' | sort >of.table
+equal "--help has the options of the table" "$(sed -E 's/ *\[?=?$//' of.help.sorted)" "$(cat of.table)"
 check "the man page is found by: apropos leak" grep -q '^\.Nd .*leak' "$page"
 for option in pid base path-to show watch at-death; do
 	check "the man page has an example of --$option" grep -Eq "^\\$ .*go2heapsnapshot .*--$option" "$page"
@@ -65,31 +83,5 @@ while IFS= read -r command; do
 	(cd nothing && bash -c "${command/--pid app/--pid 2147483647} >said 2>&1 </dev/null")
 	check "the man page: $command" [ $? -le 1 ]
 done < <(sed 's|/var/lib/dumps|.|; s|app\.\*\.dump|app.1.dump|' commands.man)
-
-# Compiles the program of samples/README.md, unchanged, in a module of its own, which gets the handler as any other module: from a
-# proxy, here a directory. A second program only imports it.
-mkdir -p module/dumps module/imports proxy
-cp -r "$top/samples/heapdump" proxy/heapdump@v0.1.0
-sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >module/dumps/dumps.go
-printf 'package main\n\nfunc main() {\n\tgo serveDumps()\n\tselect {}\n}\n' >module/dumps/main.go
-printf 'package main\n\nimport (\n\t"net/http"\n\t_ "net/http/pprof"\n\n\t_ "go2heapsnapshot.invalid/heapdump"\n)\n\nfunc main() { http.ListenAndServe("localhost:6060", nil) }\n' >module/imports/main.go
-printf 'module app\n\ngo 1.19\n' >module/go.mod
-published=proxy/go2heapsnapshot.invalid/heapdump/@v
-mkdir -p $published proxy/go2heapsnapshot.invalid
-mv proxy/heapdump@v0.1.0 proxy/go2heapsnapshot.invalid/
-echo v0.1.0 >$published/list
-echo '{"Version": "v0.1.0"}' >$published/v0.1.0.info
-cp "$top/samples/heapdump/go.mod" $published/v0.1.0.mod
-if go=$("$top/tools/setup" go-current 2>/dev/null)/bin/go && command -v jar >/dev/null; then
-	(cd proxy && jar --create --no-manifest --file=../v0.1.0.zip go2heapsnapshot.invalid/heapdump@v0.1.0) && mv v0.1.0.zip $published
-	of_proxy=(env -C module GOTOOLCHAIN=local GOFLAGS=-modcacherw GOPROXY="file://$PWD/proxy" GONOSUMDB='*' GOMODCACHE="$PWD/modules")
-	check "go get takes the handler" "${of_proxy[@]}" "$go" get go2heapsnapshot.invalid/heapdump@v0.1.0
-	check "the handler of samples/README.md compiles as it stands" "${of_proxy[@]}" "$go" build -o app ./dumps
-	check "and is formatted as gofmt does" [ -z "$("${go%/*}/gofmt" -l module/dumps/dumps.go 2>&1)" ]
-	check "and by import alone, as net/http/pprof does" "${of_proxy[@]}" "$go" vet ./imports
-	check "the module is content with go vet" env -C "$top/samples/heapdump" GOFLAGS= "$go" vet ./...
-else
-	skip "the handler of samples/README.md compiles" "no Go, or no jar to pack it"
-fi
 
 finish

@@ -59,7 +59,7 @@ garbage=$(awk '/^objects that nothing holds/ || /  objects that nothing holds/ {
 bytes=$(awk '/that nothing holds/ { getline; print $3 }' err)
 all=$(nodes)
 run go2heapsnapshot --reachable app.dump
-said "--reachable: says how much" 0 "$note: left out as garbage: $garbage objects, $bytes bytes; what cleanups hold may be among them, which --exe would tell"
+said "--reachable: says how much" 0 "$note: left out as garbage: $garbage objects, $(awk -v n="$bytes" 'BEGIN { if (n < 1000) printf "%d B", n; else printf "%.2f kB", n / 1000 }'); what cleanups hold may be among them, which --exe would tell"
 check "--reachable: they and (unreachable) are gone" [ "$(nodes)" -eq $((all - garbage - 2)) ] # 2: (unreachable) and its context
 check "--reachable: there is some" [ "$garbage" -gt 0 ]
 cp out reachable.heapsnapshot

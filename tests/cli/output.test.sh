@@ -243,7 +243,7 @@ cp 1K.dump app.dump
 run go2heapsnapshot --exe app --format hprof app.dump
 wrote "--largest-array 1K: the Java heap dump of the shortened dump" short.hprof
 run go2heapsnapshot --exe app -v 1K.dump
-check "--largest-array 1K: a note says so" grep -q '^go2heapsnapshot: note: 1K.dump: [1-9][0-9]* arrays were shortened by --largest-array; ' err
+check "--largest-array 1K: a note says so" grep -q '^go2heapsnapshot: note: 1K.dump: only the beginning of [1-9][0-9]* arrays is there (--largest-array); ' err
 check "--largest-array 1K: -v counts them" grep -q '^  shortened arrays  *[1-9]' err
 # A map without pointers: which of its slots are in use is not in the dump.
 input=$top/tests/golden/inputs/go1.27-dwarf

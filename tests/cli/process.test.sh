@@ -68,7 +68,7 @@ if [ -x auctions$$ ] && preloads && started; then
 	run go2heapsnapshot --pid auctins$$ -o x
 	check "a name that no process has: the nearest" grep -q "^go2heapsnapshot: no Go process is called 'auctins$$'; did you mean .*auctions$$" err
 	run go2heapsnapshot --pid auctions$$ -o x.json --format report
-	check "a name is as its number" grep -Eq "process $first[: ]" err
+	check "a name is as its number" grep -q "^go2heapsnapshot: /proc/$first/exe: " err
 else
 	skip "--pid alone, and a name" "no program can be made here"
 fi

@@ -7,6 +7,7 @@
 #   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot of the tree)
 #   EMULATED             set if the program is run by an emulator: what needs a library that is preloaded is skipped
 #   FILES                the tests, without .test.sh (default: all)
+#   ONLY                 a regular expression: of their results, only these
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
@@ -15,6 +16,7 @@ program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
 dumps=$(cd "${1:-$top/samples/dumps}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+chmod 711 "$work" # for tests that run the program as another user
 
 # The tests find the program by its own name. The rest of the environment is that of a plain system.
 mkdir "$work/bin"

@@ -11,7 +11,7 @@ left_out() {
 	local dump
 	for dump in "${@:2}"; do
 		check "$1: says how much garbage is left out of $dump" grep -Eq \
-			"^go2heapsnapshot: note: $dump: left out as garbage: [0-9]+ objects, [0-9]+ bytes, which --garbage keeps" err
+			"^go2heapsnapshot: note: $dump: left out as garbage: [0-9]+ objects?, [0-9.]+ k?B, which --garbage keeps" err
 	done
 	sed -i '/: left out as garbage: /d' err
 }
@@ -112,6 +112,24 @@ run go2heapsnapshot -o twice 1.dump copy/again.dump.gz.dump
 equal "the same dump again: nothing is gone or new" "$(sed -n 's/.*survived, \([0-9]*\) are gone, \([0-9]*\) are new.*/\1 \2/p' err)" "0 0"
 equal "only the last ending goes" "$(ls twice)" "$(printf '1.heapsnapshot\nagain.dump.gz.heapsnapshot')"
 check "the same dump again: the same nodes" cmp <(sed 1d twice/1.heapsnapshot) <(sed 1d twice/again.dump.gz.heapsnapshot)
+
+# The executable is read once for all dumps, also if another build takes its place meanwhile. The second dump is a pipe, so that the
+# test knows when the first one has been converted.
+cp app own
+mkfifo second.dump
+{ exec 3>second.dump && cp 1.dump other && mv other own && cat 2.dump >&3; } &
+run go2heapsnapshot --exe own -o replaced 1.dump second.dump
+equal "an executable that is replaced between two dumps: converts" "$status" 0
+equal "an executable that is replaced between two dumps: says so" "$(grep replaced err)" \
+	"go2heapsnapshot: note: own: was replaced since it was read: types are those of the file that was read first"
+go2heapsnapshot --exe app -o kept 1.dump 2.dump 2>/dev/null
+check "an executable that is replaced between two dumps: the same nodes" cmp <(sed 1d kept/2.heapsnapshot) <(sed 1d replaced/second.heapsnapshot)
+cp app own
+{ exec 3>second.dump && cp 1.dump own && cat 2.dump >&3; } &
+run go2heapsnapshot --exe own -o written 1.dump second.dump
+equal "an executable that is written to between two dumps: is read again" "$status $(grep own: err)" \
+	"1 go2heapsnapshot: own: is not an executable (ELF, Mach-O or PE)"
+rm second.dump
 
 # Dumps that are no series.
 run go2heapsnapshot -o order 2.dump 1.dump

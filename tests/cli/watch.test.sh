@@ -26,6 +26,12 @@ run go2heapsnapshot --watch 1s --count 0 --pid 1
 said "--count 0" 2 "go2heapsnapshot: --count takes a number from 1 to 2147483647, not '0'" "$hint"
 run go2heapsnapshot --watch 1s 1.dump
 said "--watch without --pid" 2 "go2heapsnapshot: --watch goes with --pid, or with --command" "$hint"
+run go2heapsnapshot --ages 1m --watch 1s --command 'cat 1.dump'
+said "--ages with --command" 2 "go2heapsnapshot: --ages goes with --pid" "$hint"
+run go2heapsnapshot --older 1m 1.dump
+said "--older without --path-to" 2 "go2heapsnapshot: --older goes with --path-to CLASS" "$hint"
+run go2heapsnapshot --format report --path-to main.Session --older 1w 1.dump
+said "--older 1w" 2 "go2heapsnapshot: --older takes a time such as 30s or 5m, not '1w'" "$hint"
 run go2heapsnapshot --count 3 1.dump
 said "--count without --watch" 2 "go2heapsnapshot: --count goes with --watch" "$hint"
 run go2heapsnapshot --until-growth 3M 1.dump
@@ -117,8 +123,8 @@ await_line() {
 }
 go2heapsnapshot --exe app --watch 1s --count 3 --json --keep kept --command 'sh next' >lines 2>err 3>&- &
 watcher=$!
-check "a conversion that takes long: a missed snapshot is said and counted" await_line \
-	'^go2heapsnapshot: note: 1 snapshot missed (1 so far): those before took longer than 1 s$'
+check "a conversion that takes long: a missed snapshot is said" await_line \
+	'^go2heapsnapshot: note: a snapshot was missed: the one before took longer than 1 s$'
 check "a conversion that takes long: one more snapshot was taken beside it, and waits" eval '[ "$(cat number)" -eq 2 ] && [ "$(ls kept)" = first.dump.gz ]'
 tr -d '\0' <lines >all 3>&- &
 reader=$!
@@ -127,6 +133,10 @@ status=0
 wait $watcher || status=$?
 wait $reader
 check "a conversion that takes long: then all goes on" eval '[ "$status" -eq 0 ] && [ "$(wc -l <all)" -eq 4 ] && [ "$(cat number)" -eq 3 ]'
+check "a conversion that takes long: once it is said how long, and which interval would do" [ "$(grep -cx \
+	'go2heapsnapshot: note: a snapshot takes [1-9][0-9]* s here: use --watch [1-9][0-9]*s' err)" -eq 1 ]
+check "a conversion that takes long: missed snapshots are said once, and counted at the end" eval \
+	'[ "$(grep -c "snapshot was missed: the one" err)" -eq 1 ] && grep -qE "note: [1-9][0-9]* snapshots? w(as|ere) missed$" err'
 check "a conversion that takes long: the last dump" eval 'gzip -dc kept/last.dump.gz | cmp - 2.dump'
 
 # The dump of a snapshot is written before anything else is done with it.

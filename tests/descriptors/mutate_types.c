@@ -15,7 +15,6 @@
 
 #include "../hang.h"
 #include "exe/exe.h"
-#include "exe/go/moduledata.h"
 #include "exe/go/pclntab.h"
 #include "exe/go/rtype.h"
 #include "heap/heap.h"

@@ -12,7 +12,6 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "exe/exe.h"
-#include "exe/go/moduledata.h"
 #include "exe/go/pclntab.h"
 #include "exe/go/rtype.h"
 

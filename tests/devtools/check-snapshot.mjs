@@ -275,6 +275,65 @@ const promises = [
       complaints.throwIfAny();
     },
   },
+  {
+    name: 'has stacks that retain as much as their goroutines',
+    ours: true,
+    check({snapshot}) {
+      const complaints = new Complaints();
+      for (const stack of snapshot.nodes()) {
+        const goroutine = stack.type === 'native' && stack.edgeCount > 0 ? stack.retainers().find(edge => edge.name === 'stack')?.source : undefined;
+        if (/^goroutine \d/.test(goroutine?.name) && goroutine.retainedSize !== stack.retainedSize) complaints.add(() => `${stack}: ${stack.retainedSize}, ${goroutine}: ${goroutine.retainedSize}`);
+      }
+      complaints.throwIfAny();
+    },
+  },
+  {
+    name: 'has event handlers for finalizers and cleanups',
+    ours: true,
+    check({snapshot}) {
+      const complaints = new Complaints();
+      const all = [...snapshot.nodes()], isFolded = snapshot.header.go2heapsnapshot?.folded_nodes > 0;
+      if (isFolded || !all.some(node => node.name.startsWith('system / NativeContext / '))) return;
+      const handled = new Set(all.filter(node => node.name === 'V8EventListener').map(node => node.follow('1').ordinal));
+      for (const node of all) {
+        const isGroup = node.type === 'synthetic' && /^\((queued )?finalizers\)$|^\(cleanups\)$/.test(node.name);
+        if (isGroup && !handled.has(node.ordinal)) complaints.add(() => `${node}: no event handler`);
+      }
+      complaints.throwIfAny();
+    },
+  },
+  {
+    name: 'has rows for 99 % of what each package holds',
+    ours: true,
+    check({snapshot}) {
+      const complaints = new Complaints(), isFolded = snapshot.header.go2heapsnapshot?.folded_nodes > 0;
+      if (isFolded || snapshot.nodesByName('(globals)').length === 0 || ![...snapshot.nodes()].some(node => node.name.startsWith('system / NativeContext / '))) return;
+      for (const {target: of} of snapshot.nodesByName('(globals)')[0].edges()) {
+        const rows = new Map(of.edges().filter(({target}) => target.dominator.id === of.id).map(({target}) => [target.id, target.retainedSize]));
+        const missing = of.retainedSize - [...rows.values()].reduce((sum, size) => sum + size, 0);
+        if (!/^(data|bss)$/.test(of.name) && missing > of.retainedSize / 100) complaints.add(() => `${of}: ${missing} of ${of.retainedSize}`);
+      }
+      complaints.throwIfAny();
+    },
+  },
+  {
+    // The order of the Retainers pane (HeapSnapshotRetainingObjectNode.comparator): by distance, then the largest retained size.
+    name: 'has frames after all other retainers at the same distance',
+    ours: true,
+    check({snapshot}) {
+      const complaints = new Complaints();
+      const isFrame = ({source}) => source.type === 'synthetic' && source.retainers().some(edge => edge.type === 'element' && edge.source.type === 'native');
+      for (const node of snapshot.nodes()) {
+        if (node.type !== 'object') continue;
+        const retainers = node.retainers().filter(edge => edge.type !== 'weak');
+        if (retainers.length < 2) continue;
+        const least = Math.min(...retainers.map(edge => edge.source.distance ?? Infinity));
+        const first = retainers.filter(edge => edge.source.distance === least).sort((a, b) => b.source.retainedSize - a.source.retainedSize);
+        if (isFrame(first[0]) && !first.every(isFrame)) complaints.add(() => `${node}`);
+      }
+      complaints.throwIfAny();
+    },
+  },
 ];
 
 /**

@@ -34,7 +34,7 @@ const MOST_SUMMARY = 3, MOST_OPENED = 4, MOST_RETAINERS = 4;
 const shapes = {
   addresses: {
     grown: /^(map\[string\]\[\]time\.Time|\[\]time\.Time)/, container: / :: map\[string\]\[\]time\.Time$/,
-    of: '[]time.Time', variable: /^visits in main$/, row: 5,
+    of: '[]time.Time', variable: /^visits in main$/,
   },
   overwritten: {grown: /^(list\.Element|main\.endpoint)$/, container: /^endpoints :: /, of: 'list.Element'},
   topics: {
@@ -43,9 +43,13 @@ const shapes = {
   },
   statements: {
     grown: /^(main\.statement$|map\[\*main\.statement\]bool)/, container: /^rooms\.free\[0\]\.open :: map\[\*main\.statement\]bool$/,
-    of: 'main.statement', variable: /^rooms\.free\[0\]\.open in main$/, row: 5,
+    of: 'main.statement', variable: /^rooms\.free\[0\]\.open in main$/,
   },
-  indexes: {grown: /^main\.user$/, container: /^registry :: main\.registry$/, of: 'main.user', variable: / in main\.registry$/, row: 5},
+  indexes: {grown: /^main\.user$/, container: /^registry :: main\.registry$/, of: 'main.user', variable: / in main\.registry$/},
+  together: {
+    grown: /^main\.account$/, container: /^held together :: main: byLogin and byID$/, of: 'main.account',
+    variable: /^(byID|byLogin) in main: byLogin and byID$/,
+  },
   listeners: {
     grown: /^(main\.request|\[\]func\(int\)|func main\.\(\*emitter\)\.on\.1)$/, container: /^changes\.handlers :: \[\]func\(int\)$/,
     of: 'main.request', variable: /^changes\.handlers in main$/,
@@ -55,11 +59,11 @@ const shapes = {
     of: 'main.message', variable: /^metrics\.queue in main$/,
   },
   blocks: {
-    grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
+    grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8( \(main\.block\.Body\))?)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
     of: 'main.block', variable: /^mainnet\.pending in main$/,
   },
   findings: {
-    grown: /^(\[\]\*main\.finding|main\.finding|\(string\))$/, container: /^found :: \[\]\*main\.finding$/,
+    grown: /^(\[\]\*main\.finding|main\.finding|\(string\)|\(sliced string\))$/, container: /^found :: \[\]\*main\.finding$/,
     of: 'main.finding', variable: /^found in main$/,
   },
   contexts: {grown: /^(main\.request|context\.valueCtx)$/, container: /^current\.requests :: context\.valueCtx$/, of: 'main.request'},
@@ -75,9 +79,10 @@ const shapes = {
   },
   deadlines: {
     grown: /^(main\.request|runtime\.timeTimer|\[\]runtime\.timerWhen|func main\.deadlines\.func1\.1)$/,
+    container: /^timers :: [\d,]+ timers calling main\.deadlines\.func1\.1$/,
     of: 'runtime.timeTimer', variable: /^timers\.heap in runtime\.p$/,
   },
-  finalized: {grown: /^main\.(queue|request)$/, container: / :: \(finalizers\)$/, of: 'main.queue', variable: / in \(finalizers\)$/},
+  finalized: {grown: /^main\.(queue|request)$/, container: / :: [\d,]+ finalizers of main\.queue \(main\.\(\*queue\)\.flush\), never run$/, of: 'main.queue', variable: / in \(finalizers\)$/},
 };
 
 const likeOthers = new Set(['listeners', 'backlog']);
@@ -113,9 +118,9 @@ function lookOfWorker(base, target) {
     comparison: () => compared(base, target).map(({name}) => name),
     summary: () => summary(target).map(({name}) => name),
     filtered: () => Object.fromEntries(summary(target, detached).map(({name, count}) => [name, count])),
-    opened() {
+    opened(most) {
       const seen = [], been = new Set();
-      for (let times = 0, at = target.root; times <= MOST_OPENED && at; times++) {
+      for (let times = 0, at = target.root; times <= most && at; times++) {
         const rows = children(at).filter(({node}) => !been.has(node.id));
         seen.push(...rows.map(row => ({times, name: named(row, '::')})));
         at = rows[0]?.node;
@@ -145,15 +150,15 @@ function lookOfTab(tab) {
       await tab.objects('All objects');
       return Object.fromEntries(rows.map(row => [row.name, Number(row.count.replace(/\D/g, ''))]));
     },
-    async opened() {
+    async opened(most) {
       await tab.perspective('Containment');
       const been = new Set(), seen = [];
       let rows = top(await tab.rows({limit: 30}));
-      for (let times = 0; times <= MOST_OPENED; times++) {
+      for (let times = 0; times <= most; times++) {
         rows = rows.filter(row => !been.has(row.id));
         seen.push(...rows.map(row => ({times, name: `${row.edge} :: ${row.object}`})));
         const [{id, depth, expandable} = {}] = rows;
-        if (!expandable || times === MOST_OPENED) break;
+        if (!expandable || times === most) break;
         been.add(id);
         rows = await tab.expand(row => row.id === id && row.depth === depth);
       }
@@ -169,20 +174,20 @@ function lookOfTab(tab) {
 }
 
 /** Asserts what must be seen of a shape. */
-async function glance(look, {grown, container, of, variable, row = MOST_RETAINERS, leaked = {}}) {
+async function glance(look, {grown, container, of, variable, leaked = {}}) {
   const wrong = [];
   const expect = (holds, what, seen) => holds || wrong.push(`${what}; there are:`, ...seen);
   const compared = await look.comparison();
   expect(grown.test(compared[0]), `the first row of Comparison is not ${grown}`, compared.slice(0, 3));
   const holders = await look.retainers(of);
-  expect(!variable || holders.slice(0, row).some(name => variable.test(name)), `none of the first ${row} Retainers of a ${of} is ${variable}`, holders.slice(0, 8));
+  expect(!variable || holders.slice(0, MOST_RETAINERS).some(name => variable.test(name)), `none of the first ${MOST_RETAINERS} Retainers of a ${of} is ${variable}`, holders.slice(0, 8));
   const classes = await look.summary();
   expect(classes.slice(0, MOST_SUMMARY).some(name => grown.test(name)), `none of the first ${MOST_SUMMARY} rows of Summary is ${grown}`, classes.slice(0, MOST_SUMMARY));
   const kept = await look.filtered(), stacks = Object.keys(kept).filter(name => name.startsWith('Detached goroutine stack '));
   for (const [name, count] of Object.entries(leaked)) expect(kept[name] === count, `the filter lists ${kept[name]} ${name}, not ${count}`, []);
   const isProved = Object.keys(leaked).length > 0;
   expect(isProved ? stacks.length === 1 && kept[stacks[0]] === Object.values(leaked)[0] : Object.keys(kept).length === 0, 'the filter lists others', Object.keys(kept));
-  const opened = await look.opened();
+  const opened = await look.opened(MOST_OPENED);
   expect(!container || opened.some(({name}) => container.test(name)), `${MOST_OPENED} rows of Containment opened, and none is ${container}`,
       opened.slice(0, 40).map(({times, name}) => `${times} ${name}`));
   assert.ok(wrong.length === 0, wrong.join('\n'));

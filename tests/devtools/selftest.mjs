@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import {checkSnapshot, meta} from './check-snapshot.mjs';
 import {comparison, loadSnapshot} from './devtools.mjs';
-import {pair} from './handmade.mjs';
+import {pair, snapshotOf} from './handmade.mjs';
 import {end, test} from '../tap.mjs';
 
 const bytes = file => Buffer.from(typeof file === 'string' ? file : JSON.stringify(file));
@@ -94,6 +94,31 @@ await test('check-snapshot is content with a good snapshot', async () => {
   }
 });
 
+const node = (type, name, id, size, edges) => ({type, name, id, size, edges});
+
+/** Returns a snapshot of a goroutine with a stack and a frame, `more` below the goroutine, and `others`, the top ones below (GC roots). */
+const goroutine = (more, others, isTop = () => true) => snapshotOf([
+  node('synthetic', '', 2, 0, [['element', 1, 4]]),
+  node('synthetic', '(GC roots)', 4, 0, [['element', 1, 6], ...others.filter(isTop).map(({id}, i) => ['element', i + 2, id])]),
+  node('synthetic', 'goroutine 1 [running]', 6, 0, [['internal', 'stack', 8], ...more]),
+  node('native', 'goroutine stack [running]', 8, 2048, [['element', 0, 10]]),
+  node('synthetic', 'main.main', 10, 0, [['property', 'a', 501], ['property', 'b', 503]]),
+  node('object', 'noptr1024', 501, 1024, []),
+  node('object', 'noptr1024', 503, 1024, []),
+  ...others,
+]);
+const below = (name, id, edges) => node('synthetic', name, id, 0, edges);
+const handlers = [below('system / NativeContext / a', 20, []), below('(finalizers)', 22, []), below('(event handlers)', 24, [['element', 1, 26]])];
+const shared = [below('system / NativeContext / a', 20, []), below('(globals)', 30, [['element', 1, 32]]), below('main', 32, [['property', 'a', 34], ['property', 'b', 36]]),
+  below('main.a', 34, [['property', 's', 505]]), below('main.b', 36, [['property', 's', 505]]), node('object', 'noptr1024', 505, 1024, [])];
+const far = [below('(globals)', 30, [['element', 1, 32]]), below('main', 32, [['element', 1, 34]]), below('leak', 34, [['property', 'c', 501]])];
+
+await test('check-snapshot is content with goroutines, event handlers and frames that share', async () => {
+  const listener = below('V8EventListener', 26, [['weak', '1', 22]]);
+  for (const file of [goroutine([], [...handlers, listener]), goroutine([], far.slice(1), ({name}) => name === 'main')])
+    assert.deepEqual((await checkSnapshot(bytes(file))).filter(row => row.problem !== null), []);
+});
+
 // [the promise that must be found broken, the damage that breaks it]
 const nodeFields = meta.node_fields.length;
 const damages = [
@@ -119,6 +144,10 @@ const damages = [
   ['odd ids for objects', file => { file.nodes[2 + 6 * nodeFields] = 502; }],
   ['synthetic children', file => { file.edges[2] = 6 * nodeFields; }],
   ['a way from the root', file => { file.edges[file.edges.length - 3 + 2] = 0; }],
+  ['as much as their goroutines', () => goroutine([['property', 'a', 501]], [])],
+  ['event handlers for finalizers', () => goroutine([], [...handlers, below('V8EventListener', 26, [['weak', '1', 20]])])],
+  ['99 % of what each package', () => goroutine([], shared, ({name}) => name === '(globals)' || name.startsWith('system'))],
+  ['frames after all other', () => goroutine([], far, ({name}) => name === '(globals)')],
   ['without a warning', file => { file.edges[file.edges.length - 3 + 2] = 0; }],
 ];
 

@@ -67,7 +67,7 @@ try {
 
   await tests.test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
     assertWay(await retainersOf('main.Valuation'), [
-      /^v\? in main\.ask main\.go:\d+$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
+      /^v\? in main\.ask main\.go:\d+$/, /^\[\d+\] in (Detached )?goroutine stack \[chan send\] main\./, /^stack in goroutine \d+ \[chan send\] main\./,
       /^\[\d+\] in \d+ goroutines \[chan send\] main\./, /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
     ], 'in'));
 
@@ -89,7 +89,7 @@ try {
     await tab.filter('');
   });
 
-  await tests.test('Containment: a package and its variables; a goroutine, its frames and their variables', async () => {
+  await tests.test('Containment: a package and its variables; a goroutine, its stack, frames and their variables', async () => {
     await tab.perspective('Containment');
     await tab.expand(row => row.object === '(globals)' && row.edge === 'program');
     assertWay(await tab.expand(row => row.object === 'main'), [/^previews\.byName :: map\[string\]\*main\.Preview$/], '::');
@@ -98,9 +98,10 @@ try {
     await tab.expand(row => row.object === '(GC roots)');
     await tab.expand(row => row.object === '(goroutines)');
     await tab.expand(row => / goroutines \[chan send\] /.test(row.object));
-    const frames = await tab.expand(row => /^goroutine \d+ \[chan send\] /.test(row.object));
-    assertWay(frames, [/^created by :: go statement in main\.\(\*Server\)\.value main\.go:\d+$/], '::');
-    const variables = await tab.expand(row => row.depth === 4 && /^main\.ask main\.go:\d+$/.test(row.object));
+    const goroutine = await tab.expand(row => /^goroutine \d+ \[chan send\] /.test(row.object));
+    assertWay(goroutine, [/^created by :: go statement in main\.\(\*Server\)\.value main\.go:\d+$/], '::');
+    await tab.expand(row => row.edge === 'stack' && row.depth === 4);
+    const variables = await tab.expand(row => row.depth === 5 && /^main\.ask main\.go:\d+$/.test(row.object));
     assertWay(variables, [/^v\? :: main\.Valuation$/], '::');
   });
 

@@ -10,13 +10,34 @@ import {basename} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
 import {end, report} from '../tap.mjs';
 
+/**
+ * Returns the dominators and retained sizes of a listing as they are in a snapshot, where all that a goroutine keeps is below its
+ * stack; only the stack, the go statement and the thread are not.
+ */
+function asInSnapshot(lines, snapshot) {
+  const rows = lines.map(line => line.split(' '));
+  const stackOf = new Map();
+  for (const node of snapshot.nodes()) {
+    if (node.type !== 'native') continue;
+    const goroutine = node.retainers().find(edge => edge.name === 'stack')?.source;
+    if (goroutine?.type === 'synthetic' && /^goroutine \d/.test(goroutine.name) && node.edgeCount > 0) stackOf.set(goroutine.ordinal, node.ordinal);
+  }
+  return rows.map(([dominator, retained], ordinal) => {
+    const stack = stackOf.get(Number(dominator));
+    if (stack === undefined) return `${dominator} ${retained}`;
+    if (stack === ordinal) return `${dominator} ${rows[dominator][1]}`;
+    const isElsewhere = snapshot.node(ordinal).retainers().every(edge => ['created by', 'thread'].includes(edge.name));
+    return `${isElsewhere ? dominator : stack} ${retained}`;
+  });
+}
+
 /** Returns what differs, or undefined if nothing does. */
 function difference(listing, snapshot) {
   const {worker, nodeCount, problems} = snapshot;
   if (problems.length > 0) {
     return `DevTools says: ${problems[0]}`;
   }
-  const lines = listing.trimEnd().split('\n');
+  const lines = asInSnapshot(listing.trimEnd().split('\n'), snapshot);
   for (let ordinal = lines.length; ordinal < nodeCount; ordinal++) {
     const part = snapshot.node(ordinal);
     if (!part.name.endsWith(' (continued)') || part.retainedSize !== part.selfSize ||

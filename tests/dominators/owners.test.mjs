@@ -158,8 +158,79 @@ function checkContexts(snapshot, groups, sets, holding) {
   assert.equal(sizes.filter(group => group.has).length, Math.min(mostContexts, sizes.length));
 }
 
+/** Whether a node is for variables of a package that hold memory together. */
+const isTogether = node => node?.type === 'synthetic' && node.retainers().some(edge => edge.name === 'held together');
+/** Whether a node is the group of finalizers of one class and function, or of timers with one function. */
+const isGrouped = node => node?.type === 'synthetic' && /^[\d,]+ (finalizers( of |$| \()|timers (calling|of|with) )/.test(node.name);
+const isGroup = node => isGrouped(node) || isTogether(node);
+const timerLists = /^\[\]runtime\.timerWhen$|^\[\]\*runtime\.timer$/;
+
+/** Checks a node for variables that hold memory together: the package's edges to them are its own now, and it has all that they hold. */
+function checkTogether(group, without) {
+  const strong = node => node.edges().filter(edge => edge.type !== 'weak').map(edge => edge.target);
+  const members = strong(group), [parent, ...more] = group.retainers().map(edge => edge.source);
+  assert.equal(more.length, 0);
+  assert.ok(members.length > 1, `${group} has several members`);
+  const had = new Set(strong(without.node(parent.ordinal)).map(node => node.ordinal)), has = new Set(strong(parent).map(node => node.ordinal));
+  for (const member of members) {
+    assert.ok(had.has(member.ordinal) && !has.has(member.ordinal), `${member} was the package's`);
+    if (member.dominator.ordinal === group.ordinal) assert.equal(without.node(member.ordinal).dominator.ordinal, parent.ordinal);
+  }
+}
+
+/**
+ * Checks the nodes that come with contexts and are none: event handlers, and groups of finalizers, timers and variables. Returns how many
+ * there are.
+ */
+function checkAdded(snapshot, without) {
+  const added = Array.from({length: snapshot.nodeCount - without.nodeCount}, (_, i) => snapshot.node(without.nodeCount + i))
+    .filter(node => !node.name.startsWith(prefix));
+  const handlers = added.filter(node => node.name === '(event handlers)'), listeners = added.filter(node => node.name === 'V8EventListener');
+  const groups = added.filter(isGrouped), together = added.filter(isTogether);
+  assert.deepEqual(added.map(node => node.ordinal), [...handlers, ...listeners, ...groups, ...together].map(node => node.ordinal));
+  for (const group of together) checkTogether(group, without);
+  assert.deepEqual(handlers.flatMap(node => node.edges().map(edge => edge.target.ordinal)), listeners.map(node => node.ordinal));
+  for (const listener of listeners) {
+    const [edge, ...more] = listener.edges();
+    assert.deepEqual([edge.type, edge.name, more.length, listener.retainedSize], ['weak', '1', 0, 0]);
+    if (!timerLists.test(edge.target.name)) assert.match(edge.target.name, /^\((queued )?finalizers\)$|^\(cleanups\)$/);
+  }
+  for (const group of groups) {
+    const members = group.edges().map(edge => edge.target), [parent, ...more] = group.retainers().map(edge => edge.source);
+    const [, count, kind, of] = /^([\d,]+) (finalizer|timer)s(.*)$/s.exec(group.name);
+    assert.equal(more.length, 0);
+    assert.equal(Number(count.replaceAll(',', '')), members.length);
+    assert.ok(members.length > 1, `${group} has several members`);
+    for (const member of members) {
+      const dominators = [member.dominator.ordinal, without.node(member.ordinal).dominator.ordinal];
+      if (kind === 'finalizer') {
+        assert.ok(`${of} (`.startsWith(`${member.name.replace(/^finalizer/, '')} (`), `${member} belongs to ${group}`);
+        assert.deepEqual(dominators, [group.ordinal, parent.ordinal]);
+      } else { // which other things may hold as well
+        assert.match(parent.name, timerLists);
+        assert.ok(without.node(parent.ordinal).edges().some(edge => edge.type !== 'weak' && edge.target.ordinal === member.ordinal));
+        assert.equal(dominators[0] === group.ordinal, dominators[1] === parent.ordinal);
+      }
+    }
+  }
+  return added.length;
+}
+
+/** Checks that all else is as without contexts, but that finalizers in groups, and what these hold, are one edge farther. */
+function checkSame(snapshot, without) {
+  const isFarther = node => node.ordinal < without.nodeCount && node.distance === without.node(node.ordinal).distance + 1;
+  for (let ordinal = 0; ordinal < without.nodeCount; ordinal++) {
+    const [one, other] = [snapshot.node(ordinal), without.node(ordinal)];
+    const dominator = isGroup(one.dominator) ? one.dominator.dominator : one.dominator;
+    assert.deepEqual([one.id, one.name, one.retainedSize, dominator?.ordinal], [other.id, other.name, other.retainedSize, other.dominator?.ordinal]);
+    if (one.distance === other.distance) continue;
+    assert.ok(isFarther(one), `${one} has the same distance or is one farther`);
+    assert.ok(one.retainers().some(edge => isGroup(edge.source) || isFarther(edge.source)), `${one} is farther because of a group`);
+  }
+}
+
 const files = process.argv.slice(2);
-let rows = 0;
+let rows = 0, added = 0;
 for (let i = 0; i < files.length; i += 2) {
   const [snapshot, without] = [await loadSnapshot(files[i]), await loadSnapshot(files[i + 1])];
   // DevTools' contexts follow all edges; what groups hold follows only those that count for retained sizes.
@@ -171,14 +242,13 @@ for (let i = 0; i < files.length; i += 2) {
   test(`${name}: contexts have what their groups alone reach`, () => checkContexts(snapshot, groups, sets, holding));
   test(`${name}: contexts change nothing else`, () => {
     assert.deepEqual([...snapshot.problems, ...without.problems], []);
-    assert.ok(snapshot.nodeCount - without.nodeCount <= mostContexts + 2);
-    for (let ordinal = 0; ordinal < without.nodeCount; ordinal++) {
-      const [one, other] = [snapshot.node(ordinal), without.node(ordinal)];
-      assert.deepEqual([one.id, one.name, one.retainedSize, one.distance, one.dominator?.ordinal],
-        [other.id, other.name, other.retainedSize, other.distance, other.dominator?.ordinal]);
-    }
+    const more = checkAdded(snapshot, without);
+    assert.ok(snapshot.nodeCount - without.nodeCount - more <= mostContexts + 2);
+    added += more;
+    checkSame(snapshot, without);
     assert.deepEqual(without.worker.getNativeContextSizes().nativeContexts, []);
   });
 }
 test('some dump has much that several hold', () => assert.ok(rows > 100));
+test('some dump has event handlers and groups of finalizers', () => assert.ok(added > 10));
 end();

@@ -49,8 +49,12 @@ const isVariable = (e) => e.to.type === 'synthetic' && e.to.name === (/^global /
 const wordsBelow = (e) => (isVariable(e)
   ? e.to.edges.map((f) => ({label: `${e.label}${f.label.startsWith('[') ? '' : '.'}${f.label}`, to: f.to, variable: e.to}))
   : [e]);
+// Variables that hold memory together are below a node for them, which also leads to what they hold.
+const withoutGroups = (g) => g.to.edges.flatMap((e) => (e.label === 'held together'
+  ? e.to.edges.filter((f) => !/^held by (both|several of these)/.test(f.label)).map((f) => ({...f, from: g.to}))
+  : [e])).filter((e) => e.label !== 'timers');
 const words = (s) => packages(s).flatMap((g) =>
-  g.to.edges.flatMap(wordsBelow).map(({label, to, variable}) => ({parent: g.to.name, label, id: to.id, variable})));
+  withoutGroups(g).flatMap(wordsBelow).map(({label, to, variable}) => ({parent: g.to.name, label, id: to.id, variable})));
 const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
 const before = words(without).map(untyped), after = words(withExe).map(untyped);
 tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),

@@ -186,7 +186,7 @@ const snapshot = JSON.parse(readFileSync(snapshotFile, 'utf8'))
 const { nodes, edges, strings: texts } = snapshot
 const { node_types: [types], edge_types: [kinds] } = snapshot.snapshot.meta
 const count = nodes.length / 7
-const isObject = (node) => ['object', 'string', 'native'].includes(types[nodes[7 * node]])
+const isObject = (node) => ['object', 'string', 'sliced string', 'native'].includes(types[nodes[7 * node]])
 const idOf = (node) => nodes[7 * node + 2]
 
 // Undoes the changes that a snapshot makes to names that DevTools would misread; turned() puts brackets where Java has
@@ -196,6 +196,7 @@ const goName = (name) =>
     .replace(/^chan \(<-\) /, '<-chan ')
     .replace(/^Go (?=<|system \/ |Detached |Window|Object\(|\(closure)/, '')
     .replace(/ \(Go\)$/, '')
+    .replace(/^(\[\](?:u?int\d*|uintptr|float\d+|complex\d+|bool)) \(.*\)$/s, '$1') // by what holds it: held_classes.h
 const turned = (name) => {
   const brackets = /^(\[[^\]]*\])*/.exec(name)[0]
   return (name.slice(brackets.length) + brackets).replaceAll('.', '/')
@@ -265,7 +266,7 @@ for (let node = 0; node < count; node++) {
     const to = edges[edge + 2] / 7
     if (types[nodes[7 * to]] === 'number')
       numbers.push({ name: kinds[edges[edge]] === 'element' ? edges[edge + 1] : texts[edges[edge + 1]], text: texts[nodes[7 * to + 1]] })
-    if (kinds[edges[edge]] !== 'weak' && isObject(to)) {
+    if (kinds[edges[edge]] !== 'weak' && (kinds[edges[edge]] !== 'shortcut' || node === 0) && isObject(to)) {
       targets.push(idOf(to))
       if (kinds[edges[edge]] === 'element') elements.push([edges[edge + 1], idOf(to)])
     }
@@ -274,6 +275,7 @@ for (let node = 0; node < count; node++) {
     targets.forEach((id) => held.add(id))
     continue
   }
+  if (types[nodes[7 * node]] === 'native') targets.splice(0).forEach((id) => held.add(id)) // a stack: what its goroutine keeps
   seen++
   const object = objects.get(idOf(node))
   if (!object) {
@@ -281,12 +283,12 @@ for (let node = 0; node < count; node++) {
     continue
   }
   inHprof++
-  if (types[nodes[7 * node]] === 'string' && object.kind === 'instance') {
+  if (types[nodes[7 * node]].endsWith('string') && object.kind === 'instance') {
     if (object.class.name !== 'java/lang/String') differ('class', `${object.class.name} instead of a String`)
     stringsOf++
     continue
   }
-  const name = types[nodes[7 * node]] === 'string' ? '(string)' : goName(texts[nodes[7 * node + 1]])
+  const name = types[nodes[7 * node]].endsWith('string') ? '(string)' : goName(texts[nodes[7 * node + 1]])
   if (!isNamed(object, name)) differ('class', `${object.class.name} instead of ${name}`)
   const others = object.refs.filter(({ name }) => name === '(others)').flatMap(({ to }) => (to === 0 ? [] : objects.get(to).refs))
   const refs = object.refs.filter(({ name }) => name !== '(others)').concat(others)

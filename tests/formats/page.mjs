@@ -4,6 +4,7 @@
 //   page.mjs NAME PAGE.html REPORT.json REPORT.txt     a page, and the report of the same dump and base
 //   page.mjs NAME PAGE.html --before OTHER.html        what the tree was, and what is gone, is the tree of the base's page
 //   page.mjs NAME PAGE.html --series REPORT.json...    the trends are the reports of the single dumps
+//   page.mjs NAME PAGE.html --past GROWN.html REPORT.json   the second of three dumps is the base of another page of the same heap
 //   page.mjs NAME PAGE.html --objects OBJECT.json...   the largest objects, in their order, as --path-to and --show have them
 //   page.mjs NAME PAGE.html --database ROWS.json       the nodes and edges of the database: of each largest object and its path
 //   page.mjs NAME PAGE.html --suspects VARIABLE...     the suspects are alike, and held by these variables
@@ -145,6 +146,24 @@ if (rest[0] === '--before') {
     for (const line of series.places)
       assert.deepEqual(line.count, reports.map(({goroutines}) => sum(goroutines.filter(row => row.place === line.name).map(row => row.count))), line.name);
   });
+} else if (rest[0] === '--past') {
+  const other = read(rest[1]), {compared} = page.series, reported = new Map(json(rest[2]).classes.map(row => [row.class, row]));
+  test(`${name}: all but the last dump can be compared`, () => assert.deepEqual(compared.dumps, [0, 1]));
+  test(`${name}: the tree in the second dump is what it was in that base`, () => {
+    const was = [...tree.was], counts = [...tree.was_count], [changes] = compared.changes;
+    for (let i = 0; i < changes.length; i += 3) [was[changes[i]], counts[changes[i]]] = [changes[i + 1], changes[i + 2]];
+    assert.ok(changes.length > 150);
+    assert.deepEqual([was, counts], [other.tree.was, other.tree.was_count]);
+  });
+  test(`${name}: so are the classes, and all that have changed are listed`, () => {
+    const listed = new Map(compared.classes.map(row => [row.name, row]));
+    assert.equal(compared.cut, 0);
+    for (const row of report.classes.filter(row => row.bytes > 0)) {
+      const {objects, bytes} = reported.get(row.class) ?? {objects: 0, bytes: 0}, past = listed.get(row.class);
+      assert.deepEqual(past ? [past.objects[1], past.bytes[1]] : [row.objects, row.bytes], [objects, bytes], row.class);
+    }
+    assert.ok(listed.size > 20);
+  });
 } else if (rest[0] === '--objects') {
   const said = rest.slice(1).map(file => json(file).object);
   test(`${name}: the largest objects are as --path-to and --show say`, () => {
@@ -162,7 +181,8 @@ if (rest[0] === '--before') {
     }
   });
 } else if (rest[0] === '--database') {
-  const rows = new Map(json(rest[1]).map(row => [row.address, row]));
+  // The snapshot and the database alone tell arrays apart by what holds them.
+  const rows = new Map(json(rest[1]).map(row => [row.address, {...row, name: row.name.replace(/^(\[\]\w+) \(.*\)$/, '$1')}]));
   test(`${name}: the largest objects are those of the database`, () => {
     for (const object of page.largest) {
       const row = rows.get(Number(object.address));
@@ -196,6 +216,15 @@ if (rest[0] === '--before') {
 } else {
   const whole = json(rest[0]);
   test(`${name}: the shape`, checkShape);
+  test(`${name}: each suspect has an example, with values or with the stack that the report says`, () => {
+    assert.equal(page.suspect_examples.length, report.suspects.length);
+    report.suspects.forEach((suspect, i) => {
+      const {class: of, address, fields, goroutine, stack} = page.suspect_examples[i];
+      if (!suspect.is_goroutines) return assert.ok(names[of] && /^0x[0-9a-f]+$/.test(address) && (fields ?? []).every(field => field.length === 3));
+      assert.equal(goroutine, suspect.goroutine);
+      if (suspect.waits_at) assert.ok(suspect.waits_at.startsWith(stack[0]), `${suspect.waits_at}: ${stack}`);
+    });
+  });
   test(`${name}: nothing is cut, and the report is the report`, () => {
     assert.deepEqual(page.cut, {tree: [0, 0], classes: 0, goroutines: 0, waste: 0, gone: page.gone?.length === 500 ? page.cut.gone : 0, names: 0});
     assert.deepEqual(report, whole);

@@ -58,6 +58,13 @@ page() {
 	result $? 'series: is written'
 	node "$here/page.mjs" series "$build/series.html" --series "$build/alive.1.json" "$build/alive.2.json" "$build/alive.2.json"
 
+	# Any two dumps of a series can be compared.
+	# shellcheck disable=SC2046 # words
+	"$g2h" --exe "$sample.exe.gz" --reachable --format html -o "$build/past.html" $(printf "$sample.%s.dump.gz " 2 1 2) 2>"$log" &&
+		"$g2h" --exe "$sample.exe.gz" --reachable --format html -o "$build/past.grown.html" --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log"
+	result $? 'past: is written'
+	node "$here/page.mjs" past "$build/past.html" --past "$build/past.grown.html" "$build/alive.1.json"
+
 	set --
 	# shellcheck disable=SC2086 # words
 	for address in $(grep -o '"class":[0-9]*,"address":"0x[0-9a-f]*","own"' "$build/typed.2.html" | grep -o '0x[0-9a-f]*' | head -n 12); do

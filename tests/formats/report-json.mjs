@@ -85,7 +85,7 @@ test(`${name}: waste`, () => {
   for (const row of (waste.slices?.places ?? []).slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.arrays)} × ${row.place}`);
   for (const row of (waste.maps?.types ?? []).slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.maps)} × ${row.type}`);
   for (const row of (waste.strings?.texts ?? []).slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.count)} × "${row.text}"`);
-  // The text leaves out rounding of less than 1/100 of its objects' bytes or so: src/output/report/report_layout.c.
+  // The text leaves out rounding of less than 1/100 of its objects' bytes or so: src/output/report/report_waste.c.
   for (const row of lines.some(line => line.startsWith('rounding ')) ? waste.rounding.classes.slice(0, 1) : []) has(`${bytes(row.wasted)} ${count(row.objects)} × ${row.class}, `);
 });
 end();

@@ -31,7 +31,7 @@ const expected = {
   interface: ['main.record', 'main.interfaces['],
   nested: ['main.record', 'main.nested["tenant '],
   keys: ['main.record', 'main.subscribers['],
-  shards: ['main.record', 'main.shards[.*].records["record ', 20000, /\n      held by     main\.shards\[\d\]\.waiting(, a slice of [\d,]+ entries)?\n/],
+  shards: ['main.record', 'main.shards[.*].records["record ', 20000, /\n      held by     main\.shards\[\d\]\.waiting(, a slice of [\d,]+ entries(, one of \d+)?)?\n/],
 }[leak];
 
 const text = readFileSync(path, 'utf8');

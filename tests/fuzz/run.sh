@@ -50,7 +50,7 @@ chosen='go1.3.3-386.1 go1.5.4-amd64-clean.1 go1.15-amd64.1 go1.26-386.1 go1.26-s
 library=internal.a
 # The objects that the program is made of, beside the library; and those of heapquery, without the file that has main().
 program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
-heapquery=$(cd "$top" && echo tools/heapquery/*.c src/cli/signals.c src/cli/target.c |
+heapquery=$(cd "$top" && echo tools/heapquery/*.c src/cli/target.c |
 	sed -e 's/[^ ]*heapquery\.c //' -e 's/\.c/.o/g')
 
 # link COMPILER BUILD FLAGS OUTPUT OBJECTS SOURCE...: links sources of this directory with objects of a build, and with its

@@ -13,11 +13,11 @@
 
 #include <go2heapsnapshot/process.h>
 
-#include "exe/exe.h"
 #include "dice.h"
+#include "exe/exe.h"
 #include "fuzz_target.h"
 #include "pair.h"
-#include "process/core.h"
+#include "process/read.h"
 #include "process/runtime.h"
 
 /* Limits of the size of a dump: one that is many times as large as its core is a find. */

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- changing ---- */
 
 /* Bytes that may be changed, such as the contents of a section. */
-struct range {
+struct piece {
     size_t offset, size;
     uint64_t address;
     struct g2h_bytes name;
@@ -78,7 +78,7 @@ struct range {
 enum { RANGES_MOST = 64, FILE_MOST = 1 << 20, LARGEST_PART = 1 << 16 };
 
 struct layout {
-    struct range ranges[RANGES_MOST];
+    struct piece ranges[RANGES_MOST];
     size_t count;
     unsigned weights;
     unsigned word;
@@ -104,7 +104,7 @@ static unsigned section_weight(struct g2h_bytes name)
     return 1;
 }
 
-static void add_range(struct layout *layout, struct range range)
+static void add_range(struct layout *layout, struct piece range)
 {
     if (range.size == 0 || layout->count == RANGES_MOST)
         return;
@@ -130,7 +130,7 @@ static void find_ranges(struct layout *layout, const uint8_t *data, size_t size)
         const uint8_t *at = section->data.data;
         if (at < data || at >= data + exe_size || section->data.size == 0)
             continue; /* the section is empty, or relocations have been applied to a copy */
-        const struct range range = {(size_t)(at - data), (size_t)section->data.size,
+        const struct piece range = {(size_t)(at - data), (size_t)section->data.size,
                                     section->address, section->name, section_weight(section->name)};
         add_range(layout, range);
         if (range.offset + range.size > end)
@@ -138,13 +138,13 @@ static void find_ranges(struct layout *layout, const uint8_t *data, size_t size)
     }
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
     const size_t start = exe_size < 1024 ? exe_size : 1024;
-    add_range(layout, (struct range){0, start, 0, none, 6});
+    add_range(layout, (struct piece){0, start, 0, none, 6});
     if (end < exe_size) /* usually the section headers */
-        add_range(layout, (struct range){end, exe_size - end, 0, none, 4});
-    add_range(layout, (struct range){exe_size, size - exe_size, 0, none, 1 + layout->weights / 4});
+        add_range(layout, (struct piece){end, exe_size - end, 0, none, 4});
+    add_range(layout, (struct piece){exe_size, size - exe_size, 0, none, 1 + layout->weights / 4});
 }
 
-static const struct range *choose(const struct layout *layout)
+static const struct piece *choose(const struct layout *layout)
 {
     size_t left = below(layout->weights), i = 0;
     while (left >= layout->ranges[i].weight)
@@ -167,7 +167,7 @@ static void put(const struct layout *layout, uint8_t *at, size_t size, uint64_t 
 }
 
 /* Replaces a number, of a few bytes or a word, by another one. */
-static void change_number(const struct layout *layout, uint8_t *data, const struct range *range)
+static void change_number(const struct layout *layout, uint8_t *data, const struct piece *range)
 {
     static const size_t sizes[] = {1, 2, 4, 8};
     const size_t size = below(2) ? layout->word : sizes[below(4)];
@@ -178,7 +178,7 @@ static void change_number(const struct layout *layout, uint8_t *data, const stru
     if (below(4) == 0)
         at = data + range->offset + below(range->size - size + 1);
     uint64_t value = get(layout, at, size);
-    const struct range *target = choose(layout);
+    const struct piece *target = choose(layout);
     switch (below(10)) {
     case 0:
         value = below(64);
@@ -216,9 +216,9 @@ static void change_number(const struct layout *layout, uint8_t *data, const stru
 }
 
 /* Copies a block of one range over a part of another. */
-static void copy_block(const struct layout *layout, uint8_t *data, const struct range *range)
+static void copy_block(const struct layout *layout, uint8_t *data, const struct piece *range)
 {
-    const struct range *source = below(2) ? range : choose(layout);
+    const struct piece *source = below(2) ? range : choose(layout);
     size_t size = 1 + below(below(4) ? 32 : 512);
     size = size < source->size ? size : source->size;
     size = size < range->size ? size : range->size;
@@ -227,7 +227,7 @@ static void copy_block(const struct layout *layout, uint8_t *data, const struct 
 }
 
 /* Makes libFuzzer's own changes in a range, which keeps its size. */
-static void mutate_range(uint8_t *data, const struct range *range)
+static void mutate_range(uint8_t *data, const struct piece *range)
 {
     static uint8_t part[LARGEST_PART];
     size_t size = 1 + below(below(2) ? 64 : LARGEST_PART);
@@ -257,7 +257,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         return mutate_dump(data, size, max_size);
     find_ranges(&layout, data, size);
     for (size_t count = 1 + below(below(3) ? 3 : 16); count > 0; count--) {
-        const struct range *range = choose(&layout);
+        const struct piece *range = choose(&layout);
         switch (below(5)) {
         case 0:
             mutate_range(data, range);
@@ -286,9 +286,9 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint
         return size;
     find_ranges(&own, ret, size);
     find_ranges(&from, other, other_size);
-    const struct range *range = choose(&own);
+    const struct piece *range = choose(&own);
     for (size_t i = 0; i < from.count; i++) {
-        const struct range *source = &from.ranges[i];
+        const struct piece *source = &from.ranges[i];
         if (source->name.size != range->name.size ||
             memcmp(source->name.data, range->name.data, range->name.size) != 0)
             continue;

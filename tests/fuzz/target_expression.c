@@ -82,8 +82,8 @@ static void read_back(const struct lookup *lookup)
     text_append(&path, "", 1);
     CHECK(!path.failed);
     if (path.size > 1 && !strstr(path.data, " … ")) {
-        must(expression_read(all.findings.view, paths_edges(all.findings.paths), path.data, false,
-                             &read, NULL));
+        must(expression_read(all.findings.view, paths_edges(all.findings.paths), path.data,
+                             EXPRESSION_OWNER_SAID, &read, NULL));
         CHECK(read != UINT32_MAX);
         must(path_append(all.findings.paths, read, &again, &end));
         CHECK(again.size > 0);

@@ -15,8 +15,7 @@
 #include "fuzz_target.h"
 #include "inspect/http.h"
 #include "inspect/hub.h"
-#include "inspect/json_read.h"
-#include "inspect/websocket.h"
+#include "inspect/inspect_json.h"
 
 enum { CLIENTS = 3, QUESTIONS = 256 };
 

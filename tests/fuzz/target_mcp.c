@@ -15,10 +15,9 @@
 #include "base/text.h"
 #include "check.h"
 #include "fuzz_target.h"
-#include "inspect/json_read.h"
-#include "inspect/websocket.h"
-#include "mcp/line_io.h"
-#include "mcp/protocol.h"
+#include "inspect/http.h"
+#include "inspect/inspect_json.h"
+#include "mcp/mcp.h"
 #include "pair.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

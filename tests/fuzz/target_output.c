@@ -20,7 +20,7 @@
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/output.h>
 
-#include "base/printable.h"
+#include "base/text.h"
 #include "check.h"
 #include "dice.h"
 #include "fuzz_target.h"

@@ -27,6 +27,10 @@ function refuse(message) {
   process.exit(2);
 }
 
+/** What -v says of waiting for a disk depends on the machine's other work. */
+const isOfMachine = /^memory\n {2}pages that a disk was waited for .*\n/m;
+const withoutMachine = (said) => Buffer.from(said.toString('latin1').replace(isOfMachine, ''), 'latin1');
+
 /** Runs a program to its end; gives its status, or the signal that ended it, and what it wrote and said. */
 function run(program, args, options) {
   return new Promise((resolve, reject) => {
@@ -35,7 +39,7 @@ function run(program, args, options) {
     child.stdout.on('data', (part) => out.push(part));
     child.stderr.on('data', (part) => said.push(part));
     child.on('error', reject);
-    child.on('close', (status, signal) => resolve({ status: status ?? signal, out: Buffer.concat(out), said: Buffer.concat(said) }));
+    child.on('close', (status, signal) => resolve({ status: status ?? signal, out: Buffer.concat(out), said: withoutMachine(Buffer.concat(said)) }));
   });
 }
 

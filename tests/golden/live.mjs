@@ -1,6 +1,6 @@
 // Reads a live Go program from outside, without Go: the stripped one of tests/golden/inputs prints what is in its heap, then waits
-// for its standard input to end. What --pid, --fork and a press of --inspect find must be what it has printed. TAP on standard
-// output.
+// for its standard input to end. What --pid, --fork, --at-death and a press of --inspect find must be what it has printed, and what
+// the Console says must be what is in its source. TAP on standard output.
 //
 //   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot)
 import assert from 'node:assert/strict';
@@ -121,6 +121,31 @@ await test('live: --pid of a shell names the program that it has started', async
   await shell.ended;
 });
 
+await test('live: --at-death: the heap of a program that is killed', async () => {
+  const killed = start(file, ['live']);
+  await written(killed, 'stdout', /^READY$/m);
+  const dump = path.join(work, 'killed.dump.gz');
+  const box = start(g2h, ['--at-death', '--pid', String(killed.child.pid), '-o', dump]);
+  await written(box, 'stderr', /its heap is written when it is killed/);
+  assert.ok(!fs.existsSync(dump) || fs.statSync(dump).size === 0, 'nothing is written while it lives');
+  killed.child.kill('SIGKILL');
+  assert.equal(await box.ended, 0, box.said);
+  assert.equal(await killed.ended, 'SIGKILL');
+  assert.match(box.said, new RegExp(`process ${killed.child.pid} \\(program\\) was killed by signal 9`));
+  assert.match(box.said, /killed\.dump\.gz is written/);
+  isRight((await converted('--exe', file, dump)).text);
+});
+
+await test('live: --at-death: nothing of a program that ends by itself', async () => {
+  const dump = path.join(work, 'ended.dump.gz');
+  const box = start(g2h, ['--at-death', '-o', dump, '--', file, 'live']);
+  await written(box, 'stderr', /its heap is written when it is killed/);
+  await written(box, 'stdout', /^READY$/m);
+  box.child.stdin.end();
+  assert.equal(await box.ended, 0, box.said);
+  assert.ok(!fs.existsSync(dump), box.said);
+});
+
 // ---- a client of --inspect, of what Node has ----
 
 /** Connects to a WebSocket. Gives a function that sends a request and gives the response, and hands each event to `on`. */
@@ -162,8 +187,9 @@ function connect(host, port, target, on) {
         ask: (method, params = {}) => new Promise((done, fail) => {
           waiting.set(++id, [done, fail]);
           const text = Buffer.from(JSON.stringify({ id, method, params }));
-          assert.ok(text.length < 126);
-          socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text])); // masked with zeros
+          assert.ok(text.length < 0x10000);
+          const length = text.length < 126 ? [0x80 | text.length] : [0x80 | 126, text.length >> 8, text.length & 255];
+          socket.write(Buffer.concat([Buffer.from([0x81, ...length, 0, 0, 0, 0]), text])); // masked with zeros
         }),
         close: () => socket.destroy(),
       });
@@ -171,17 +197,87 @@ function connect(host, port, target, on) {
   });
 }
 
-await test('live: --inspect: a snapshot that a client takes', async () => {
-  const server = start(g2h, ['--inspect=0', '--pid', pid]);
-  const [, host, port, target] = await written(server, 'stderr', /&ws=([\d.]+):(\d+)(\/[-0-9a-f]{36})/);
-  let text = '';
-  const client = await connect(host, port, target, ({ method, params }) => {
-    if (method === 'HeapProfiler.addHeapSnapshotChunk') text += params.chunk;
+const server = start(g2h, ['--inspect=0', '--pid', pid]);
+const [, host, port, target] = await written(server, 'stderr', /&ws=([\d.]+):(\d+)(\/[-0-9a-f]{36})/);
+
+/** Asks for a path of the server. Gives the status and the text. */
+function get(of, from = host) {
+  return new Promise((resolve, reject) => {
+    http.get({ host: from, port, path: of, agent: false, headers: { Host: `${host}:${port}  ` } }, (response) => {
+      let text = '';
+      response.on('data', (part) => { text += part; }).on('end', () => resolve([response.statusCode, text]));
+    }).on('error', reject);
   });
+}
+
+await test('live: --inspect: what DevTools discovers', async () => {
+  const [status, version] = await get('/json/version');
+  assert.equal(status, 200);
+  assert.match(JSON.parse(version).Browser, /^go2heapsnapshot [0-9.]+/);
+  const list = JSON.parse((await get('/json/list'))[1]);
+  assert.equal(list.length, 1);
+  assert.equal(list[0].webSocketDebuggerUrl, `ws://${host}:${port}${target}`);
+  assert.equal(list[0].title, `program (pid ${pid})`);
+  assert.ok(JSON.parse((await get('/json/protocol'))[1]).domains.some(({ domain }) => domain === 'HeapProfiler'));
+  assert.equal((await get('/json/nothing'))[0], 404);
+});
+
+let snapshot = '';
+const client = await connect(host, port, target, ({ method, params }) => {
+  if (method === 'HeapProfiler.addHeapSnapshotChunk') snapshot += params.chunk;
+});
+const evaluated = async (expression) => (await client.ask('Runtime.evaluate', { expression })).result;
+/** The properties of a value: [[name, what it is]]. */
+async function properties(expression) {
+  const { objectId } = typeof expression === 'string' ? await evaluated(expression) : expression;
+  assert.ok(objectId, expression);
+  const { result } = await client.ask('Runtime.getProperties', { objectId, ownProperties: true });
+  return result.map(({ name, value }) => [name, value.description ?? value.value]);
+}
+const fields = async (expression) => Object.fromEntries(await properties(expression));
+
+await test('live: --inspect: a snapshot that a client takes', async () => {
   await client.ask('HeapProfiler.enable');
+  assert.match((await evaluated('goroutines()')).description, /^there is no snapshot yet/);
   await client.ask('HeapProfiler.takeHeapSnapshot');
+  isRight(snapshot);
+});
+
+await test('live: --inspect: the Console: classes, maps, structs, strings and goroutines', async () => {
+  for (const [name, count] of said('class')) {
+    assert.equal((await evaluated(`instances("${name}")`)).description, `${count} × ${name}`);
+    assert.equal((await properties(`instances("${name}")`)).length, count, name);
+  }
+  const ticket = await fields('instances("main.bTicket")[0]');
+  assert.deepEqual(Object.keys(ticket), ['next', 'id', 'text']);
+  const cache = await fields('instances("main.cache")[0]');
+  assert.equal(cache.byName, 'map[string]*main.item 1000 entries');
+  assert.equal(cache.nested, 'map[string]map[string][]*main.item 1 entry');
+  assert.deepEqual(await properties('instances("main.cache")[0].byFloat'), [['0.5', 'half'], ['-1e+300', 'small']]);
+  assert.deepEqual(await properties('instances("main.cache")[0].inline'), [['1', 'one'], ['-2', 'minus two']]);
+  assert.deepEqual(await properties('instances("main.cache")[0].nested["outer"]'), [['"inner"', '[]*main.item len 2 cap 2']]);
+  assert.deepEqual(await fields('instances("main.cache")[0].nested["outer"]["inner"][1]'), { name: 'twice', next: 'nil' });
+  assert.equal((await evaluated('len(instances("main.cache")[0].byNumber)')).value, 63);
+  assert.equal((await evaluated('instances("main.cache")[0].inline[-2]')).value, 'minus two');
+  assert.match((await evaluated('instances("main.cache")[0].inline[7]')).description, /^there is no 7 in it$/);
+  assert.match((await evaluated('main.nothing')).description, /^main\.nothing is not a variable/);
+  const { nodes, strings } = JSON.parse(snapshot);
+  const i = strings.indexOf('main.cache');
+  let id;
+  for (let n = 0; n < nodes.length; n += 7) if (nodes[n + 1] === i) id = nodes[n + 2];
+  const { result } = await client.ask('HeapProfiler.getObjectByHeapObjectId', { objectId: String(id) });
+  assert.equal((await fields(result)).byName, 'map[string]*main.item 1000 entries');
+  const goroutines = await properties('goroutines()');
+  for (const [name, count] of said('goroutines')) {
+    const blocked = goroutines.filter(([, text]) => text.endsWith(`] ${name}`));
+    assert.equal(blocked.length, count, name);
+    const frames = await properties(`goroutine ${blocked[0][0]}`);
+    assert.ok(frames.some(([, text]) => String(text).startsWith(`${name} goroutines.go:`)), JSON.stringify(frames));
+  }
+});
+
+await test('live: --inspect ends when it is told to', async () => {
   client.close();
-  isRight(text);
   server.child.kill('SIGINT');
   assert.equal(await server.ended, 0, server.said);
 });

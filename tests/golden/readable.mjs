@@ -1,7 +1,7 @@
 // Shows outputs as lines, so that diff shows what has changed in them: snapshots node by node, pprof's protocol buffers field by
 // field, hprof record by record, everything else as it is or, if it is binary, in hexadecimal.
 
-const types = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic'];
+const types = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic', 'concatenated string', 'sliced string'];
 const edges = ['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'];
 
 /** A snapshot: a line for each node and each edge, with names and ids instead of indexes. */

@@ -203,6 +203,7 @@ lines() {
 	node "$here/stacks.mjs" "$name" "$at/app.db" "$at/stacks" "$at/labels"
 	labels
 	uncollected
+	[ "$way" != plain ] || callbacks
 }
 
 # uncollected: what goroutines began with is garbage that was never collected, and does not keep them from being called leaked: of 13
@@ -214,6 +215,17 @@ uncollected() {
 	else
 		jq -c '[.goroutines[] | {place, count, leaked}]' "$at/leaked.json" >>"$at/log"
 		failed 'goroutines are leaked in a heap that was never collected'
+	fi
+}
+
+# callbacks: of a goroutine that C has called, or whose deferred call of a panic waits, the frames are those of the program.
+callbacks() {
+	if jq -e '[.goroutines[].waits_at // empty | select(test("main\\.(fromC|nested)"))] | length >= 5 and all(test("_cgoexp|runtime\\.(cgo|panicmem|sig)") | not)' "$at/leaked.json" >"$at/log" &&
+		jq -e 'any(.goroutines[]; .place == "[chan receive] main.fromC call.go:" + (.waits_at | split(":")[-1]))' "$at/leaked.json" >>"$at/log"; then
+		echo "ok - $name: frames between C and Go"
+	else
+		jq -c '[.goroutines[] | select(tostring | test("fromC|nested")) | {place, waits_at}]' "$at/leaked.json" >>"$at/log"
+		failed 'frames between C and Go'
 	fi
 }
 
@@ -255,18 +267,25 @@ patterns() {
 	explained unclosed 60 'the body of a response from http.Client was not read to its end and closed'
 	explained kept 60 ''
 	explained closed 60 ''
+	explained unclosed-deferred 60 ''
+	explained unclosed-timed 60 ''
 	explained databases 60 'each belongs to a sql.DB that is open'
 	explained rows 600 'nothing else has the sql.Rows any more'
 	explained rows-kept 600 ''
 	explained rows-read 600 ''
+	explained rows-deferred 600 ''
+	explained rows-timed 600 ''
 	explained tx 600 'nothing else has the sql.Tx any more'
 	explained tx-kept 600 ''
+	explained tx-deferred 600 ''
 	explained contexts 600 'nothing has the cancel functions of these contexts any more'
 	explained contexts-kept 600 ''
 	explained contexts-deferred 600 ''
+	explained contexts-closure 600 ''
 	explained foreign 600 "nothing has the context's cancel function any more"
 	explained foreign-kept 600 ''
 	explained foreign-deferred 600 ''
+	explained foreign-timed 600 ''
 	[ "$minor" -ge 27 ] || ticker='nothing receives from these Tickers' # with the go.mod of an older release
 	explained tickers 600 "$ticker"
 	explained tickers-kept 600 ''

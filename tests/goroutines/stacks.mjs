@@ -27,7 +27,8 @@ function test(what, found, expected) {
 const shown = text => text.replace(/\[.*\]/s, '[...]').replace(/^runtime\.gopanic$/, 'panic');
 
 /** Whether tracebacks have a function: showfuncinfo(). */
-const isShown = text => !text.startsWith('runtime.') || /^runtime\.[A-Z]/.test(text) || /^runtime\.(gopanic|run(Finalizers|Cleanups))$/.test(text);
+const isShown = text => text.includes('.') &&
+  (!text.startsWith('runtime.') || /^runtime\.[A-Z]/.test(text) || /^runtime\.(gopanic|run(Finalizers|Cleanups))$/.test(text));
 
 /** Reads the profile: by goid the frames, the go statement, the parent, and the starters. */
 function readStacks(text) {
@@ -48,7 +49,7 @@ function readStacks(text) {
         const at = place();
         if (one.starters.length === 0) Object.assign(one, {created: `${created[1]} ${at}`, parent: created[2] === undefined ? null : Number(created[2])});
       } else if (/^\.\.\./.test(lines[i])) {
-        one.frames.length = 0; // elided
+        one.elidedAt = one.frames.length; // what follows are the outermost ones
       } else {
         const call = lines[i].replace(/\((?:[^()]|\([^()]*\))*\)$/, '');
         into.push(`${call} ${place()}`);
@@ -66,6 +67,8 @@ for (const goid of dumping) expected.delete(goid);
 const frames = new Map([...expected.keys()].map(goid => [goid, []]));
 for (const {goid, function: call, file, line, is_wrapper: isWrapper} of query('SELECT * FROM goroutine_frame ORDER BY goid, depth'))
   if (isShown(call) && !isWrapper) frames.get(goid)?.push(`${shown(call)} ${basename(file ?? '')}:${line}`);
+for (const [goid, {elidedAt, frames: {length}}] of expected)
+  if (elidedAt !== undefined) frames.get(goid).splice(elidedAt, frames.get(goid).length - length);
 test('functions and lines', frames, new Map([...expected].map(([goid, one]) => [goid, one.frames])));
 
 const created = new Map(query(`SELECT goid, s.text AS site FROM goroutine JOIN edge_ e ON e.from_node = node
@@ -86,7 +89,7 @@ for (const {goid, starter} of query('SELECT DISTINCT goid, level, starter FROM g
   starters.get(goid).push(starter);
 }
 test('starters', starters, new Map([...expected].filter(([, one]) => one.starters.length > 0)
-  .map(([goid, one]) => [goid, one.starters.filter(([, calls]) => calls.some(call => !call.startsWith('runtime.'))).map(([starter]) => starter)])));
+  .map(([goid, one]) => [goid, one.starters.filter(([, calls]) => calls.length > 0).map(([starter]) => starter)])));
 const callers = query(`SELECT below.function || ' ' || count(*) AS text FROM goroutine_starter at JOIN goroutine_starter below ON below.goid = at.goid
   AND below.level = 0 AND below.depth = 1 WHERE at.level = 0 AND at.depth = 0 AND at.function = 'main.spawn' GROUP BY below.function ORDER BY 1`).map(row => row.text).join();
 console.log(`${callers === 'main.fromAPI 1,main.fromCron 2' ? 'ok' : 'not ok'} - ${name}: callers of the function with the go statement: ${callers}`);

@@ -21,7 +21,7 @@ int program_main(int argc, char **argv);
 #include "main.c"
 #undef main
 
-enum { LINES_MOST = 256, LINE_MOST = 4096, ARGUMENTS_MOST = 16 };
+enum { LINES_MOST = 256, LINE_MOST = 16384, ARGUMENTS_MOST = 256 };
 
 /* Runs the program with the arguments of a line, the name being argv[0]. */
 static int run(char *line)

@@ -6,7 +6,10 @@
  *
  *   grow --list PART       the names of the rows of records or of formats, each with a count;
  * run.sh begins with it, or with a 20th of it grow NAME COUNT
+ *   grow core COUNT        a core file, with so many mappings, files and threads
  */
+#include <elf.h>
+
 #include "dump_builder.h"
 
 #include "output/ids.h"
@@ -247,6 +250,32 @@ static void goroutines_random(struct dump *dump, uint64_t count)
         put_goroutine_record(dump, i + 1, BASE + i * 512, 0x400000 + any() % 0x10000);
         dump_frame(dump, "main.f", 0xc100000000 + i * 4096, 0, WORDS(BASE, 0, BASE + 64), 2);
     }
+}
+
+/* Each goroutine waits for a sync.Cond of its own, and all of these are in one array, as
+ * before 1.26 only their lists say who waits. */
+static void goroutines_conditions(struct dump *dump, uint64_t count)
+{
+    enum { G = 512, SUDOG = 96, CONDITION = 4 /* words: numbers, lock, head, tail */ };
+    const uint64_t sudogs = BASE + count * G, array = sudogs + count * SUDOG;
+    uint64_t *words = calloc(count, CONDITION * sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t sudog = sudogs + i * SUDOG;
+        words[CONDITION * i] = 1; /* one has come, none was notified */
+        words[CONDITION * i + 2] = words[CONDITION * i + 3] = sudog;
+        dump_object(dump, BASE + i * G, G, NO_WORDS);
+        dump_object(dump, sudog, SUDOG, WORDS(BASE + i * G));
+        PUT_RECORD(dump, G2H_RECORD_GOROUTINE,
+                   .goroutine = {.address = BASE + i * G,
+                                 .sp = 0xc100000000 + i * 4096,
+                                 .goid = i + 2,
+                                 .status = 4,
+                                 .wait_reason = text_of("sync.Cond.Wait")});
+    }
+    dump_object(dump, array, count * CONDITION * 8, count * CONDITION, words);
+    dump_bss(dump, 0x560000, WORDS(array));
+    free(words);
 }
 
 static void goroutines_equal(struct dump *dump, uint64_t count)
@@ -702,6 +731,80 @@ static void profile_deep(struct dump *dump, uint64_t count)
     put_sites(dump, 1, count, count);
 }
 
+/* ---- core files ---- */
+
+enum { CORE_SEGMENT = 64 /* bytes */ };
+
+static void core_note(struct dump *core, uint32_t type, const void *data, uint64_t size)
+{
+    const Elf64_Nhdr header = {5, (Elf64_Word)size, type};
+    dump_bytes(core, &header, sizeof(header));
+    dump_bytes(core, "CORE\0\0\0", 8);
+    dump_bytes(core, data, size);
+}
+
+/* Puts a list of files, each of which is mapped at one of the segments. */
+static void core_files(struct dump *core, uint64_t count)
+{
+    struct dump note = {0};
+    const uint64_t header[2] = {count, 4096};
+    char path[32];
+    dump_bytes(&note, header, sizeof(header));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t file[3] = {BASE + i * 4096, BASE + i * 4096 + 4096, 0};
+        dump_bytes(&note, file, sizeof(file));
+    }
+    for (uint64_t i = 0; i < count; i++)
+        dump_bytes(&note, path,
+                   (uint64_t)snprintf(path, sizeof(path), "/no/%llu", (unsigned long long)i) + 1);
+    while (note.size % 4 != 0)
+        dump_bytes(&note, "", 1);
+    core_note(core, NT_FILE, note.data, note.size);
+    dump_deinit(&note);
+}
+
+static void core_threads(struct dump *core, uint64_t count)
+{
+    uint8_t thread[336] = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(thread + 32, &(uint32_t){(uint32_t)i + 1}, 4);
+        core_note(core, NT_PRSTATUS, thread, sizeof(thread));
+    }
+}
+
+/* Writes a core with as many mappings, files and threads. */
+static void core_put(struct dump *core, uint64_t count)
+{
+    struct dump notes = {0};
+    core_files(&notes, count);
+    core_threads(&notes, count);
+    const uint64_t first = sizeof(Elf64_Ehdr) + (count + 1) * sizeof(Elf64_Phdr);
+    const Elf64_Ehdr header = {
+        .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_CORE,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_phoff = sizeof(Elf64_Ehdr),
+        .e_ehsize = sizeof(Elf64_Ehdr),
+        .e_phentsize = sizeof(Elf64_Phdr),
+        .e_phnum = (Elf64_Half)(count + 1)};
+    const Elf64_Phdr note = {.p_type = PT_NOTE, .p_offset = first, .p_filesz = notes.size};
+    dump_bytes(core, &header, sizeof(header));
+    dump_bytes(core, &note, sizeof(note));
+    for (uint64_t i = 0; i < count; i++) {
+        const Elf64_Phdr load = {.p_type = PT_LOAD,
+                                 .p_offset = first + notes.size + i * CORE_SEGMENT,
+                                 .p_vaddr = BASE + (i * 7919 % count) * 4096,
+                                 .p_filesz = CORE_SEGMENT,
+                                 .p_memsz = 4096};
+        dump_bytes(core, &load, sizeof(load));
+    }
+    dump_bytes(core, notes.data, notes.size);
+    for (uint64_t i = 0; i < count; i++)
+        dump_bytes(core, (uint8_t[CORE_SEGMENT]){0}, CORE_SEGMENT);
+    dump_deinit(&notes);
+}
+
 /* ---- */
 
 /* Shapes that matter to reading only are not written in all formats, and those that matter to
@@ -733,6 +836,7 @@ static const struct row {
     {"old-types-chosen", old_types, 8000, DUMP_1_3, IN_BOTH},
     {"old-type-fields", old_type_fields, 10000, DUMP_1_3, IN_RECORDS},
     {"goroutines-random", goroutines_random, 5000, DUMP_1_7, IN_BOTH},
+    {"goroutines-conditions", goroutines_conditions, 2000, DUMP_1_7, IN_RECORDS},
     {"goroutines-equal", goroutines_equal, 5000, DUMP_1_7, IN_RECORDS},
     {"goroutines-chosen", goroutines_chosen, 5000, DUMP_1_7, IN_BOTH},
     {"frames-deep", frames_deep, 8000, DUMP_1_7, IN_BOTH},
@@ -784,12 +888,19 @@ int main(int argc, char **argv)
                 printf("%s %u\n", rows[i].name, rows[i].count);
         return 0;
     }
+    if (argc == 3 && strcmp(argv[1], "core") == 0) {
+        struct dump core = {0};
+        core_put(&core, strtoull(argv[2], NULL, 10));
+        const bool good = fwrite(core.data, 1, core.size, stdout) == core.size;
+        dump_deinit(&core);
+        return good ? 0 : 1;
+    }
     for (size_t i = 0; argc == 3 && i < count; i++) {
         struct dump dump;
         if (strcmp(argv[1], rows[i].name) != 0)
             continue;
         dump_begin(&dump, rows[i].format, 8, false);
-        dump.version = "go1.26.1";
+        dump.version = rows[i].put == goroutines_conditions ? "go1.25.1" : "go1.26.1";
         dump.heap_end = BASE + ((uint64_t)1 << 46);
         dump_params(&dump);
         rows[i].put(&dump, strtoull(argv[2], NULL, 10));
@@ -798,6 +909,6 @@ int main(int argc, char **argv)
         dump_deinit(&dump);
         return good ? 0 : 1;
     }
-    fprintf(stderr, "usage: grow --list records|formats | NAME COUNT\n");
+    fprintf(stderr, "usage: grow --list records|formats | core COUNT | NAME COUNT\n");
     return 2;
 }

@@ -106,6 +106,15 @@ async function isAsWideAsPlot(visit) {
   assert.ok(gap >= 0 && gap <= 2, `a gap of ${gap} pixels`);
 }
 
+/** From now on, what the page offers as a file is the promise of its text in globalThis.saved; nothing is downloaded, or opened instead. */
+const catchFiles = visit => visit.see(() => {
+  URL.createObjectURL = blob => {
+    globalThis.saved = blob.text();
+    return '';
+  };
+  HTMLAnchorElement.prototype.click = () => {};
+});
+
 // ---- tests of one page, in one size and one scheme ----
 
 async function testPictures(name, options) {
@@ -364,6 +373,81 @@ async function testGrowth() {
   await visit.end();
 }
 
+async function testPages() {
+  // As of a process, whose heap has them: each node by itself has a third of its bytes in pages, and free slots of a tenth, but one has more.
+  const rich = largestFirst(leakNodes.filter(node => node.kind === 2 && node.children.length === 0))[3];
+  const own = leak.tree.bytes.map((size, i) => i === rich.number ? 5_000_000 : Math.floor(size / 3)), slots = own.map(size => Math.floor(size / 10));
+  const free_slots = {bytes: 2e6, in: 5e6, holders: [{free_slots: 1_500_000, bytes: 2e6, held_by: 'main.index', count: 9375, class: 'main.Req'},
+    {free_slots: 400_000, bytes: 1e6, shared_by: [{held_by: 'main.a'}, {name: '(globals)'}], sharers: 5, is_sample: true}]};
+  const memory = {rss: {bytes: 9e6, parts: {objects: 5e6, free_slots: 4e6}, files: []}};
+  const path = join(made, 'pages.html');
+  writeFileSync(path, withData(source('leak.html'), {...leak, tree: {...leak.tree, pages: own, free_slots: slots}, report: {...leak.report, free_slots, process: memory}}));
+  const pages = node => node.pages ??= own[node.number] + leak.tree.parent.reduce((sum, parent, i) => sum + (parent === node.number ? pages(leakNodes[i]) : 0), 0);
+  const visit = await Visit.to(browser, path, {address: `view=icicle&node=${rich.number}&top=0&by=pages`});
+  await test('the areas of pages are what could be freed', async () => {
+    const boxes = await visit.boxes(), all = pages(leakNodes[0]), scale = await visit.see(() => document.querySelector('.plot').clientWidth) / all;
+    assert.ok(boxes.some(box => box.node === rich.number), 'what keeps most pages is there');
+    for (const box of boxes) {
+      assert.ok(Math.abs(box.width + 1 - pages(leakNodes[box.node]) * scale) < 3, `${leakNodes[box.node].name} is as wide as its pages`);
+      if (box.classes.includes('wide')) assert.ok(box.text.endsWith(bytes(pages(leakNodes[box.node]))), `${box.text} ends with ${bytes(pages(leakNodes[box.node]))}`);
+    }
+    assert.ok((await visit.text('.hint')).includes(`${bytes(all)} of pages`));
+    assert.ok((await visit.text('.side dl')).includes('5.00 MB could be freed without it, 500 kB of that are free slots'));
+  });
+  await test('the head names who keeps free slots', async () => {
+    assert.deepEqual(await visit.texts('header li'), ['1.50 MB of free slots could be freed if main.index were emptied of 9,375 main.Req.',
+      '400 kB of free slots could be freed only if all that share these pages were emptied: main.a, (globals) and at least 3 more.']);
+    await visit.choose('Table');
+    assert.ok((await visit.texts('.plot th')).includes('pages'));
+    assert.deepEqual(visit.complaints, []);
+  });
+  await visit.end();
+}
+
+async function testAges() {
+  // As of a process that was watched for 12 s: the bytes of a node are all in one group of ages, by its number, and a suspect leaks.
+  const groups = Array.from({length: 6}, (_, group) => leak.tree.bytes.map((size, i) => i % 6 === group ? size : 0));
+  const age = {verdict: 'leaks', objects: 176, before: 16, born: 152, young: 8, seconds: 12, oldest: 12, spread: Array.from({length: 16}, (_, i) => ({born: 2 + i}))};
+  const suspects = leak.report.suspects.map((suspect, i) => i === 0 ? {...suspect, age} : suspect);
+  const path = join(made, 'ages.html');
+  writeFileSync(path, withData(source('leak.html'), {...leak, tree: {...leak.tree, watched_ms: 12000, aged: groups}, report: {...leak.report, suspects}}));
+  const sums = new Map(), old = (node, last) => {
+    const key = `${node.number} ${last}`;
+    if (!sums.has(key)) sums.set(key, (node.number % 6 <= last ? leak.tree.bytes[node.number] : 0) + node.children.reduce((sum, child) => sum + old(child, last), 0));
+    return sums.get(key);
+  };
+  const visit = await Visit.to(browser, path, {address: 'view=icicle&node=0&top=0'});
+  await test('areas are what had survived by then', async () => {
+    for (const [name, last] of [['The start', 0], ['6 s ago', 2], ['The last collection', 4]]) {
+      await visit.choose(name);
+      const boxes = await visit.boxes(), all = old(leakNodes[0], last), scale = await visit.see(() => document.querySelector('.plot').clientWidth) / all;
+      assert.ok(boxes.length > 10);
+      for (const box of boxes) {
+        const node = leakNodes[box.node];
+        assert.ok(Math.abs(box.width + 1 - old(node, last) * scale) < 3, `${name}: ${node.name} is as wide as its old bytes`);
+        if (box.classes.includes('wide')) assert.ok(box.text.endsWith(bytes(old(node, last))), `${box.text} ends with ${bytes(old(node, last))}`);
+      }
+      assert.ok((await visit.text('.hint')).startsWith(`Areas show ${bytes(all)} of objects that `));
+    }
+    await visit.choose('Any time');
+  });
+  await test('colours are by the age that half of the bytes have', async () => {
+    await visit.choose('Age');
+    const boxes = (await visit.boxes()).filter(box => leakNodes[box.node].kind === 2);
+    assert.ok(boxes.length > 5);
+    for (const {node: number, classes} of boxes) {
+      const node = leakNodes[number], all = old(node, 5), group = [0, 1, 2, 3, 4, 5].find(last => 2 * old(node, last) >= all);
+      assert.ok(classes.includes(all === 0 ? 'ageless' : ['age3', 'age2', 'age2', 'age1', 'age1', 'age0'][group]), `${node.name}: ${classes}, ${group}`);
+    }
+  });
+  await test('a suspect has its objects by age', async () => {
+    assert.equal(await visit.see(() => document.querySelector('.card .ages').getAttribute('aria-label').split(', ').length), 18);
+    assert.ok((await visit.text('.card')).includes('Objects by age, over 12 s: evenly spread, and nothing ends: leaks, unless it is a cache that still fills.'));
+    assert.deepEqual(visit.complaints, []);
+  });
+  await visit.end();
+}
+
 async function testLibrary() {
   const visit = await Visit.to(browser, file('leak.html'), {address: 'view=icicle&node=0&top=0'});
   const shown = async () => [(await visit.boxes()).map(box => leakNodes[box.node].name), await visit.texts('#goroutines tbody tr'), await visit.texts('#types tbody tr')].map(String);
@@ -424,10 +508,7 @@ async function testTables() {
     assert.equal((await rows()).length, classes.length);
   });
   await test('the rows of a table are saved as CSV', async () => {
-    await visit.see(() => {
-      URL.createObjectURL = blob => { globalThis.saved = blob.text(); return ''; };
-      HTMLAnchorElement.prototype.click = () => {};
-    });
+    await catchFiles(visit);
     await visit.clickText('#types .more button', 'CSV');
     const lines = (await visit.see(() => globalThis.saved)).trim().split('\r\n');
     assert.equal(lines.length, classes.length + 1);
@@ -449,9 +530,67 @@ async function testTables() {
     const node = leakNodes[await selected(visit)];
     assert.ok(parts.includes(node));
   });
-  await test('a card and the panel have the same percentage, and a card the next command', async () => {
+  await test('below a type stands what holds it, on its head, and a click zooms', async () => {
+    const parts = leakNodes.filter(node => node.name === '[]uint8' && node.kind === 2), whole = parts.reduce((sum, node) => sum + node.own, 0), holders = new Map();
+    for (const part of parts) {
+      let above = leakNodes[part.parent];
+      while (above?.number > 0 && above.name.startsWith('(')) above = leakNodes[above.parent];
+      if (above?.number > 0) holders.set(above.name, (holders.get(above.name) ?? 0) + part.own);
+    }
+    await visit.clickText('#types td button', '[]uint8');
+    const read = () => visit.see(() => [...document.querySelectorAll('#holders .box[id]')].map(box => ({level: Number(box.getAttribute('aria-level')),
+      label: box.getAttribute('aria-label'), left: box.offsetLeft, top: box.offsetTop, width: box.offsetWidth})));
+    const boxes = await read(), width = await visit.see(() => document.querySelector('#holders .plot').clientWidth);
+    assert.equal(boxes[0].label, `[]uint8, ${bytes(whole)}`);
+    const drawn = boxes.filter(box => box.level === 2), expected = [...holders].filter(([, own]) => own / whole * width >= 2.5);
+    for (const [name, own] of expected) {
+      const box = drawn.find(box => box.label === `${visible(name)}, ${bytes(own)}`);
+      assert.ok(box && Math.abs(box.width + 1 - width * own / whole) <= 2.5 && box.top > boxes[0].top, `${name}, ${own}`);
+    }
+    assert.ok(expected.length > 3);
+    const [largest] = [...holders].sort((a, b) => b[1] - a[1])[0];
+    await visit.click('#h1');
+    assert.equal((await read()).find(box => box.label.startsWith(`${largest}, `)).width >= width - 2, true, 'it is as wide as the picture');
+    assert.match(await visit.text('#holders [role=status]'), new RegExp(`^Held through ${largest}: [\\d,]+ objects?, .* of the type`));
+    await visit.press('Escape');
+    assert.deepEqual(await read(), boxes);
+    await visit.press('ArrowDown', 'ArrowDown');
+    assert.equal(await visit.see(() => document.querySelectorAll('#holders .box.selected').length), 1);
+    await visit.clickText('#holders [role=status] button', 'Show in the tree');
+    assert.equal(leakNodes[await selected(visit)].name, '[]uint8');
+  });
+  await test('of a type that is in several places the panel leads to all its holders', async () => {
+    await visit.see(() => { document.querySelector('#holders').hidden = true; });
+    await visit.clickText('.side button', `Who holds all ${classes.find(row => row.class === '[]uint8').objects}`);
+    assert.equal(await visit.text('#holders h3'), 'Who holds []uint8');
+  });
+  for (const view of ['Icicle', 'Map']) {
+    await test(`the ${view.toLowerCase()} is saved as SVG, with every box where it is`, async () => {
+      await visit.choose(view);
+      await catchFiles(visit);
+      await visit.clickText('#tree .tools button', 'SVG');
+      const boxes = await visit.boxes(), path = join(made, 'picture.svg'), svg = await visit.see(() => globalThis.saved);
+      writeFileSync(path, svg);
+      const tab = await browser.newPage();
+      await tab.goto(`file://${path}`);
+      const rects = await tab.evaluate(() => [...document.querySelectorAll('rect')].slice(1).map(rect =>
+        [...['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name))), rect.querySelector('title').textContent, rect.getAttribute('fill')]));
+      const texts = await tab.evaluate(() => [...document.querySelectorAll('text')].map(text => text.textContent));
+      await tab.close();
+      for (const box of boxes) assert.ok(rects.some(rect => rect[0] === box.left && rect[1] === box.top && rect[2] === box.width && rect[3] === box.height && rect[4] === box.label), box.label);
+      assert.ok(boxes.length > 20 && new Set(rects.map(rect => rect[5])).size > 3, 'it has the colours');
+      assert.ok(texts.includes('main.Preview') || texts.some(text => text.includes('main.Auction')), texts.join());
+    });
+  }
+  await test('a card has the values, or the stack, of an example', async () => {
+    const shown = await visit.see(() => [...document.querySelectorAll('#suspects .card')].map(card => [...card.querySelectorAll('.example td, .example li')].map(cell => cell.textContent)));
+    const examples = leak.suspect_examples.map(({fields, stack}) => (stack ?? fields?.flat() ?? []).map(visible));
+    assert.deepEqual(shown, examples);
+    assert.ok(examples.every(texts => texts.length > 0));
+  });
+  await test('a card and the panel have the same percentage, and each card the next command', async () => {
     const cards = await visit.see(() => [...document.querySelectorAll('#suspects .card')].map(card => card.textContent));
-    assert.match(cards.join(), /go2heapsnapshot --exe APP --show '.+' leakserver\.2\.dump\.gz/);
+    for (const card of cards) assert.match(card, /go2heapsnapshot --exe APP --(show|path-to) '.+' leakserver\.2\.dump\.gz/);
     for (const [i, number] of leak.suspect_nodes.entries()) {
       const suspect = leak.report.suspects[i];
       if (number < 0 || leakNodes[number].retained !== suspect.retained) continue;
@@ -673,12 +812,20 @@ async function testPrint() {
 }
 
 async function testNarrow() {
-  for (const width of [720, 480]) {
+  for (const width of [720, 480, 360]) {
     const visit = await Visit.to(browser, file('leak.html'), {width});
-    await test(`${width} pixels, as of a window at 200 %: nothing is wider than the page`, async () =>
-      assert.ok(await visit.see(() => document.documentElement.scrollWidth <= innerWidth)));
+    await test(`${width} pixels, as of a window at 200 % or a phone: nothing is wider than the page, no line is broken at each character`, async () => {
+      assert.ok(await visit.see(() => document.documentElement.scrollWidth <= innerWidth));
+      const tallest = await visit.see(() => Math.max(...[...document.querySelectorAll('#objects summary')].map(line => line.offsetHeight)));
+      assert.ok(tallest < 200, `a line of the largest objects is ${tallest} pixels high`);
+    });
     await visit.end();
   }
+  await test('a phone has room for the choice of two dumps', async () => {
+    const visit = await Visit.to(browser, file('series.html'), {width: 360});
+    assert.deepEqual(await visit.see(() => [document.documentElement.scrollWidth <= innerWidth, [...document.querySelectorAll('select')].every(list => list.getBoundingClientRect().right < innerWidth)]), [true, true]);
+    await visit.end();
+  });
   await test('who wants no motion gets none', async () => {
     for (const [likesMotion, expected] of [[false, 'auto'], [true, 'smooth']]) {
       const visit = await Visit.to(browser, file('leak.html'), {likesMotion});
@@ -731,6 +878,22 @@ async function testSeries() {
     }).map(text => text.textContent)));
     assert.deepEqual(cut, []);
   });
+  await test('the charts are saved as SVG, with their lines, figures and colours', async () => {
+    await catchFiles(visit);
+    await visit.clickText('#trends .more button', 'SVG');
+    const path = join(made, 'trends.svg'), tab = await browser.newPage();
+    writeFileSync(path, await visit.see(() => globalThis.saved));
+    await tab.goto(`file://${path}`);
+    const looksOf = () => [...document.querySelectorAll('polyline')].map(line => [line.getAttribute('points'), getComputedStyle(line).stroke]);
+    const saved = await tab.evaluate(looksOf), texts = await tab.evaluate(() => document.documentElement.textContent);
+    const out = await tab.evaluate(() => [...document.querySelectorAll('text')].filter(text => text.getBoundingClientRect().right > document.documentElement.clientWidth).length);
+    await tab.close();
+    assert.deepEqual(saved, await visit.see(looksOf));
+    assert.equal(out, 0);
+    for (const text of await visit.see(() => [...document.querySelectorAll('#trends bdi, #trends .number, #trends .value')].map(each => each.textContent))) {
+      assert.ok(texts.includes(text), text);
+    }
+  });
   await test('a line of a trend is as high as its value, from zero', async () => {
     const points = await visit.see(() => document.querySelector('#trends polyline').getAttribute('points').split(' ').map(point => Number(point.split(',')[1])));
     const base = await visit.see(() => Number(document.querySelector('#trends .axis').getAttribute('y1'))), values = series.dumps.map(dump => dump.reachable);
@@ -747,6 +910,38 @@ async function testSeries() {
       assert.ok(at.length >= 1 && at.length <= 4 && at.length === texts.length);
       texts.forEach((text, j) => assert.ok(Math.abs(numberOf(text) / most - (base - at[j]) / (base - top)) < .01, `${text} of ${most}`));
     }
+  });
+  await test('any two dumps are compared: picture, panel, types, goroutines and address', async () => {
+    const page = dataOf(source('series.html')), {compared} = page.series, was = [...page.tree.was], signed = change => change > 0 ? `+${bytes(change)}` : change < 0 ? `−${bytes(-change)}` : '·';
+    const [changes] = compared.changes, past = new Map(compared.classes.map(row => [row.name, row]));
+    for (let i = 0; i < changes.length; i += 3) was[changes[i]] = changes[i + 1];
+    await visit.tab.select('select[aria-label="compare with the dump"]', '1');
+    await visit.addressField('from', '1');
+    const whole = nodesOf(page)[0].retained;
+    await visit.see(() => { location.hash = location.hash.replace(/node=\d+/, 'node=0').replace(/top=\d+/, 'top=0'); });
+    await visit.addressField('node', 0);
+    await visit.addressField('from', '1');
+    assert.ok((await visit.texts('.side dd')).includes(signed(whole - was[0])), 'the growth of the whole heap');
+    const grown = async () => visit.see(() => {
+      const at = [...document.querySelectorAll('#types th')].findIndex(head => head.textContent.startsWith('grown'));
+      return [...document.querySelectorAll('#types tbody tr')].map(row => [row.cells[0].textContent, row.cells[at].textContent]);
+    });
+    const rows = new Map(await grown()), changed = compared.classes.filter(row => rows.has(visible(row.name)));
+    assert.ok(changed.length > 2);
+    for (const {name} of changed) {
+      const now = page.report.classes.find(row => row.class === name);
+      assert.equal(rows.get(visible(name)), signed(now.bytes - past.get(name).bytes[1]), name);
+    }
+    await visit.tab.select('select[aria-label="the dump that is shown"]', '1');
+    await visit.addressField('to', '1');
+    const facts = await visit.texts('.side dd');
+    assert.equal(facts[0], bytes(was[0]));
+    assert.ok(facts.includes('·'), 'a dump is as large as itself');
+    const again = await Visit.to(browser, file('series.html'), {address: await visit.see(() => location.hash.slice(1))});
+    assert.deepEqual(await again.see(() => [...document.querySelectorAll('select')].map(list => list.value)), ['1', '1']);
+    assert.deepEqual(await again.boxes(), await visit.boxes());
+    await again.end();
+    testQuiet(visit);
   });
   await visit.end();
   await test('a trend says how fast it went, and how far', async () => {
@@ -845,6 +1040,8 @@ try {
   await testPolicy();
   if (isChromium) {
     await testGrowth();
+    await testPages();
+    await testAges();
     await testLibrary();
     await testTables();
     await testGone();

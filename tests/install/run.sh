@@ -58,6 +58,7 @@ if [ -n "${CHECK_ALL-}" ]; then # it compiles everything once more
 fi
 tests/install/completions.sh "$root"
 tests/install/symbols.sh "$root"
+tests/install/handler.sh "$build/handler"
 tests/install/build.sh "$root" "$build"
 
 # One dump of each kind is enough; with CHECK_ALL all dumps are used.

@@ -9,7 +9,9 @@ const stripped = flags.includes('--stripped');
 const s = readSnapshot(`${directory}/1.heapsnapshot`);
 const { node, edge } = s;
 const { reached } = reachable(s);
-const string = s.nodeTypes.indexOf('string'), weak = s.edgeTypes.indexOf('weak');
+const string = s.nodeTypes.indexOf('string'), weak = s.edgeTypes.indexOf('weak'), shortcut = s.edgeTypes.indexOf('shortcut');
+/** Whether an edge of an object keeps its target alive. */
+const holds = (e) => edge.type[e] !== weak && edge.type[e] !== shortcut;
 let failed = false;
 
 function tap(good, what, ...remarks) {
@@ -19,7 +21,9 @@ function tap(good, what, ...remarks) {
 }
 
 const whole = (pattern) => new RegExp(`^(?:${pattern})$`, 's');
-const classOf = (n) => (node.type[n] === string ? '(string)' : s.className(n));
+// Arrays of bytes and numbers are classes by what holds them, which may be something else in the next dump.
+const withoutHolder = (name) => name.replace(/^(\[\](?:u?int\d*|uintptr|float\d+|complex\d+|bool)) \(.*\)$/s, '$1');
+const classOf = (n) => (s.nodeTypes[node.type[n]].endsWith('string') ? '(string)' : withoutHolder(s.className(n)));
 const isUntyped = (n) => node.type[n] !== string && (/^(?:no)?ptr\d+(?: \(.*\))?$/s.test(s.className(n)) || s.isGuess(n));
 function* edgesOf(n) {
   for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
@@ -113,7 +117,8 @@ const kinds = {
   },
   frame({ what, edge: edgeName, class: c, count }) {
     const pattern = whole(c), word = whole(edgeName);
-    const frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e]))
+    const targets = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
+    const frames = goroutines().flatMap((g) => targets(g).flatMap((n) => [n, ...targets(n)])) // below its stack
       .filter((n) => s.className(n).replace(/ [^ ]+:\d+$/, '') === what); // the name of a frame without its line
     const found = frames.filter((f) => [...edgesOf(f)].some((e) => word.test(s.edgeName(e)) && pattern.test(classOf(edge.to[e]))));
     tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
@@ -127,7 +132,7 @@ const kinds = {
       if (!isLiving(n)) continue;
       const entries = /^map\[.* entries$/.test(s.className(n));
       for (const e of edgesOf(n)) {
-        if (edge.type[e] === weak || !pattern.test(classOf(edge.to[e]))) continue;
+        if (!holds(e) || !pattern.test(classOf(edge.to[e]))) continue;
         if (entries && isKey(e)) found.add(edge.to[e]);
         else others.set(`${classOf(n)} . ${s.edgeName(e)}`, 1);
       }
@@ -190,7 +195,7 @@ const kinds = {
     for (let n = 0; n < s.count; n++) {
       if (!isLiving(n) || !pattern.test(classOf(n))) continue;
       found++;
-      for (const e of edgesOf(n)) if (edge.type[e] !== weak && !pattern.test(classOf(edge.to[e]))) held.set(`${s.edgeName(e)}: ${classOf(edge.to[e])}`, 1);
+      for (const e of edgesOf(n)) if (holds(e) && !pattern.test(classOf(edge.to[e]))) held.set(`${s.edgeName(e)}: ${classOf(edge.to[e])}`, 1);
     }
     tap(found > 0 && held.size === 0, `objects of ${c} hold nothing but others of it`, `there are ${found}`, ...held.keys());
   },
@@ -219,7 +224,7 @@ if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
     const n = later.isObject(m) ? before.get(later.node.id[m]) : undefined;
     if (n === undefined || !reached[n] || !living[m] || node.size[n] !== later.node.size[m]) continue;
     both++;
-    const is = later.node.type[m] === string ? '(string)' : later.className(m);
+    const is = later.nodeTypes[later.node.type[m]].endsWith('string') ? '(string)' : withoutHolder(later.className(m));
     // Without DWARF, nothing says which types the runtime's own variables have.
     if (stripped && [classOf(n), is].some((c) => c.includes('runtime.'))) continue;
     // A string that shares a slot with other things may die before they do.

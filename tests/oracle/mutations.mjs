@@ -15,7 +15,7 @@ const objects = (s) => s.nodes.filter((n) => n.type === 'object' && n.id % 2 ===
 const named = (s, pattern) => s.nodes.find((n) => n.type === 'synthetic' && pattern.test(n.name) && n.edges.some((e) => e.to.type === 'object'));
 const stackOf = (s) => s.nodes.find((n) => n.type === 'native');
 const placeOf = (s) => s.nodes.find((n) => n.type === 'synthetic' && /^[\d,]+ goroutines \[/.test(n.name));
-const frameOf = (s) => s.nodes.filter((n) => /^goroutine/.test(n.name)).flatMap((n) => n.edges.map((e) => e.to)).find((n) => n.edges.length);
+const frameOf = (s) => s.nodes.filter((n) => /^goroutine/.test(n.name)).flatMap((n) => n.edges).find((e) => e.type === 'element' && e.to.edges.length)?.to;
 
 // Each spoils a fresh snapshot, or returns false if the snapshot has nothing of the kind.
 const MUTATIONS = {
@@ -73,6 +73,12 @@ const MUTATIONS = {
     s.nodes.splice(s.nodes.indexOf(victim), 1);
     for (const n of s.nodes) n.edges = n.edges.filter((e) => e.to !== victim);
     return undefined;
+  },
+  'a frame beside its stack': (s) => {
+    const stack = s.nodes.find((n) => n.type === 'native' && n.edges.some((e) => e.type === 'element'));
+    if (!stack) return false;
+    const goroutine = s.nodes.find((n) => n.edges.some((e) => e.to === stack && e.type === 'internal'));
+    goroutine.edges.push(stack.edges.pop());
   },
   'a stack that is too large': (s) => (stackOf(s) ? void (stackOf(s).size += 2048) : false),
   'a stack in another place': (s) => (stackOf(s) ? void (stackOf(s).name = 'goroutine stack [nowhere]') : false),

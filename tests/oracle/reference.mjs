@@ -88,11 +88,12 @@ export function reference(dump) {
     link(groupOf.get(placeOf(g)) ?? sub['(goroutines)'], 'element', Number(g.goid % 4294967296n), n);
     const own = dump.layout.typed ? undefined : heap.find(g.address);
     const size = own ? stackSize(dump, own, g) : 0;
-    if (size) link(n, 'internal', 'stack', node('native', clean(`goroutine stack [${state}]`), fresh(), size));
-    if (heap.find(g.ctxt)) link(n, 'property', 'ctxt', nodeOf.get(heap.find(g.ctxt)));
+    const keeper = size ? node('native', clean(`goroutine stack [${state}]`), fresh(), size) : n;
+    if (size) link(n, 'internal', 'stack', keeper);
+    if (heap.find(g.ctxt)) link(keeper, 'property', 'ctxt', nodeOf.get(heap.find(g.ctxt)));
     for (const f of g.frames) {
       const fn = node('synthetic', clean(f.name), fresh());
-      link(n, 'element', f.depth, fn);
+      link(keeper, 'element', f.depth, fn);
       if (!f.contents) {
         for (let i = 0; i < roots.length; i++) {
           const r = roots[i];

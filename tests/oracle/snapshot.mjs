@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import zlib from 'node:zlib';
 
 /**
- * Returns {text, json, header, meta, nodes, edges, problems}, without DevTools' native contexts, of which no dump knows, and
- * without edges to them. A node is {ordinal, type, name, id, size, edges: [...]}, an edge is
+ * Returns {text, json, header, meta, nodes, edges, problems}, without DevTools' native contexts and event handlers and groups of finalizers, of which
+ * no dump knows, and without edges to or from them. A node is {ordinal, type, name, id, size, edges: [...]}, an edge is
  * {from, type, label, to} where label is a string, or a number for element and hidden edges. `problems` lists
  * whatever does not add up in the file itself.
  */
@@ -77,14 +77,24 @@ export function load(path) {
     }
   }
   expect('sum of edge counts', next, header.edge_count);
-  const isContext = (node) => node.name.startsWith('system / NativeContext / ');
+  const isContext = (node) => node.name.startsWith('system / NativeContext / ') || isHandler(node) || isGroup(node);
   for (const node of nodes) {
-    if (isContext(node) && node.edges.some((e) => e.to !== node)) problems.push(`${node.name} leads somewhere`);
+    if (!node.edges.some((e) => isGroup(e.to))) continue;
+    node.edges = node.edges.flatMap((e) => (isGroup(e.to) ? e.to.edges.map((member) => ({ ...member, from: node })) : [e]));
+  }
+  for (const node of nodes) {
+    if (isContext(node) && !isHandler(node) && !isGroup(node) && node.edges.some((e) => e.to !== node)) problems.push(`${node.name} leads somewhere`);
     if (node.edges.some((e) => isContext(e.to))) node.edges = node.edges.filter((e) => !isContext(e.to));
   }
   while (nodes.length > 0 && isContext(nodes.at(-1))) nodes.pop();
-  return { text, json, header, meta, nodes, edges: edges.filter((e) => !isContext(e.to)), problems, root: nodes[(header.root_index ?? 0) / width] };
+  return { text, json, header, meta, nodes, edges: nodes.flatMap((node) => node.edges), problems, root: nodes[(header.root_index ?? 0) / width] };
 }
+
+/** Whether a node is only there for DevTools' filter of event handlers. */
+const isHandler = (node) => node.type === 'synthetic' && (node.name === '(event handlers)' || node.name === 'V8EventListener');
+
+/** Whether a node is the group of finalizers of one class and function, or of timers with one function. The loader puts these where they would be without. */
+const isGroup = (node) => node.type === 'synthetic' && /^[\d,]+ (finalizers( of |$| \()|timers (calling|of|with) )/.test(node.name);
 
 /** Nodes reached from `start` over strong edges, never entering a node of `closed`. */
 export function reach(start, closed = new Set()) {

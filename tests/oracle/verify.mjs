@@ -81,6 +81,12 @@ export class Case {
     });
   }
 
+  /** The edges of a goroutine: those that keep something are below its stack, if it has one. */
+  goroutineEdges(node) {
+    const stack = stackOf(node);
+    return stack ? [...node.edges, ...stack.edges] : node.edges;
+  }
+
   goroutineNodes() {
     const nodes = new Map();
     for (const e of this.places().flatMap((place) => place.edges)) {
@@ -90,6 +96,8 @@ export class Case {
     return nodes;
   }
 }
+
+const stackOf = (goroutine) => goroutine.edges.find((e) => e.type === 'internal' && e.label === 'stack' && e.to.type === 'native')?.to;
 
 const show = (node) => `@${node.id} ${node.type} ${JSON.stringify(node.name.slice(0, 60))}`;
 
@@ -369,7 +377,7 @@ function checkGoroutines(tap, c, ledger) {
     }
     checkGoroutineName(g, node, names);
     checkGoroutineEdges(c, g, node, ledger, names);
-    const children = node.edges.filter((e) => e.type === 'element' && !c.isObject(e.to));
+    const children = c.goroutineEdges(node).filter((e) => e.type === 'element' && !c.isObject(e.to));
     if (children.length !== g.frames.length) frames.push(`goroutine ${g.goid}: ${children.length} frames, should be ${g.frames.length}`);
     for (const f of g.frames) {
       const at = `goroutine ${g.goid} frame ${f.depth} ${f.name}`;
@@ -431,7 +439,10 @@ function checkPlaces(tap, c) {
   tap.none(wrong, `goroutines in the same of ${seen.size} places are together`);
 }
 
-/** Checks that stacks are as large as the first two words of their runtime.g say, since 1.4, and that nothing else is native. */
+/**
+ * Checks that stacks are as large as the first two words of their runtime.g say, since 1.4, that what their goroutine keeps is
+ * below them, and that nothing else is native.
+ */
 function checkStacks(tap, c) {
   const { dump } = c;
   const nodes = c.goroutineNodes();
@@ -453,7 +464,10 @@ function checkStacks(tap, c) {
     for (const e of stacks) {
       known.add(e.to);
       if (e.to.size !== expected) wrong.push(`${at}: ${e.to.size} bytes of stack, should be ${expected}`);
-      if (e.type !== 'internal' || e.label !== 'stack' || e.to.edges.length !== 0) wrong.push(`${at}: ${e.type} ${e.label}`);
+      if (e.type !== 'internal' || e.label !== 'stack') wrong.push(`${at}: ${e.type} ${e.label}`);
+      const beside = (other) => other.type !== 'weak' && other !== e && other.label !== 'created by' && other.label !== 'thread';
+      for (const other of nodes.get(g.goid).edges.filter(beside)) wrong.push(`${at}: ${other.label} is not below its stack`);
+      for (const other of e.to.edges) if (other.type === 'weak') wrong.push(`${at}: its stack has a weak edge ${other.label}`);
       const [, state, run] = /^goroutine \d+ \[([^\],]*)[^\]]*\](?: (.*))?$/s.exec(nodes.get(g.goid).name) ?? [];
       const parts = /^goroutine stack \[([^\]]*)\](?: (.*))?$/s.exec(e.to.name);
       const [inner, outer] = withoutLines(parts?.[2])?.split(' ← ') ?? [];
@@ -488,7 +502,7 @@ function waitsOn(c, g, target) {
 
 function checkGoroutineEdges(c, g, node, ledger, problems) {
   const ids = [g.ctxt, g.address, g.m, g.defer, g.panic].map((a) => c.heap.find(a));
-  const out = ledger.take(node.edges.filter((e) => c.isObject(e.to)));
+  const out = ledger.take(c.goroutineEdges(node).filter((e) => c.isObject(e.to)));
   for (const e of out) {
     const target = c.objectOf.get(e.to);
     if (!ids.includes(target) && !(e.type === 'weak' && e.label === 'waiting on' && waitsOn(c, g, target))) problems.push(`goroutine ${g.goid}: edge ${e.label} to ${show(e.to)}: why?`);

@@ -88,11 +88,11 @@ killed() {
 	starts leak 0
 	arms =8M
 	kills KILL
-	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: of [0-9]* bytes [0-9]* ' "$build/log"
+	[ "$status" -eq 3 ] && grep -q 'warning: process .*: the copy is cut: [0-9.]* [kMG]*B or more of [0-9.]* [kMG]*B are missing' "$build/log"
 	result $? "$release, --at-death=8M: a cut dump, and status $status, 3 is right" "$build/log"
 	suspects "$out/app.dump.gz" 3
 	result $? "$release, --at-death=8M: the leak is the first suspect all the same" "$build/report"
-	grep -q 'warning: .*: made from a part of the process.s memory, without [1-9][0-9]* bytes or more: [1-9][0-9]* objects and ' "$build/report" && grep -q '^  process has .*: objects .* or more, free .* or less, ' "$build/report"
+	grep -q 'warning: .*: made from a part of the process.s memory, without [1-9][0-9.]* [kMG]*B or more: [1-9][0-9]* objects and ' "$build/report" && grep -q '^  process has .*: objects .* or more, free .* or less, ' "$build/report"
 	result $? "$release, --at-death=8M: the report of the dump says that it is cut" "$build/report"
 }
 

@@ -71,7 +71,7 @@ in_group() {
 		limit $((resident * percent / 100)) || break
 		sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$g2h" --pid "$pid" --format "$1" >/dev/null 2>"$build/log"
 		status=$?
-		if [ $status -eq 1 ] && grep -q 'leaves [0-9]* MB' "$build/log"; then status=refused; fi
+		if [ $status -eq 1 ] && grep -q 'leaves [0-9.]* [kMG]*B' "$build/log"; then status=refused; fi
 		echo "$percent % $status $(tail -n 1 "$build/log")" >>"$build/counts"
 		kill -0 "$pid" 2>/dev/null || break
 	done

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "spoil.h"
 
 enum { SAME = 0, DIFFERENT = 1, WRONG = 2, LINE = 4096 };

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "listing.h"
 
 enum { PAGE = 8192, WORD = 8, SMALL = 512, TOLD = 8, WAY = 40, CONTROLS = 12 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 enum {
     SMALL_SPAN = 8192,

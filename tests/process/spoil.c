@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "differences.h"
 
 /* The number of bytes at the begin of a record, and at its end, that are changed one by one; about

@@ -14,7 +14,7 @@ if [ "$(uname -m)" != x86_64 ]; then
 	exit 0
 fi
 # Of the library, only these two files know of the checks.
-c checked -DWINDOW_CHECKS "$top/src/process/attach/window.c" "$top/src/process/attach/attach.c" "$top/src/main.c" "$top"/src/cli/*.c || exit 1
+c checked -DWINDOW_CHECKS "$top/src/process/attach/process.c" "$top/src/process/attach/attach.c" "$top/src/main.c" "$top"/src/cli/*.c || exit 1
 checked=$build/checked
 c windowed -DWINDOW_ALWAYS=1 "$top/src/process/attach/attach.c" "$top/src/main.c" "$top"/src/cli/*.c || exit 1
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -shared -fPIC -o "$build/spoiled.so" "$here/spoiled_reads.c" -ldl || exit 1
@@ -68,7 +68,7 @@ for goroot in $goroots; do
 
 	# That the comparison would find one: the first page of the heap that is read becomes another one.
 	starts -mb 20
-	LD_PRELOAD="$build/spoiled.so" SPOIL=1000000000-7e0000000000 "$checked" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
+	LD_PRELOAD="$build/spoiled.so" SPOIL=1000000000-7e0000000000 SPOIL_NOT=$pid "$checked" --pid "$pid" --fork --format dump -o "$build/x.dump" 2>"$build/log"
 	[ $? -eq 134 ] && grep -q 'is not what the process has' "$build/log"
 	result $? "$release, a page that is another one is found" "$build/log"
 	ends

@@ -135,7 +135,11 @@ class Snapshot {
     return distance;
   }
 
-  isWeak(e) { return this.edgeTypes[this.edges[e * this.edgeSize + this.edge_type]] === 'weak'; }
+  /** Weak edges, and shortcuts but those of the root, which are its first edges, keep nothing alive. */
+  isWeak(e) {
+    const type = this.edgeTypes[this.edges[e * this.edgeSize + this.edge_type]];
+    return type === 'weak' || type === 'shortcut' && e >= this.firstEdge[1];
+  }
 
   /** The distances from the root of nodes that are not garbage. */
   get live() { return this.liveCache ??= this.distances(0, this.child(0, '(unreachable)')); }
@@ -338,7 +342,14 @@ function testGoroutines(snapshot, truth) {
       if (found.name !== want.function) {
         complaints.push(`is called ${found.name}`);
       }
-      const frames = snapshot.edgesOf(found.node).filter(e => e.type === 'element' && own(e.to));
+      // What a goroutine holds is below its stack, if that is known.
+      const stack = snapshot.edgesOf(found.node).find(e => e.type === 'internal' && e.name === 'stack' && snapshot.type(e.to) === 'native');
+      const keeper = stack?.to ?? found.node;
+      const framesOf = n => snapshot.edgesOf(n).filter(e => e.type === 'element' && own(e.to));
+      const frames = framesOf(keeper);
+      if (stack && framesOf(found.node).length > 0) {
+        complaints.push('has frames beside its stack');
+      }
       frames.forEach((e, i) => {
         if (e.name !== i) {
           complaints.push(`frame ${i} has number ${e.name}`);
@@ -367,7 +378,7 @@ function testGoroutines(snapshot, truth) {
           complaints.push(`does not hold ${address}, ${snapshot.describe(n)}`);
         }
       }
-      const distance = snapshot.distances(want.leads ? found.node : undefined);
+      const distance = snapshot.distances(want.leads ? keeper : undefined);
       for (const address of want.leads ?? []) {
         const n = snapshot.at(address);
         if (n === undefined || distance[n] < 0 || distance[n] > 3) {
@@ -385,11 +396,13 @@ function testFinalizers(snapshot, truth) {
     if (!wanted.length) {
       continue;
     }
-    const distance = snapshot.distances(snapshot.root(name), 0);
-    const near = address => {
+    const top = snapshot.root(name);
+    const groups = top === undefined ? [] : snapshot.edgesOf(top).map(e => e.to).filter(n => /^[\d,]+ finalizers/.test(snapshot.name(n)));
+    const distances = [top, ...groups].map(n => snapshot.distances(n, 0));
+    const near = address => distances.some(distance => {
       const d = distance[snapshot.at(address)] ?? -1;
       return d > 0 && d <= 3;
-    };
+    });
     report(`${wanted.length} ${queued ? 'queued' : 'registered'} finalizers are below ${name}`, complain(wanted, f => {
       if (f.closure !== '0x0' && !near(f.closure)) {
         return `the closure ${f.closure} is not below ${name}`;

@@ -6,7 +6,7 @@
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: 1.22 and the current one; with CHECK_ALL all from 1.19 on)
 #   READS                how often a program is read that collects (default: 2; with CHECK_ALL 10)
-#   TABLE                a file to which a line of the table of docs/testing.md is appended for each read
+#   TABLE                a file to which a line is appended for each read
 set -u
 usual=leaks
 . "$(dirname "$0")/../process/lib.sh"

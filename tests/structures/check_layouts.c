@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "types/build.h"
-#include "types/structures.h"
 
 #define LINE_LIMIT 65536
 

@@ -14,13 +14,14 @@
 // The truth is what mallocgc was told: a type and a size. The type of an array is that of its element. Bytes of strings,
 // channels without pointers and the like have no type.
 
-const pointless = /^(?:no)?ptr\d+$/;
+const pointless = /^(?:(?:no)?ptr\d+|\(garbage\))$/;
 
 /** Returns what a class claims, together with its edges: {kind: untyped | string | tiny | partly | typed, name, guess}. */
 export function claimOf(name, nodeType, guess = false, part = '') {
-  if (nodeType === 'string') return { kind: 'string', name: 'string', guess: false };
+  if (nodeType.endsWith('string')) return { kind: 'string', name: 'string', guess: false };
   if (name === '(tiny block)') return { kind: 'tiny', name, guess: false };
   if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
+  name = name.replace(/^(\[\](?:u?int\d*|uintptr|float\d+|complex\d+|bool)) \(.*\)$/s, '$1'); // by what holds it
   // The header of a string has another class than its type, so that its two words are not taken for a text.
   const type = { 'string header': 'string', string: '(a string that is no header)' };
   return { kind: 'typed', name: type[name] ?? name.replace(/^(\[\].*) header$/, '$1'), guess };

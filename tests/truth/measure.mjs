@@ -90,7 +90,7 @@ function measure() {
   const unnamed = /^f\d+\??(?: \(|$)/;
   const nameless = new Uint8Array(snapshot.strings.length);
   snapshot.strings.forEach((s, i) => { nameless[i] = unnamed.test(s) ? 1 : 0; });
-  const weak = snapshot.edgeTypes.indexOf('weak'), element = snapshot.edgeTypes.indexOf('element');
+  const weak = snapshot.edgeTypes.indexOf('weak'), shortcut = snapshot.edgeTypes.indexOf('shortcut'), element = snapshot.edgeTypes.indexOf('element');
 
   for (const n of walk.order) {
     if (!snapshot.isObject(n)) continue;
@@ -131,7 +131,7 @@ function measure() {
       }
     }
     for (let e = node.first[n]; e < node.first[n + 1]; e++) {
-      if (edge.type[e] === weak || !snapshot.isObject(edge.to[e])) continue;
+      if (edge.type[e] === weak || edge.type[e] === shortcut || !snapshot.isObject(edge.to[e])) continue;
       sum.edges++;
       const named = edge.type[e] === element ? c.kind !== 'untyped' : !nameless[edge.name[e]];
       if (named) sum.named++;

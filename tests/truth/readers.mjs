@@ -113,12 +113,12 @@ export function readSnapshot(path) {
 }
 
 /**
- * Finds the nodes that the root reaches over edges that are not weak, except through (unreachable): {reached: Uint8Array,
+ * Finds the nodes that the root reaches over edges that hold, so not by shortcuts into lists, except through (unreachable): {reached: Uint8Array,
  * from, via, order}, where via[n] is the edge by which n was reached first (breadth first) and from[n] the node of that edge.
  */
 export function reachable(s) {
   const { node, edge } = s;
-  const weak = s.edgeTypes.indexOf('weak');
+  const weak = s.edgeTypes.indexOf('weak'), shortcut = s.edgeTypes.indexOf('shortcut');
   const reached = new Uint8Array(s.count), from = new Int32Array(s.count).fill(-1), via = new Int32Array(s.count).fill(-1);
   const queue = new Uint32Array(s.count);
   const closed = s.child(0, '(unreachable)');
@@ -129,7 +129,7 @@ export function reachable(s) {
     const n = queue[head++];
     for (let e = node.first[n]; e < node.first[n + 1]; e++) {
       const to = edge.to[e];
-      if (edge.type[e] === weak || reached[to] || to === closed) continue;
+      if (edge.type[e] === weak || n !== 0 && edge.type[e] === shortcut || reached[to] || to === closed) continue;
       reached[to] = 1;
       from[to] = n;
       via[to] = e;

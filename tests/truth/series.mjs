@@ -25,8 +25,7 @@ function open(n) {
     const object = alone.isObject(i) ? dump.at(alone.address(i)) : -1;
     if (object >= 0 && row[object] >= 0) allocation[i] = truth.index[row[object]];
   }
-  const string = alone.nodeTypes.indexOf('string');
-  const classOf = (i) => (alone.node.type[i] === string ? '(string)' : alone.className(i));
+  const classOf = (i) => (alone.nodeTypes[alone.node.type[i]].endsWith('string') ? '(string)' : alone.className(i));
   const counts = JSON.parse(fs.readFileSync(`${directory}/${n}.counts`, 'utf8'));
   return { alone, series, allocation, classOf, counts, reached: reachable(alone).reached };
 }

@@ -1,4 +1,4 @@
-// Prints the figures of all releases that run.sh has measured, as a table of docs/testing.md: table.mjs DIRECTORY, which
+// Prints the figures of all releases that run.sh has measured, as the table of README.md: table.mjs DIRECTORY, which
 // is run.sh's directory, build/truth. Shares are cut, not rounded, so that 100 means all.
 import fs from 'node:fs';
 import path from 'node:path';

@@ -191,7 +191,10 @@ for (const parameter of dwarf ? [false, true] : []) {
     if (!to) continue;
     count++;
     const goroutine = byId.get(2 ** 30 + 2 * want.goroutine);
-    const stack = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
+    // Frames are below the goroutine's stack, if that is known.
+    const below = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => snapshot.edgeName(e) === 'stack').map((e) => edge.to[e]);
+    const keeper = below[0] ?? goroutine;
+    const stack = keeper === undefined ? [] : [...edgesOf(keeper)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
     // Parameters are in the caller's frame, or in the function's own.
     const frames = stack.filter((n) => snapshot.className(n).replace(/ [^ ]+:\d+$/, '') === want.function);
     const places = frames.flatMap((n) => [n, ...(parameter ? [stack[stack.indexOf(n) + 1]] : [])]).filter((n) => n !== undefined);

@@ -3,8 +3,8 @@
 # (clang's where they are there); those that have threads under ThreadSanitizer. TAP on standard output.
 #
 #   run.sh [KIND | NAME]...     plain, sanitized, threads (default: these three); unsanitized: plain ones that sanitizers would
-#                               disturb; or a test_NAME.c, which is built plainly, with a
-#                               library that is not optimized
+#                               disturb; or a test_NAME.c, or NAME:FUNCTION of it, which is built plainly, with a library that
+#                               is not optimized
 #   run.sh host                 for the host that tests/hosts/run.sh has prepared by make_host
 #
 # All tests of a kind are one program, which runs the one that its name says: linking takes longer than compiling. A test whose
@@ -131,7 +131,10 @@ for wanted in ${*:-plain sanitized threads}; do
 		emulator=${EMULATOR-}
 		kind "$HOST" "make_host WERROR=" "$BUILD" "$cached $CC" '-O0 -g1' tests/unit/test_*.c
 		;;
-	*) kind debug make_debug "$debug" "${CC:-cc}" '-O0 -g' "tests/unit/test_$wanted.c" ;;
+	*)
+		[[ $wanted != *:* ]] || export UNIT_TEST=${wanted#*:}
+		kind debug make_debug "$debug" "${CC:-cc}" '-O0 -g' "tests/unit/test_${wanted%%:*}.c"
+		;;
 	esac
 done
 exit $failed

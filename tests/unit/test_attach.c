@@ -9,12 +9,12 @@
 #include "unit.h"
 
 #include "process/attach/attach.h"
+#include "process/attach/available.h"
 #include "process/attach/copy.h"
 #include "process/attach/death.h"
-#include "process/attach/filters.h"
 #include "process/attach/fork.h"
+#include "process/attach/inject.h"
 #include "process/attach/refuse.h"
-#include "process/attach/available.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -1309,16 +1309,18 @@ static void test_refusals(void **state)
 
 static void test_room(void **state)
 {
+    const struct attach_after dump_alone = {.spools = true};
     struct attach_available available;
     (void)state;
     attach_available_find(&available);
     assert_in_range(available.left, 1, 1ull << 50);
-    assert_no_error(attach_available_check(7, 8000, 0, &(struct attach_available){.left = 9000}));
-    struct g2h_error *error =
-        attach_available_check(7, 8000000000, 0, &(struct attach_available){.left = 8999000000});
+    assert_no_error(
+        attach_available_check(7, 8000, dump_alone, &(struct attach_available){.left = 9000}));
+    struct g2h_error *error = attach_available_check(
+        7, 8000000000, dump_alone, &(struct attach_available){.left = 8999000000});
     assert_non_null(strstr(error->message, "takes 9000 MB, and this machine has 8999 MB left"));
     g2h_error_destroy(error);
-    error = attach_available_check(7, 8000000000, 0,
+    error = attach_available_check(7, 8000000000, dump_alone,
                                    &(struct attach_available){1000000, "/x/memory.max"});
     assert_non_null(strstr(error->message, "takes 9000 MB, and /x/memory.max leaves 1 MB"));
     g2h_error_destroy(error);
@@ -1328,16 +1330,50 @@ static void test_room(void **state)
 static void test_room_of_conversion(void **state)
 {
     const struct attach_available available = {1200000000, "/x/memory.max"};
+    const struct attach_after dump_alone = {.spools = true}, report = {200, true};
     (void)state;
     assert_int_equal(attach_available_wanted(800, 0, false), 900);
     assert_int_equal(attach_available_wanted(800000000, 100, false), 900000000);
     assert_int_equal(attach_available_wanted(800000000, 200, false), 1600000000 + (16 << 20));
     assert_int_equal(attach_available_wanted(800000000, 200, true), 2400000000 + (16 << 20));
-    assert_no_error(attach_available_check(7, 800000000, 0, &available));
-    struct g2h_error *error = attach_available_check(7, 800000000, 200, &available);
+    assert_no_error(attach_available_check(7, 800000000, dump_alone, &available));
+    struct g2h_error *error = attach_available_check(7, 800000000, report, &available);
     assert_non_null(error);
     assert_non_null(strstr(error->message, "leaves 1200 MB: take only the dump here"));
     g2h_error_destroy(error);
+}
+
+/* Expects that something is short, and that the error says so with this end. */
+static void expect_shortage(const struct needs *needs, const char *takes, const char *end)
+{
+    struct g2h_error *error = needs_check(needs);
+    assert_non_null(error);
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_non_null(strstr(error->message, takes));
+    assert_non_null(strstr(error->message, end));
+    g2h_error_destroy(error);
+}
+
+/* What a conversion takes is said in figures if it is not there. */
+static void test_needs(void **state)
+{
+    const uint64_t much = 1ull << 50;
+    const struct needs nothing = {.name = "a.dump"}, little = {"a.dump", 7, 7, 7, 7, "/tmp", "x"};
+    (void)state;
+    assert_no_error(needs_check(&nothing));
+    assert_no_error(needs_check(&little));
+    expect_shortage(&(struct needs){"a.dump", 59100000, much, 0, 0, NULL, "go elsewhere"},
+                    "a.dump: 59.1 million objects: this takes 1.13 PB of memory or more; ",
+                    ": go elsewhere");
+    expect_shortage(&(struct needs){"process 7", 5, 1000, much, much, "/tmp", "go elsewhere"},
+                    "process 7: 5 objects: this takes 1.00 kB of memory or more, and 1.13 PB or "
+                    "more in /tmp; ",
+                    " are free there: set TMPDIR to where there is room, or write only the dump");
+    expect_shortage(&(struct needs){"process 7", 0, 0, 0, much, "/tmp", NULL},
+                    "process 7: this takes 1.13 PB or more in /tmp; ", "-z writes a fraction");
+    expect_shortage(&(struct needs){"process 7", 0, 0, much, 0, NULL, NULL},
+                    "process 7: this takes 1.13 PB of addresses; ",
+                    "as many addresses are not there: ");
 }
 
 /* Makes a file in a directory, or a subdirectory if content is NULL. */
@@ -1737,6 +1773,7 @@ int main(void)
         TEST(test_refusals),
         TEST(test_room),
         TEST(test_room_of_conversion),
+        TEST(test_needs),
 
         TEST(test_groups),
         TEST(test_groups_of_others),

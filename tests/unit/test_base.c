@@ -1,5 +1,5 @@
 /* Covers base/: the byte cursor's uvarints, the map, sets of numbers, the string pool, vectors,
- * texts, bisection, ranges, scope guards, Go's releases, large arrays and errors. */
+ * texts, bisection, sets of bits, ranges, scope guards, Go's releases, large arrays and errors. */
 #include "unit.h"
 
 #include <errno.h>
@@ -7,17 +7,12 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/number_set.h"
-#include "base/printable.h"
 #include "base/ranges.h"
-#include "base/release.h"
-#include "base/scope.h"
+#include "base/releases.h"
 #include "base/strings.h"
 #include "base/text.h"
 
@@ -798,6 +793,24 @@ static void what_is_printable(void **state)
     g2h_error_destroy(error);
 }
 
+/* Counts the bits of every part of three words, one by one. */
+static void bits_are_counted(void **state)
+{
+    enum { NUMBERS = 3 * 64 };
+    uint64_t bits[NUMBERS / 64] = {0}, random = 88172645463325252;
+    (void)state;
+    for (unsigned i = 0; i < NUMBERS; i++)
+        if (i / 64 == 1 || unit_random(&random) % 3 == 0)
+            bits_add(bits, i);
+    for (unsigned first = 0; first <= NUMBERS; first++) {
+        unsigned count = 0;
+        for (unsigned end = first; end <= NUMBERS; end++) {
+            assert_int_equal(bits_count(bits, first, end), count);
+            count += end < NUMBERS && bits_have(bits, end);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest base[] = {
@@ -819,6 +832,7 @@ int main(void)
         cmocka_unit_test(pool_takes_its_own_text),
         cmocka_unit_test(vector_grows),
         cmocka_unit_test(bisection),
+        cmocka_unit_test(bits_are_counted),
         cmocka_unit_test(vectors_are_sorted),
         cmocka_unit_test(bytes_are_compared),
         cmocka_unit_test(texts_grow),

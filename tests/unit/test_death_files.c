@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "library/death_files.h"
+#include "library/death_box.h"
 
 enum { KEPT = 2, PROGRAMS_FILES = 5, OTHERS = 14 };
 

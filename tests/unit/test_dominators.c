@@ -46,8 +46,8 @@ static void check_merged(const struct g2h_view *view, const struct g2h_dominator
                          const struct g2h_dominators *expected)
 {
     struct merged merged, other;
-    assert_null(merged_make(view, dominators, 1, true, &merged));
-    assert_null(merged_make(view, expected, 1, true, &other));
+    assert_null(merged_make(view, dominators, 1, MERGED_ISLANDS_SEVERAL, &merged));
+    assert_null(merged_make(view, expected, 1, MERGED_ISLANDS_SEVERAL, &other));
     assert_int_equal(merged.nodes.count, other.nodes.count);
     for (uint32_t i = 0; i < merged.nodes.count; i++) {
         const struct merged_node *one = &merged.nodes.data[i], *same = &other.nodes.data[i];

@@ -4,7 +4,7 @@
 
 #include <elf.h>
 
-#include "exe/go/callees.h"
+#include "exe/go/code.h"
 #include "exe/go/flow.h"
 #include "exe/go/static_words.h"
 
@@ -322,6 +322,41 @@ static void arguments_on_the_stack(void **state)
     free_program(&program);
 }
 
+/* An argument whose address the code takes has a home, unless it is the data of an interface, which
+ * a description of the arguments would say; another word that is stored there later changes
+ * nothing. What the code stores to other slots first has none. */
+static void homes_of_arguments(void **state)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
+    static const char *const functions[] = {
+        "4889442430" /* mov %rax,0x30(%rsp) */
+        "48895c2438" /* mov %rbx,0x38(%rsp) */
+        "4889542440" /* mov %rdx,0x40(%rsp), which is no argument */
+        "488d442438" /* lea 0x38(%rsp),%rax */
+        "e8e7000000" /* call the next one */
+        "488d442440" /* lea 0x40(%rsp),%rax */
+        "e8dd000000" /* call the next one */
+        "4889442438c3" /* mov %rax,0x38(%rsp); ret */,
+        "c3"};
+    static struct program program;
+    (void)state;
+    memset(text_of(&program), 0xcc, 2 * SIZE);
+    for (unsigned i = 0; i < 2; i++)
+        append(text_of(&program) + entries[i], functions[i]);
+    make_program(&program, EM_X86_64, entries, 2, 2 * SIZE);
+    assert_no_error(flow_read(&program.flow, 0, true));
+    const uint32_t *homes = program.flow.homes.data, *slots = flow_frame_at(&program.flow, 0x19);
+    assert_non_null(slots);
+    assert_true(program.flow.slot_count > 8);
+    assert_int_not_equal(slots[6], 0); /* followed, so that no home is needed */
+    assert_int_equal(homes[6], 0);
+    assert_int_equal(slots[7], 0);
+    assert_int_equal(program.flow.values.data[homes[7]].origin, FLOW_ARGUMENT);
+    assert_int_equal(program.flow.values.data[homes[7]].number, 1);
+    assert_int_equal(homes[8], 0);
+    free_program(&program);
+}
+
 /* Makes a program of functions, of which the last one is of the runtime and makes a new value, or
  * an array of values, and returns how many pieces of evidence of this kind there are about a word.
  */
@@ -435,10 +470,15 @@ static void overlapping(void **state)
 int main(void)
 {
     const struct CMUnitTest flow[] = {
-        cmocka_unit_test(uses),      cmocka_unit_test(frames),
-        cmocka_unit_test(arguments), cmocka_unit_test(arguments_on_the_stack),
-        cmocka_unit_test(results),   cmocka_unit_test(ways),
-        cmocka_unit_test(captured),  cmocka_unit_test(overlapping),
+        cmocka_unit_test(uses),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(arguments),
+        cmocka_unit_test(arguments_on_the_stack),
+        cmocka_unit_test(homes_of_arguments),
+        cmocka_unit_test(results),
+        cmocka_unit_test(ways),
+        cmocka_unit_test(captured),
+        cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);
 }

@@ -1,4 +1,4 @@
-/* Covers input/ and dump/open.c: regular files, gzip, zstd, xz and lz4 (members, cut, damaged,
+/* Covers input/ and dump/reader.c: regular files, gzip, zstd, xz and lz4 (members, cut, damaged,
  * padded), pipes, standard input, empty and missing files; how much is copied; files that change
  * meanwhile. */
 #include "dump_builder.h"
@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -665,6 +667,52 @@ static void changes_are_noticed(void **state)
     g2h_input_close(input);
 }
 
+/* ---- pages that the system has dropped ---- */
+
+#ifdef POSIX_FADV_DONTNEED
+
+/* Returns how many pages of an input the system reads one after the other, waiting for each, if it
+ * is read backwards, after it has been dropped from memory and is expected in an order. */
+static long pages_waited_for(const struct g2h_input *input, enum input_order order)
+{
+    struct rusage before, after;
+    uint8_t sum = 0;
+    assert_int_equal(madvise((void *)(uintptr_t)input->data, input->size, MADV_DONTNEED), 0);
+    assert_int_equal(posix_fadvise(input->file->fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    input_expect(input, order);
+    getrusage(RUSAGE_SELF, &before);
+    for (uint64_t at = input->size; at >= 4096; at -= 4096)
+        sum ^= ((const volatile uint8_t *)input->data)[at - 4096];
+    getrusage(RUSAGE_SELF, &after);
+    (void)sum;
+    return after.ru_majflt - before.ru_majflt;
+}
+
+/* In a file system that is in memory, no pages are dropped. */
+static void dropped_pages_come_in_large_pieces(void **state)
+{
+    enum { PIECES = 16 };
+    struct g2h_input *input;
+    char path[256];
+    (void)state;
+    strcpy(path, "build/go2heapsnapshot-unit.XXXXXX"); /* /tmp may be in memory */
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (int i = 0; i < PIECES; i++)
+        write_all(fd, plain, SIZE / 4096 * 4096);
+    assert_int_equal(fsync(fd), 0);
+    close(fd);
+    assert_null(input_open(path, NULL, NULL, &input));
+    const long one_by_one = pages_waited_for(input, INPUT_HERE_AND_THERE);
+    const long in_pieces = pages_waited_for(input, INPUT_ALL);
+    g2h_input_close(input);
+    unlink(path);
+    if (one_by_one > 100)
+        assert_in_range(in_pieces, 0, one_by_one / 10);
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest input[] = {
@@ -692,6 +740,9 @@ int main(void)
         cmocka_unit_test(large_damaged_dumps),
         cmocka_unit_test(faults_have_names),
         cmocka_unit_test(changes_are_noticed),
+#ifdef POSIX_FADV_DONTNEED
+        cmocka_unit_test(dropped_pages_come_in_large_pieces),
+#endif
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(input, set_up, tear_down);

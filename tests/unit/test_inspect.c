@@ -6,13 +6,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "inspect/command.h"
 #include "inspect/http.h"
 #include "inspect/hub.h"
-#include "inspect/json_read.h"
-#include "inspect/json_write.h"
-#include "inspect/sha1.h"
-#include "inspect/websocket.h"
+#include "inspect/inspect_json.h"
+#include "inspect/server.h"
+#include "inspect/taken.h"
 
 /* ---- SHA-1: RFC 3174, 7.3; NIST's examples for the message of two blocks ---- */
 
@@ -264,6 +262,37 @@ static void sees_repeated_headers(void **state)
     }
 }
 
+static void reads_addresses(void **state)
+{
+    static const struct {
+        const char *text, *host; /* NULL: it is none */
+        uint16_t port;
+        bool is_loopback;
+    } addresses[] = {
+        {NULL, "127.0.0.1", 9229, true},         {"0", "127.0.0.1", 0, true},
+        {"65535", "127.0.0.1", 65535, true},     {"localhost:80", "127.0.0.1", 80, true},
+        {"127.1.2.3:80", "127.1.2.3", 80, true}, {"10.0.0.1:80", "10.0.0.1", 80, false},
+        {"[::1]:80", "::1", 80, true},           {"[::]:80", "::", 80, false},
+        {"[fe80::1]:80", "fe80::1", 80, false},
+    };
+    static const char *const bad[] = {
+        "",       ":",      ":80",     "65536",  "-1",       "1x",    "[]:80",      "[:80", "]:80",
+        "::1:80", "[1]:80", "host:80", "[::1]:", "10.0.0.1", "[::1]", "[[::1]]:80", "0x10"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+        struct server_address address;
+        assert_true(server_parse(addresses[i].text, &address));
+        assert_string_equal(address.host, addresses[i].host);
+        assert_int_equal(address.port, addresses[i].port);
+        assert_int_equal(address.is_loopback, addresses[i].is_loopback);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        struct server_address address;
+        if (server_parse(bad[i], &address))
+            fail_msg("%s is an address", bad[i]);
+    }
+}
+
 static bool is_here(const char *host, const char *bound)
 {
     char *bytes = copy(host, strlen(host));
@@ -479,6 +508,7 @@ int main(void)
         cmocka_unit_test(reads_requests),
         cmocka_unit_test(refuses_requests),
         cmocka_unit_test(sees_repeated_headers),
+        cmocka_unit_test(reads_addresses),
         cmocka_unit_test(knows_where_it_is),
         cmocka_unit_test(reads_json),
         cmocka_unit_test(reads_no_deeper),

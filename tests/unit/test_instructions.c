@@ -66,6 +66,38 @@ static void frames(void **state)
     assert_int_equal(one.target, 0x1000 + 7 - 0xdcba988);
 }
 
+/* What is beside the bytes that an instruction writes stays: the compiler puts the bits of deferred
+ * calls, and bools, directly before a pointer. */
+static void bytes_written(void **state)
+{
+    static const struct {
+        const char *code;
+        unsigned written;
+    } all[] = {
+        {"c644242701", 1},         /* movb $1,0x27(%rsp) */
+        {"88442427", 1},           /* mov %al,0x27(%rsp) */
+        {"804c242702", 1},         /* orb $2,0x27(%rsp) */
+        {"0f94442427", 1},         /* sete 0x27(%rsp) */
+        {"66c74424260100", 2},     /* movw $1,0x26(%rsp) */
+        {"66894c2426", 2},         /* mov %cx,0x26(%rsp) */
+        {"c744242401000000", 4},   /* movl $1,0x24(%rsp) */
+        {"ff442424", 4},           /* incl 0x24(%rsp) */
+        {"48c744242001000000", 8}, /* movq $1,0x20(%rsp) */
+        {"4889442420", 8},         /* mov %rax,0x20(%rsp) */
+        {"8f442420", 8},           /* pop 0x20(%rsp) */
+        {"440f117c2420", 16},      /* movups %xmm15,0x20(%rsp) */
+        {"837c242400", 0},         /* cmpl $0,0x24(%rsp) */
+        {"0fb6442427", 0},         /* movzbl 0x27(%rsp),%eax */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        const struct instruction one = read(all[i].code);
+        assert_true(one.has_memory && one.base == RSP);
+        if (one.written != all[i].written)
+            fail_msg("%s: writes %u bytes", all[i].code, one.written);
+    }
+}
+
 static void registers(void **state)
 {
     (void)state;
@@ -326,9 +358,9 @@ static void anything(void **state)
 int main(void)
 {
     const struct CMUnitTest instructions[] = {
-        cmocka_unit_test(frames),    cmocka_unit_test(registers), cmocka_unit_test(writes),
-        cmocka_unit_test(transfers), cmocka_unit_test(sizes),     cmocka_unit_test(arm64),
-        cmocka_unit_test(anything),
+        cmocka_unit_test(frames), cmocka_unit_test(bytes_written), cmocka_unit_test(registers),
+        cmocka_unit_test(writes), cmocka_unit_test(transfers),     cmocka_unit_test(sizes),
+        cmocka_unit_test(arm64),  cmocka_unit_test(anything),
     };
     return UNIT_RUN(instructions);
 }

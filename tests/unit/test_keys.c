@@ -7,7 +7,7 @@
 
 #include "graph/capacities.h"
 #include "naming/key_names.h"
-#include "naming/texts.h"
+#include "naming/names.h"
 #include "types/runtime_types.h"
 
 enum { SIZE = 1040 };

@@ -63,16 +63,22 @@ static void put_root(struct dump *dump, const char *description, uint64_t pointe
     dump_record(dump, &record, NULL, 0);
 }
 
-static bool is_leaked(const struct dump *dump, uint64_t goid)
+/* Returns the node of a goroutine. */
+static uint32_t node_of(const struct dump *dump, uint64_t goid)
 {
     struct g2h_node node;
     for (uint32_t i = 0; i < g2h_view_node_count(dump->view); i++) {
         g2h_view_node(dump->view, i, &node);
         if (node.kind == G2H_NODE_GOROUTINE && node.key == goid)
-            return g2h_view_is_leaked(dump->view, i);
+            return i;
     }
     fail_msg("there is no goroutine %llu", (unsigned long long)goid);
-    return false;
+    return 0;
+}
+
+static bool is_leaked(const struct dump *dump, uint64_t goid)
+{
+    return g2h_view_is_leaked(dump->view, node_of(dump, goid));
 }
 
 /* Ends a dump, and expects that so many of its goroutines are blocked, and leaked. */
@@ -149,8 +155,48 @@ static void a_goroutine_that_is_being_woken_runs(void **state)
     dump_deinit(&dump);
 }
 
+/* A sudog of an earlier wait, to which the runtime's pool leads, still has its goroutine, and
+ * nothing else. */
+static void what_waits_for_nothing_has_no_sudog(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    for (unsigned i = 2; i <= 4; i++)
+        put_sudog(&dump, i, 0, 0, 0);
+    put_goroutine(&dump, 2, WAITING, "chan send (nil chan)", 0);
+    put_goroutine(&dump, 3, WAITING, "chan receive (nil chan)", 0);
+    put_goroutine(&dump, 4, WAITING, "select (no cases)", 0);
+    dump_bss(&dump, BSS, WORDS(SUDOG(2), SUDOG(3), SUDOG(4)));
+    expect(&dump, 3, 3);
+    dump_deinit(&dump);
+}
+
+/* Returns the address of what a goroutine waits on, by its edges; 0: of nothing. */
+static uint64_t waited_by(const struct dump *dump, uint64_t goid)
+{
+    static const char label[] = "waiting on";
+    const uint32_t goroutine = node_of(dump, goid);
+    struct g2h_node target;
+    struct g2h_edges *edges;
+    struct g2h_edge edge;
+    uint64_t address = 0;
+    size_t size;
+    assert_null(g2h_edges_create(dump->view, &edges));
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        const char *name = g2h_view_name(dump->view, edge.name, &size);
+        g2h_view_node(dump->view, edge.target, &target);
+        if (size == strlen(label) && memcmp(name, label, size) == 0)
+            address = target.address;
+    }
+    g2h_edges_destroy(edges);
+    return address;
+}
+
 /* Only the list of the sync.Cond, which begins at the 40th byte of PLAIN(2), leads to the sudogs of
- * 2 and 3. */
+ * 2, 3 and 4. PLAIN(1) has old pointers to two of them, but no list; nor has PLAIN(3), which has
+ * pooled ones of earlier waits, as a runtime.p. */
 static void a_condition_wakes_by_its_list(void **state)
 {
     for (int is_held = 0; is_held < 2; is_held++) {
@@ -158,14 +204,43 @@ static void a_condition_wakes_by_its_list(void **state)
         (void)state;
         dump_start_modern(&dump, "go1.22.1");
         dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
-        dump_object(&dump, SUDOG(3), 96, WORDS(G(3)));
-        dump_object(&dump, PLAIN(2), 64, WORDS(0, 0, 0, 0, 0, SUDOG(2), SUDOG(3)));
-        put_goroutine(&dump, 2, WAITING, "sync.Cond.Wait", PLAIN(2));
-        put_goroutine(&dump, 3, WAITING, "sync.Cond.Wait", PLAIN(2));
+        dump_object(&dump, SUDOG(3), 96, WORDS(G(3), SUDOG(4)));
+        dump_object(&dump, SUDOG(4), 96, WORDS(G(4)));
+        dump_object(&dump, PLAIN(2), 64, WORDS(0, 0, 0, 3, 0, SUDOG(2), SUDOG(4)));
+        dump_object(&dump, PLAIN(1), 64, WORDS(0, 0, 0, 0, 0, SUDOG(2), SUDOG(4)));
+        dump_object(&dump, SUDOG(5), 96, WORDS(G(2)));
+        dump_object(&dump, SUDOG(6), 96, WORDS(G(3)));
+        dump_object(&dump, SUDOG(7), 96, WORDS(G(4)));
+        dump_object(&dump, PLAIN(3), 64, WORDS(0, 0, SUDOG(5), SUDOG(6), SUDOG(7)));
+        for (unsigned i = 2; i <= 4; i++)
+            put_goroutine(&dump, i, WAITING, "sync.Cond.Wait", PLAIN(2));
         dump_bss(&dump, BSS, WORDS(is_held ? PLAIN(2) : 0, G(2), G(3)));
-        expect(&dump, 2, is_held ? 0 : 2);
+        expect(&dump, 3, is_held ? 0 : 3);
+        for (unsigned i = 2; i <= 4; i++)
+            assert_int_equal(waited_by(&dump, i), PLAIN(2));
         dump_deinit(&dump);
     }
+}
+
+/* A variable of a package has the list, so what the goroutines wait on is an address or a name. */
+static void a_condition_may_be_a_variable(void **state)
+{
+    struct dump dump;
+    size_t size;
+    (void)state;
+    dump_start_modern(&dump, "go1.22.1");
+    dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
+    dump_object(&dump, SUDOG(3), 96, WORDS(G(3)));
+    put_goroutine(&dump, 2, WAITING, "sync.Cond.Wait", 0);
+    put_goroutine(&dump, 3, WAITING, "sync.Cond.Wait", 0);
+    dump_bss(&dump, BSS, WORDS(G(2), G(3), 0, 2, 0, SUDOG(2), SUDOG(3)));
+    expect(&dump, 2, 0);
+    for (uint64_t goid = 2; goid <= 3; goid++) {
+        const char *name = g2h_view_waits_on(dump.view, node_of(&dump, goid), &size);
+        assert_non_null(name);
+        assert_memory_equal(name, "0x560028", size);
+    }
+    dump_deinit(&dump);
 }
 
 /* The word of the finalizer's object is not enough, what the object points to is. */
@@ -378,7 +453,9 @@ int main(void)
         cmocka_unit_test(a_goroutine_runs_if_something_alive_reaches_its_channel),
         cmocka_unit_test(what_the_runtime_keeps_wakes_nobody),
         cmocka_unit_test(a_goroutine_that_is_being_woken_runs),
+        cmocka_unit_test(what_waits_for_nothing_has_no_sudog),
         cmocka_unit_test(a_condition_wakes_by_its_list),
+        cmocka_unit_test(a_condition_may_be_a_variable),
         cmocka_unit_test(a_finalizer_keeps_what_its_object_points_to),
         cmocka_unit_test(a_weak_handle_leads_to_its_object),
         cmocka_unit_test(a_pointer_to_a_neighbour_does_not_lead_to_a_lock),

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 
 #include "heap/heap.h"
-#include "heap/sort.h"
+#include "heap/heap_ages.h"
+#include "base/limits.h"
 
 enum { BASE_PAGES = 400, PAGE = 8192 };
 #define BASE 0xc000000000
@@ -112,7 +113,7 @@ static void too_many_objects(void **state)
 {
     (void)state;
     enum { COUNT = 3000 };
-    const uint32_t most = sort_most_objects;
+    const uint64_t most = limits.objects;
     struct dump dump;
     struct g2h_input *input;
     struct g2h_heap *heap;
@@ -123,15 +124,16 @@ static void too_many_objects(void **state)
     assert_no_error(g2h_input_from_memory("app.dump", dump.data, dump.size, &input));
     for (unsigned threads = 1; threads <= 4; threads += 3) {
         const struct g2h_heap_options options = {.threads = threads};
-        sort_most_objects = COUNT - 1;
+        limits.objects = COUNT - 1;
         struct g2h_error *error = g2h_heap_load(input, &options, &heap);
-        sort_most_objects = COUNT;
+        limits.objects = COUNT;
         struct g2h_error *none = g2h_heap_load(input, &options, &heap);
-        sort_most_objects = most;
+        limits.objects = most;
         assert_non_null(error);
         assert_int_equal(error->code, G2H_ERROR_LIMIT);
         assert_string_equal(error->message,
-                            "app.dump: 3000 objects: more than the 2999 that can be read");
+                            "app.dump: 3000 objects: more than the 2999 that can be read; --format "
+                            "dump writes them all the same");
         g2h_error_destroy(error);
         assert_no_error(none);
         assert_int_equal(g2h_heap_object_count(heap), COUNT);
@@ -302,6 +304,49 @@ static void facts_behind_the_end(void **state)
         free(read.types.data);
         ranges_deinit(&read.untouched);
     }
+}
+
+/* The ages of objects, cut everywhere: two looks, at the second of which objects of class 5 had
+ * ended, and a span of four slots. */
+static void ages_of_objects(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0e\x64\x02\x01\x00\x02"
+                                   "\x00\x07\x00\x00"
+                                   "\x08\x09\x05\x03\x05\x01\x00"
+                                   "\x04\x80\x40\x10\x05\x00\x01\x01\x02\x02\x01\x00",
+                         wrong[] = "go2heapsnapshot facts 1\n\x0e\x64\x02\x01\x00\x01"
+                                   "\x00\x07\x00\x00\x04\x80\x40\x10\x05\x02\x04\x00";
+    uint64_t taken, first;
+    for (uint64_t size = 24; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(read.ages != NULL, size >= sizeof(facts) - 1);
+        assert_int_equal(read.is_damaged, size < sizeof(facts));
+        heap_ages_destroy(read.ages);
+    }
+    struct facts read = {0};
+    assert_null(facts_read(wrong, sizeof(wrong), &read, &taken));
+    assert_null(read.ages);
+    assert_true(read.is_damaged);
+    struct dump dump;
+    dump_start_modern(&dump, "go1.26.1");
+    for (uint64_t slot = 0; slot < 5; slot++)
+        dump_object(&dump, 0x2000 + 16 * slot, 16, WORDS(0, 0));
+    dump_eof(&dump);
+    dump_bytes(&dump, facts, sizeof(facts));
+    dump_load(&dump, 1);
+    const struct g2h_ages_known *known = g2h_heap_ages(dump.heap);
+    assert_non_null(known);
+    assert_int_equal(known->look_count, 2);
+    assert_int_equal(known->looks[2].first, 8);
+    assert_int_equal(known->looks[2].time, 105);
+    static const unsigned ages[] = {0, 1, 1, 2, G2H_AGE_UNKNOWN};
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(g2h_heap_age(dump.heap, i), ages[i]);
+    assert_int_equal(g2h_heap_ended(dump.heap, 5, 2, &first), 3);
+    assert_int_equal(first, 1);
+    dump_deinit(&dump);
 }
 
 /* How a process ended, cut everywhere. */
@@ -503,7 +548,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x0d\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x10\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
@@ -803,6 +848,7 @@ int main(void)
         cmocka_unit_test(facts_without_their_end),
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(facts_behind_the_end),
+        cmocka_unit_test(ages_of_objects),
         cmocka_unit_test(ending),
         cmocka_unit_test(resident_memory),
         cmocka_unit_test(missing_memory),

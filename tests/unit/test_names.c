@@ -2,11 +2,10 @@
  * UTF-8, cut names, types with the name "pkg.", classes, names of edges. */
 #include "snapshot.h"
 
-#include "naming/forms.h"
-#include "naming/names.h"
 #include "naming/namer.h"
+#include "naming/names.h"
 #include "naming/symbols.h"
-#include "output/v8_names.h"
+#include "output/output_strings.h"
 
 #define BASE 0xc000000000
 

@@ -10,7 +10,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "base/size_classes.h"
+#include "base/releases.h"
 #include "graph/graph.h"
 #include "typing/fit.h"
 #include "typing/typer.h"

@@ -1,5 +1,6 @@
-/* Covers output/json and output/sink: digits as snprintf() writes them, JSON strings, gzip that can
- * be inflated, the same bytes for any number of threads. */
+/* Covers output/json, output/sink and output/hprof/java_string: digits as snprintf() writes them,
+ * JSON strings, gzip that can be inflated, the same bytes for any number of threads, Java's
+ * strings. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "output/hprof/hprof_classes.h"
 #include "output/json.h"
 #include "output/sink.h"
 
@@ -212,6 +214,71 @@ static void gzip_inflates_to_the_same(void **state)
     }
 }
 
+/* Returns all bytes of a memory file, from malloc(), and closes it. */
+static char *take_file(int fd, size_t *ret_size)
+{
+    const off_t size = lseek(fd, 0, SEEK_END);
+    char *data = malloc((size_t)size + 1);
+    assert_non_null(data);
+    assert_int_equal(pread(fd, data, (size_t)size, 0), size);
+    close(fd);
+    *ret_size = (size_t)size;
+    return data;
+}
+
+/* Passes bytes to a stream in parts of any size. Zeros at the end of a part are only counted. */
+static void stream_parts(struct sink_stream *stream, const uint8_t *data, size_t size)
+{
+    uint64_t random = 5;
+    for (size_t at = 0, part; at < size; at += part) {
+        const size_t wanted = (size_t)(unit_random(&random) % 300000);
+        size_t zeros = 0;
+        part = wanted < size - at ? wanted : size - at;
+        while (zeros < part && data[at + part - zeros - 1] == 0)
+            zeros++;
+        assert_no_error(sink_put(stream, data + at, part - zeros, zeros));
+    }
+    assert_no_error(sink_finish(stream));
+}
+
+/* A dump that is streamed has the bytes of one that was in a file before, compressed or not. */
+static void streams_have_the_bytes_of_dumps(void **state)
+{
+    enum { STREAMED = 37 * SINK_PIECE / 2 + 77, ZEROS = 3 * SINK_PIECE };
+    uint8_t *data = calloc(1, STREAMED);
+    struct g2h_input *input;
+    uint64_t random = 3;
+    (void)state;
+    assert_non_null(data);
+    for (size_t i = 0; i < STREAMED; i++)
+        if (i < SINK_PIECE || i > SINK_PIECE + ZEROS)
+            data[i] = (uint8_t)(unit_random(&random) % 4);
+    assert_no_error(g2h_input_from_memory("heap", data, STREAMED, &input));
+    for (int gzip = 0; gzip < 2; gzip++)
+        for (unsigned threads = 1; threads <= 3; threads += 2) {
+            size_t size, other_size;
+            struct g2h_output_options options = {.size = sizeof(options),
+                                                 .fd = memfd_create("whole", 0),
+                                                 .name = "whole",
+                                                 .gzip = gzip,
+                                                 .threads = threads};
+            struct sink_stream *stream;
+            assert_no_error(g2h_write_dump(input, &options));
+            char *whole = take_file(options.fd, &size);
+            options.fd = memfd_create("streamed", 0);
+            assert_no_error(sink_open(&options, &stream));
+            stream_parts(stream, data, STREAMED);
+            sink_close(stream);
+            char *streamed = take_file(options.fd, &other_size);
+            assert_int_equal(other_size, size);
+            assert_memory_equal(streamed, whole, size);
+            free(whole);
+            free(streamed);
+        }
+    g2h_input_close(input);
+    free(data);
+}
+
 static void failing_writes(void **state)
 {
     (void)state;
@@ -231,14 +298,48 @@ static void failing_writes(void **state)
     }
 }
 
+/* Java has Latin-1 if all characters are of it, else UTF-16, in which some have two units. */
+static void strings_of_java(void **state)
+{
+    static const struct {
+        const char *text, *bytes; /* in hexadecimal */
+        bool is_wide;
+    } strings[] = {
+        {"", "", false},
+        {"a~", "617e", false},
+        {"a\xc3\xbf", "61ff", false},
+        {"\xc4\x80"
+         "b",
+         "01000062", true},
+        {"\xef\xbf\xbf", "ffff", true},
+        {"\xf0\x90\x80\x80", "d800dc00", true},
+        {"\xf0\x9f\x98\x80!", "d83dde000021", true},
+        {"\xf4\x8f\xbf\xbf", "dbffdfff", true},
+        {"\xff", "fffd", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++) {
+        char bytes[16], text[33] = "";
+        const struct java_string string = java_string_of(strings[i].text, strlen(strings[i].text));
+        const size_t size = (size_t)(java_string_put(bytes, &string) - bytes);
+        assert_int_equal(size, string.bytes);
+        assert_int_equal(string.is_wide, strings[i].is_wide);
+        for (size_t j = 0; j < size; j++)
+            snprintf(text + 2 * j, 3, "%02x", (unsigned char)bytes[j]);
+        assert_string_equal(text, strings[i].bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest output[] = {
+        cmocka_unit_test(strings_of_java),
         cmocka_unit_test(numbers),
         cmocka_unit_test(large_numbers),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(gzip_inflates_to_the_same),
+        cmocka_unit_test(streams_have_the_bytes_of_dumps),
         cmocka_unit_test(failing_writes),
     };
     return UNIT_RUN(output);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "naming/package_names.h"
+#include "naming/symbols.h"
 
 static struct packages packages;
 

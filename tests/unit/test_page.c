@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include "output/report/page.h"
-#include "output/report/table.h"
 
 enum { ROWS = 100000, TEXT_ROWS = 40 };
 

@@ -6,7 +6,7 @@
 #include "base/elf_format.h"
 #include <go2heapsnapshot/process.h>
 
-#include "process/core.h"
+#include "process/read.h"
 
 /* ---- making cores ---- */
 

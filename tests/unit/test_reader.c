@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "dump/dump_facts.h"
 #include "dump/reader.h"
-#include "dump/stored.h"
 #include "heap/heap.h"
 #include "heap/pointers.h"
 

@@ -5,7 +5,7 @@
 #include "base/elf_format.h"
 #include "base/text.h"
 #include "exe/go/build_info.h"
-#include "process/same_build.h"
+#include "process/loaded.h"
 
 /* ---- build information ---- */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "input/input.h"
-#include "library/scratch.h"
+#include "library/death_box.h"
 
 #ifdef __linux__
 

@@ -3,6 +3,8 @@
  * than in the base, or that two held together there. */
 #include "dump_builder.h"
 
+#include <unistd.h>
+
 #include <go2heapsnapshot/findings.h>
 #include <go2heapsnapshot/output.h>
 
@@ -390,6 +392,36 @@ static void stacks_once(void **state)
     dump_deinit(&dump);
 }
 
+/* The stack of a recursion is a suspect, of which the report says how deep it is, and of what. */
+static void deep_stack(void **state)
+{
+    enum { FRAMES = 150, FRAME = 128 };
+    const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + (1 << 20);
+    const uint64_t sp = high - (FRAMES + 1) * FRAME;
+    static char text[1 << 16];
+    struct dump dump;
+    FILE *file = tmpfile();
+    const struct g2h_format *format = NULL;
+    (void)state;
+    assert_non_null(file);
+    dump_start_modern(&dump, "go1.22");
+    dump_object(&dump, g, 448, WORDS(low, high));
+    dump_goroutine(&dump, 1, g, sp);
+    for (unsigned i = 0; i <= FRAMES; i++)
+        dump_frame(&dump, i < FRAMES ? "main.walk" : "main.main", sp + i * FRAME, i, NO_WORDS, 0);
+    dump_eof(&dump);
+    for (size_t i = 0; (format = g2h_format(i)) && strcmp(format->name, "report") != 0; i++)
+        ;
+    const struct g2h_output_options options = {
+        .size = sizeof(options), .fd = fileno(file), .name = "report", .threads = 1};
+    assert_non_null(format);
+    assert_no_error(g2h_write(format, dump_view(&dump, 1, NULL), &options));
+    assert_true(pread(options.fd, text, sizeof(text) - 1, 0) > 0);
+    assert_non_null(strstr(text, "frames      151, 150 of them of main.walk\n"));
+    fclose(file);
+    dump_deinit(&dump);
+}
+
 /* ---- holders of a part ---- */
 
 /* Expects that the path of the first suspect goes by one that has so many of its objects. */
@@ -432,6 +464,37 @@ static void few_of_them(void **state)
     dump_deinit(dump);
 }
 
+/* One object holds objects of so many classes that each of these is small: it is a suspect itself.
+ */
+static void many_small_siblings(void **state)
+{
+    enum { PARTS = 100 };
+    struct dump made, *dump = &made;
+    struct g2h_field fields[PARTS];
+    struct g2h_findings *findings;
+    uint64_t parts[PARTS];
+    size_t count;
+    (void)state;
+    dump_start(dump, DUMP_1_3, 8, false);
+    for (unsigned i = 0; i < PARTS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "main.Part%u", i);
+        dump_type(dump, NODE_TYPE + 64 * i, SIZE, name, false, NULL, 0);
+        fields[i] = (struct g2h_field){.kind = G2H_FIELD_POINTER, .offset = 8 * i};
+        dump_typed_object(dump, parts[i] = AT(i), NODE_TYPE + 64 * i, 0, SIZE, WORDS(0));
+    }
+    dump_type(dump, NODE_TYPE + 64 * PARTS, sizeof(parts), "main.Whole", true, fields, PARTS);
+    dump_typed_object(dump, AT(COUNT), NODE_TYPE + 64 * PARTS, 0, sizeof(parts), PARTS, parts);
+    dump_bss(dump, 0x560000, 1, (const uint64_t[]){AT(COUNT)});
+    dump_eof(dump);
+    assert_no_error(g2h_findings_create(dump_view(dump, 1, NULL), NULL, &findings));
+    assert_no_error(g2h_findings_suspects(findings, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(g2h_findings_suspect(findings, 0)->retained, PARTS * SIZE + sizeof(parts));
+    g2h_findings_destroy(findings);
+    dump_deinit(dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(one_list),
@@ -448,6 +511,8 @@ int main(void)
                                                cmocka_unit_test(equal_by_chance),
                                                cmocka_unit_test(no_single_place),
                                                cmocka_unit_test(stacks_once),
-                                               cmocka_unit_test(few_of_them)};
+                                               cmocka_unit_test(few_of_them),
+                                               cmocka_unit_test(deep_stack),
+                                               cmocka_unit_test(many_small_siblings)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }

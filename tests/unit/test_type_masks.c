@@ -5,9 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
-#include "process/heap_bits.h"
-#include "process/stack_objects.h"
-#include "process/type_masks.h"
+#include "process/goroutine_records.h"
+#include "process/pointer_masks.h"
 
 enum { START = 0x1000, SIZE = 0x8000, ON_DEMAND = 16, ARRAY = 17, STRUCT = 25, POINTER = 22 };
 

@@ -487,7 +487,7 @@ static void number_texts(bool redact)
     assert_no_error(names_add_types(&graph.names, &typing));
     assert_true(names_add_label(&graph.names, "known", 5, &name));
     assert_no_error(g2h_view_create(&graph, NULL, &view));
-    assert_no_error(strings_init(&strings, view));
+    assert_no_error(strings_init(&strings, view, NULL));
     assert_no_error(strings_number_texts(&strings, 1));
 }
 
@@ -515,9 +515,11 @@ static uint32_t string_of(uint32_t object)
     return strings.node_texts[0][place];
 }
 
-/* Returns an object's text, which must be the same in the view and in the snapshot. */
+/* Returns an object's text, which must be the same in the view and in the snapshot. Of a text that
+ * is cut the snapshot has the beginning, and how long it is. */
 static const char *name_of(uint32_t object, char *buffer, size_t size)
 {
+    enum { CUT = 1024, KEPT = 980 };
     struct g2h_text made = {0};
     size_t length, other_length;
     const char *data = g2h_view_text(view, object, &made, &length);
@@ -525,8 +527,9 @@ static const char *name_of(uint32_t object, char *buffer, size_t size)
     memcpy(buffer, data, length);
     buffer[length] = '\0';
     data = strings_text(&strings, string_of(object), &made, &other_length);
-    assert_int_equal(other_length, length);
-    assert_memory_equal(data, buffer, length);
+    assert_int_equal(other_length == length, length != CUT);
+    assert_true(other_length > KEPT || length != CUT);
+    assert_memory_equal(data, buffer, length == CUT ? KEPT : length);
     g2h_text_deinit(&made);
     return buffer;
 }

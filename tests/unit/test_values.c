@@ -11,6 +11,7 @@
 
 #include "../conversion.h"
 #include "findings/keys.h"
+#include "findings/length.h"
 #include "heap/heap.h"
 #include "view/view.h"
 

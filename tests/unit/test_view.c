@@ -6,9 +6,9 @@
 #include "dump_builder.h"
 
 #include "../conversion.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "graph/graph.h"
-#include "naming/walk.h"
+#include "naming/namer.h"
 
 #define BASE  0xc000000000
 #define STACK 0xc030000000
@@ -557,7 +557,7 @@ static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
     free(marks);
 }
 
-/* Expects an edge to be the pointer, as walk.h and namer.h have it. */
+/* Expects an edge to be the pointer, as namer.h and namer.h have it. */
 static void expect_pointer(const struct g2h_edge *edge, const struct g2h_graph *graph,
                            const struct walk_pointer *pointer)
 {

@@ -1,5 +1,5 @@
 /*
- * Covers process/attach/window.c: that pages come from their own addresses, whatever lies beside
+ * Covers process/attach/process.c: that pages come from their own addresses, whatever lies beside
  * them in the space, and that what was given back is read again.
  *
  * The process that is read is this one, by /proc/self/mem.
@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "process/attach/pages.h"
-#include "process/attach/space.h"
-#include "process/attach/window.h"
+#include "process/attach/process.h"
 
 /* The pages of the mapping; those in gap belong to no run. All of them have contents, also the gap,
  * which cannot be read as usual: /proc/PID/mem has such pages, too. */

@@ -15,6 +15,14 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+/* With $UNIT_TEST only the tests run whose names match. */
+__attribute__((constructor)) static void unit_filter(void)
+{
+    const char *name = getenv("UNIT_TEST");
+    if (name)
+        cmocka_set_test_filter(name);
+}
+
 /* Runs an array of tests; the array's name heads the output. */
 #define UNIT_RUN(tests) \
     (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {join, resolve} from 'node:path';
+import {basename, join, resolve} from 'node:path';
 import process from 'node:process';
 import {setTimeout} from 'node:timers/promises';
 import {end, skipAll, step, test} from '../tap.mjs';
@@ -23,15 +23,28 @@ mkdirSync(directory, {recursive: true});
 const sample = name => resolve('samples', `leakserver.${name}`);
 const [first, second, executable] = ['1.dump.gz', '2.dump.gz', 'exe.gz'].map(sample);
 
-/** Drops files on the page: in Chromium as the system does, elsewhere by an event of the page's own with files of its input. */
+/**
+ * Drops files on the page: in Chromium as the system does, elsewhere by an event of the page's own with files of its input.
+ *
+ * Chromium passes a drop to what it has drawn there. While it has not drawn the list of files yet, that is the frame of a report, in
+ * another process, which drops it: then the files are dropped again, as a reader would do.
+ */
 async function drop(visit, ...paths) {
+  step(`${paths} in the list`);
   if (isChromium) {
     const {x, y} = await visit.see(() => { const {x, y} = document.querySelector('#start').getBoundingClientRect(); return {x, y}; });
-    const data = {items: [], files: paths, dragOperationsMask: 1};
-    for (const type of ['dragEnter', 'dragOver', 'drop']) {
-      await visit.session.send('Input.dispatchDragEvent', {type, x: x + 50, y: y + 50, data});
+    const data = {items: [], files: paths, dragOperationsMask: 1}, names = paths.map(path => basename(path));
+    for (let retried = 0; ; retried++) {
+      for (const type of ['dragEnter', 'dragOver', 'drop']) {
+        await visit.session.send('Input.dispatchDragEvent', {type, x: x + 50, y: y + 50, data});
+      }
+      for (let waits = 0; waits < 40; waits++, await setTimeout(50)) {
+        const listed = await visit.texts('#list tbody td:first-child');
+        if (!names.every(name => listed.includes(name))) continue;
+        if (retried > 0) console.log(`# dropped again ${retried} times`);
+        return;
+      }
     }
-    return;
   }
   const input = await visit.tab.$('#files');
   await input.uploadFile(...paths);
@@ -97,14 +110,19 @@ await test('a second dump is compared with the first, in the order in which they
   assert.deepEqual((await visit.texts('nav button')).slice(1), ['leakserver.2.dump.gz', 'leakserver.2.dump.gz and 1 before']);
 });
 
-await test('a file that is nothing is named, and can be removed; a damaged dump ends in the program’s sentence', async () => {
-  const text = join(directory, 'notes.txt'), cut = join(directory, 'cut.dump');
+await test('a file that is nothing is named, and can be removed; a packed one is unpacked first; a damaged dump ends in the program’s sentence', async () => {
+  const text = join(directory, 'notes.txt'), packed = join(directory, 'heap.dump.zst'), cut = join(directory, 'cut.dump');
   writeFileSync(text, 'notes');
+  writeFileSync(packed, Uint8Array.from([0x28, 0xb5, 0x2f, 0xfd, 0]));
   writeFileSync(cut, 'go1.7 heap dump\n\xff\xff\xff', 'latin1');
   await visit.clickText('nav button', 'Files');
   while (await visit.count('#list tbody tr') > 0) await visit.click('#list tbody button');
   await drop(visit, text);
   await visit.until(() => document.querySelector('#list tbody td:nth-child(3)').textContent.startsWith('neither'));
+  await visit.click('#list tbody button');
+  await drop(visit, packed);
+  await visit.until(() => document.querySelector('#missing').textContent.includes('zstd -d heap.dump.zst'));
+  assert.ok(await visit.see(() => document.querySelector('#actions').hidden), 'it is not read');
   await visit.click('#list tbody button');
   await drop(visit, cut);
   await visit.until(() => !document.querySelector('#actions').hidden);
@@ -127,8 +145,8 @@ await test('reading can be cancelled, and the page stays alive meanwhile', async
 });
 
 await test('the page has no network: every request of its own fails, and it makes none', async () => {
-  const before = visit.requests.filter(url => !url.startsWith('blob:'));
-  assert.deepEqual(before, [visit.address]);
+  const before = visit.requests.filter(url => !url.startsWith('blob:') && url !== visit.address);
+  assert.deepEqual(before, []);
   const results = await visit.see(async () => {
     const tries = {
       fetch: () => fetch('http://127.0.0.1:9/'),

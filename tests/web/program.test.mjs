@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
+import {mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {basename, join, resolve} from 'node:path';
 import process from 'node:process';
 import {end, test} from '../tap.mjs';
@@ -59,8 +59,10 @@ async function compare(heap, {exe, bases = []}, chosen = formats) {
 
 const leak = {exe: sample('leakserver.exe.gz')};
 await test('the kinds of files are told by their bytes', async () => {
-  const looked = await makeWorker(worker)({module, look: ['samples/leakserver.1.dump.gz', 'samples/leakserver.exe.gz', 'README.md'].map(path => file(path))});
-  assert.deepEqual(looked.kinds, ['d', 'x', '?']);
+  const packed = Object.entries({'a.zst': [0x28, 0xb5, 0x2f, 0xfd, 0], 'a.xz': [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0], 'a.lz4': [0x04, 0x22, 0x4d, 0x18, 0]})
+    .map(([name, bytes]) => { const path = join(directory, name); writeFileSync(path, Uint8Array.from(bytes)); return path; });
+  const looked = await makeWorker(worker)({module, look: ['samples/leakserver.1.dump.gz', 'samples/leakserver.exe.gz', 'README.md', ...packed].map(path => file(path))});
+  assert.deepEqual(looked.kinds, ['d', 'x', '?', 'Z', 'X', 'L']);
 });
 await test('a dump with its executable', () => compare(sample('leakserver.2.dump.gz'), leak));
 await test('a dump compared with an earlier one', () => compare(sample('leakserver.2.dump.gz'), {...leak, bases: [sample('leakserver.1.dump.gz')]},

@@ -31,7 +31,7 @@ const NEAR = 3; // objects of garbage that a word of a stack may still lead to
 /** A running program. */
 class Running {
   constructor(app, seed, directory, aborts) {
-    const options = {stdio: ['pipe', 'pipe', aborts ? 'ignore' : 'inherit'], cwd: directory, env: {...process.env, ZOO_DELAY: `${process.env.DELAY ?? 8}s`, ...(aborts ? {GOTRACEBACK: 'crash'} : {})}};
+    const options = {stdio: ['pipe', 'pipe', aborts ? 'ignore' : 'inherit'], cwd: directory, env: {...process.env, ZOO_DELAY: `${process.env.DELAY ?? 8}s`, GORACE: 'report_bugs=0 atexit_sleep_ms=0', ...(aborts ? {GOTRACEBACK: 'crash'} : {})}};
     this.process = spawn('/bin/sh', ['-c', `${aborts ? 'ulimit -c unlimited; ' : ''}exec "$0" "$1"`, app, String(seed)], options);
     this.output = '';
     this.isOver = false;
@@ -74,29 +74,38 @@ function heldClasses(plan, counts) {
   for (const {number, tag, types = tag, container, element} of plan.plants) {
     const c = containers[container], e = elements[element], count = counts.get(number);
     if (c.count === 'loose') soft.add(`main.E${types}`).add('loose');
-    if (!c.values) add('E$', types, count * (e.self ?? 1));
-    for (const [name, each] of [...Object.entries(e.extra ?? {}), ...Object.entries(c.extra ?? {})]) add(name, types, count * each);
+    if (!c.values && !c.none) add('E$', types, count * (e.self ?? 1));
+    if (e.blocks) soft.add(`main.E${types}`); // several share a block
+    for (const [name, each] of [...Object.entries(c.none ? {} : e.extra ?? {}), ...Object.entries(c.extra ?? {})]) add(name, types, count * each);
     for (const [name, each] of Object.entries(c.once ?? {})) add(name, types, each);
-    if (types === tag) for (const [name, each] of Object.entries(e.once ?? {})) add(name, types, each);
+    if (types === tag && !c.none) for (const [name, each] of Object.entries(e.once ?? {})) add(name, types, each);
     if (c.count === 'loose' || c.slow || e.values || c.values && e.self) for (const name of ['E$', ...Object.keys(e.extra ?? {}), ...Object.keys(c.extra ?? {})]) soft.add(`main.${name.replace('$', types)}`);
-    if (c.slow) for (const name of ['E$', ...Object.keys(e.extra ?? {})]) soft.delete(`main.${name.replace('$', types)}`);
+    if (c.slow) for (const name of [...e.blocks ? [] : ['E$'], ...Object.keys(e.extra ?? {})]) soft.delete(`main.${name.replace('$', types)}`);
   }
   for (const name of soft) classes.delete(name);
+  for (const {number, container, element} of plan.plants)
+    for (const [name, each] of containers[container].none || containers[container].count === 'loose' ? [] : Object.entries(elements[element].classes ?? {})) classes.set(name, (classes.get(name) ?? 0) + each * counts.get(number));
   return classes;
 }
 
 /** Checks the counts of classes among the reachable objects. */
-function judgeClasses(report, plan, isStripped, held, facts, add) {
+function judgeClasses(report, plan, mayLack, held, facts, add) {
   const rows = new Map(), {garbage} = plan, sum = list => list.reduce((a, b) => a + b, 0);
   const bytes = sum([...facts.values()].map(({added}) => added)), objects = sum([...held.values()]);
   const lacks = report.heap.bytes < bytes || report.heap.objects < objects;
   for (const {class: name, objects} of report.classes) rows.set(name, objects);
   const what = plan.plants.map(({container, element, holder}) => `${container} of ${element} in ${holder}`).join('; ');
+  for (const {number, tag, types = tag, container, element} of plan.plants)
+    if (elements[element].closures && !containers[container].none && !containers[container].values && containers[container].count !== 'loose' && types === tag) {
+      const twins = plan.plants.filter(plant => plant.number === number || plant.types === tag), count = sum(twins.map(plant => facts.get(plant.number).count));
+      const found = sum([...rows].filter(([name]) => name.startsWith('func ') && new RegExp(`new${tag}\\.`).test(name)).map(([, objects]) => objects));
+      if (found < count || found > count + NEAR) add(mayLack ? 'untyped' : 'types', `func new${tag}: ${found} closures reachable, ${count} held (${container} of ${element})`);
+    }
   for (const [name, count] of held) {
     const found = rows.get(name) ?? 0;
     // A value that a frame or register still has, or that is dropped while it is replaced, may be one more.
     if (found === count || found > count && found <= count + NEAR) continue;
-    const kind = lacks || found > count ? 'garbage' : isStripped ? 'untyped' : 'types';
+    const kind = lacks || found > count ? 'garbage' : mayLack ? 'untyped' : 'types';
     add(kind, `${name}: ${found} reachable, ${count} held (${what})`);
   }
   if (lacks) add('garbage', `${report.heap.bytes} bytes in ${report.heap.objects} objects are reachable, ${bytes} in ${objects} are held`);
@@ -134,7 +143,7 @@ function judgeLines(plan, report, begun, add) {
 }
 
 /** Returns whether a suspect is of a plant's classes. */
-const isOf = (suspect, {tag, types = tag}) => new RegExp(`main\\.(\\w\\.)?[A-Z]${types}\\b`).test(JSON.stringify(suspect));
+const isOf = (suspect, {tag, types = tag}) => new RegExp(`main\\.(\\(\\*)?(\\w\\.)?[A-Z]${types}\\b`).test(JSON.stringify(suspect));
 
 /** Returns whether a suspect is of a plant's classes, or of those of its container. */
 const fits = (suspect, plant) => isOf(suspect, plant) || containers[plant.container].as?.test(JSON.stringify(suspect));
@@ -142,10 +151,12 @@ const fits = (suspect, plant) => isOf(suspect, plant) || containers[plant.contai
 /** Returns whether a suspect is of one of the goroutines that wait. */
 const isOfWaits = (suspect, {waits: waiting}) => waiting.some(({tag}) => new RegExp(`[A-Za-z]${tag}\\b`).test(JSON.stringify(suspect)));
 
-/** Returns what names a plant's holder: its expression; in a stripped program also the functions that use it. */
-function holderPattern({holder, tag, types = tag}, isStripped) {
-  const names = holders[holder].says.source.replaceAll('C\\$', `C${types}`).replaceAll('\\$', tag);
-  return new RegExp(isStripped ? `${names}|(global (set|used|initialized) by|used by|local of|argument of|result of) (main|store)\\.?[^"]{0,40}((hold|fill|serve|outer|inner|add)${holders[holder].shared ? '\\w+' : tag}\\b|new${types}\\b|\\(\\*C${types}\\)|(Put|Get|init)\\b)` : names);
+/** Returns what names a plant's holder: its expression, or that of another that holds all of it; in a stripped program also the functions that use it. */
+function holderPattern({holder, container, tag, types = tag}, isStripped) {
+  const names = holders[holder].says.source.replaceAll('C\\$', `C${types}`).replaceAll('\\$', tag).replaceAll('%', tag.split('_')[0]);
+  const by = holders[holder].by ? `global (set|used|initialized) by ${holders[holder].by}\\b|` : '';
+  const others = containers[container].also ? `${containers[container].also.source.replaceAll('C\\$', `C${types}`).replaceAll('\\$', types)}|` : '';
+  return new RegExp(isStripped ? `${by}${others}${names}|(global (set|used|initialized) by|used by|local of|argument of|result of) (main|store)\\.?[^"]{0,40}((hold|fill|serve|outer|inner|add)${holders[holder].shared ? '\\w+' : tag}\\b|new${types}\\b|\\(\\*C${types}\\)|(Put|Get|init)\\b)` : others + names);
 }
 
 const tellPlant = ({container, element, holder, count}) => `${count} in ${container} of ${element} in ${holder}`;
@@ -158,10 +169,13 @@ function judgeSuspect(kind, plant, isStripped, first, bytes, of, add, isLoose = 
   const where = tellPlant(plant);
   if (!first) return add(kind, `${where}: no suspect`);
   const said = JSON.stringify(first).slice(0, 400);
-  if (!fits(first, plant)) return add(kind, `${where}: another class: ${said}`);
+  if (!fits(first, plant) && !holders[plant.holder].opaque) return add(kind, `${where}: another class: ${said}`);
   if (!holderPattern(plant, isStripped).test(JSON.stringify(first))) return add(kind, `${where}: another holder: ${said}`);
   // Of a container of several parts one part may be said, if it is most.
-  const least = (containers[plant.container].split || isLoose ? 0.5 : 1 - SHARE) * bytes - SLACK;
+  let share = 0.5;
+  if (containers[plant.container].also) share = 0.4;
+  if (containers[plant.container].elsewhere) share = 0.25;
+  const least = (containers[plant.container].split || isLoose ? share : 1 - SHARE) * bytes - SLACK;
   if (bytes > 0 && (first[of] < least || first[of] > (1 + SHARE) * bytes + SLACK)) return add(kind, `${where}: ${first[of]} bytes, ${bytes} held: ${said}`);
   const isCounted = first.item === `main.E${plant.types ?? plant.tag}` && !elements[plant.element].self && !containers[plant.container].split && containers[plant.container].count !== 'loose';
   if (kind === 'screen' && isCounted && first.count !== plant.count) return add(kind, `${where}: ${first.count} are said: ${said}`);
@@ -170,8 +184,9 @@ function judgeSuspect(kind, plant, isStripped, first, bytes, of, add, isLoose = 
 
 /** Checks the first suspect of a report without a base: it must be the plant that has most, or one that has nearly as much. */
 function judgeScreen(plan, isStripped, report, facts, add) {
-  const bytesOf = ({number, count, element, container}) => facts.get(number).added || count * (elements[element].bytes + 16) + (containers[container].base ?? 0);
-  const isExact = plan.moment !== 'before', most = Math.max(...plan.plants.map(bytesOf));
+  const eachOf = (container, element) => containers[container].none ?? elements[element].bytes + 16 + (containers[container].each ?? 0);
+  const bytesOf = ({number, count, element, container}) => (facts.get(number).added || count * eachOf(container, element)) + (containers[container].base ?? 0);
+  const isExact = plan.moment !== 'before', most = Math.max(...plan.plants.map(plant => bytesOf(plant) * (containers[plant.container].elsewhere ? 0.5 : 1)));
   const first = report.suspects.find(suspect => !isOfWaits(suspect, plan));
   const tries = plan.plants.filter(plant => bytesOf(plant) >= most * (isExact ? 0.9 : 0.5)).map(plant => {
     const texts = [];
@@ -189,6 +204,25 @@ function judgeTrend(plan, isStripped, trend, add) {
   if (!isOf(rising, leak) && !holderPattern(leak, isStripped).test(names)) add('trend', `${tellPlant(leak)}: ${said}`);
   for (const plant of plan.plants.slice(1))
     for (const each of rising) if (holderPattern(plant, isStripped).test(JSON.stringify(each)) && !holderPattern(leak, isStripped).test(JSON.stringify(each))) add('trend', `${tellPlant(plant)} does not grow: ${JSON.stringify(each).slice(0, 200)}`);
+}
+
+/** Checks that what is held by several names at least two of them. */
+function judgeSharing(rows, add) {
+  for (const {name, holds = []} of rows) {
+    if (name !== '(held by several)') judgeSharing(holds, add);
+    else for (const {name: holders} of holds) if (!/ and |^\d/.test(holders)) add('formats', `held by several, but named by one: ${holders}`);
+  }
+}
+
+/** Kills a program whose heap is to be written when it dies, and waits for the dump. */
+async function die(program, running, directory, file) {
+  const box = spawn(program, ['--at-death', '--pid', String(running.process.pid), '-o', file], {cwd: directory, stdio: ['ignore', 'ignore', 'pipe']}), over = once(box, 'close');
+  let said = '', armed;
+  box.stderr.on('data', data => (said += data, said.includes('is written when it is killed') && armed?.()));
+  await Promise.race([over, new Promise(resolve => said.includes('is written when it is killed') ? resolve() : armed = resolve)]);
+  await running.end();
+  const [status] = await over;
+  if (status !== 0) throw new Error(`--at-death: status ${status}: ${said}`);
 }
 
 /**
@@ -210,20 +244,24 @@ export async function judge(program, plan, directory, app, ways, add) {
   try {
     await running.until(/^READY$/gm, 1);
     let first = '1.dump', woken, grown, series = false;
+    const wakes = () => new Set(begun.filter(({waits: name}) => plan.waits.some(({tag, kind}) => kind.startsWith('wakes_') && name.includes(`w${tag}`))).map(({goid}) => goid));
     const facts = plants(), begun = running.facts().filter(({goid}) => goid !== undefined);
-    if (how === 'core') {
+    if (how === 'death') {
+      await die(program, running, directory, first);
+      woken = wakes();
+    } else if (how === 'core') {
       await running.end('SIGABRT');
       first = readdirSync(directory).find(name => name.startsWith('core'));
       if (!first) return add('early', 'no core was written'); // not allowed here
-      woken = new Set(begun.filter(({waits: name}) => plan.waits.some(({tag, kind}) => kind.startsWith('wakes_') && name.includes(`w${tag}`))).map(({goid}) => goid));
+      woken = wakes();
     } else {
       await take(first);
       grown = new Map();
     }
     const early = /^WOKE/m.test(running.output); // a busy machine
     if (early) add('early', 'goroutines ran again before the heap was read: nothing is judged of them');
-    const compares = how !== 'core' && (plan.compares || plan.series);
-    if (how !== 'core') {
+    const lives = !['core', 'death'].includes(how), compares = lives && (plan.compares || plan.series);
+    if (lives) {
       await running.ask('grow', /^READY$/gm); // also ends the noise
       if (compares) await take('2.dump');
       grown = plants();
@@ -241,14 +279,17 @@ export async function judge(program, plan, directory, app, ways, add) {
 
     const one = await report('-j', '2', '--reachable', first);
     const counts = new Map([...facts].map(([number, {count}]) => [number, count]));
-    if (plan.moment !== 'load') judgeClasses(one.json, plan, isStripped, heldClasses(plan, counts), facts, add);
+    if (plan.moment !== 'load') judgeClasses(one.json, plan, isStripped || plan.plants.some(({holder}) => holders[holder].opaque), heldClasses(plan, counts), facts, add);
     if (!early) judgeGoroutines(plan, one.json, begun, woken, how !== 'dump' && plan.moment !== 'marking', add);
     if (!early) judgeLines(plan, one.json, begun, add);
+    judgeSharing(one.json.tree, add);
     const suspect = judgeScreen(plan, isStripped, one.json, facts, add);
 
     if (plan.also === 'threads') {
-      const other = await report('-j', '1', '--reachable', first);
+      const other = await report('-j', '1', '--reachable', first), snapshots = [];
       if (hash(one.text) !== hash(other.text)) add('threads', 'the report differs between -j 1 and -j 2');
+      for (const threads of ['1', '8']) snapshots.push(hash((await run('--exe', app, '-j', threads, '--format', 'heapsnapshot', '-o', '-', first)).stdout));
+      if (snapshots[0] !== snapshots[1]) add('threads', 'the snapshot differs between -j 1 and -j 8');
     } else if (plan.also === 'sqlite') {
       await run('--exe', app, '--format', 'sqlite', '--reachable', '-o', '1.db', first);
       const reachable = Number(execFileSync('sqlite3', [join(directory, '1.db'), 'select sum(self_size) from node_ where address is not null'], {encoding: 'utf8'}));
@@ -261,7 +302,7 @@ export async function judge(program, plan, directory, app, ways, add) {
       for (let i = at; i < nodes.length; i += width) bytes += nodes[i];
       if (bytes !== one.json.heap.reachable) add('formats', `the snapshot has ${bytes} bytes, the report ${one.json.heap.reachable}`);
     } else if (suspect?.held_by && suspect.address) {
-      const shown = await report('--show', suspect.held_by, first);
+      const shown = await report('--show', suspect.held_by, first).catch(error => ({text: error.stderr ?? ''}));
       if (!shown.text.includes(suspect.address)) add('show', `${suspect.held_by} does not lead to ${suspect.address}: ${shown.text.toString().slice(0, 200)}`);
     }
     if (!compares) return undefined;

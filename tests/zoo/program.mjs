@@ -17,15 +17,20 @@ import {containers, elements, holders, waits} from './grammar.mjs';
 
 /** The packages that code may use, by the name it uses. */
 const packages = {
-  atomic: 'sync/atomic', bufio: 'bufio', bytes: 'bytes', context: 'context', debug: 'runtime/debug', expvar: 'expvar', fmt: 'fmt', heap: 'container/heap', http: 'net/http', io: 'io',
-  json: 'encoding/json', list: 'container/list', net: 'net', os: 'os', ring: 'container/ring', runtime: 'runtime', signal: 'os/signal', store: 'zoo/store.v2', strconv: 'strconv',
+  atomic: 'sync/atomic', bufio: 'bufio', bytes: 'bytes', cgo: 'runtime/cgo', context: 'context', debug: 'runtime/debug', driver: 'database/sql/driver', errors: 'errors', expvar: 'expvar',
+  flag: 'flag', fmt: 'fmt', heap: 'container/heap', http: 'net/http', io: 'io', iter: 'iter', json: 'encoding/json', list: 'container/list', log: 'log', net: 'net', os: 'os',
+  pprof: 'runtime/pprof', reflect: 'reflect', ring: 'container/ring', runtime: 'runtime', side: 'zoo/side', signal: 'os/signal', sql: 'database/sql', store: 'zoo/store.v2', strconv: 'strconv',
   strings: 'strings', sync: 'sync', syscall: 'syscall', template: 'text/template', time: 'time', unique: 'unique', unsafe: 'unsafe', weak: 'weak',
 };
 
 const tagged = (code, tag, number) => code.replaceAll('$', tag).replaceAll('#', String(number));
 
+/** Returns code of a holder, whose types have a small h in their names; C$ is the container, of the plant's twin perhaps. */
+const ofHolder = (code, {tag, number, types = tag}) => tagged(code.replaceAll(/\bC\$/g, `C${types}`).replaceAll(/\b([A-Z])\$/g, '$1h$$'), tag, number);
+
 /** Returns the code of a plant. Its types are its own or those of its twin. */
-function plantCode({tag, number, container, element, holder, types = tag}) {
+function plantCode(plant) {
+  const {tag, number, container, element, holder, types = tag} = plant;
   const c = containers[container], e = elements[element], h = holders[holder];
   const own = types === tag ? tagged(`
 ${e.type}
@@ -38,7 +43,7 @@ func (c *C$) add(j int) {
 	${c.add.replaceAll('*NEW', '*new$(j)').replaceAll('NEW', 'new$(j)')}
 }
 `, tag, number) : '';
-  const held = code => tagged(code.replaceAll(/\bC\$/g, `C${types}`).replaceAll(/\b([A-Z])\$/g, '$1h$$'), tag, number);
+  const held = code => ofHolder(code, plant);
   return `${own}
 ${held(h.declare)}
 
@@ -55,7 +60,12 @@ func fill${tag}(from, n int) {
 	}
 	${held(h.put ?? '')}
 }
-`;
+${h.touch ? `
+//go:noinline
+func touch${tag}() {
+	${held(h.touch)}
+}
+` : ''}`;
 }
 
 function waitCode({number, tag, kind, count}) {
@@ -71,6 +81,7 @@ func start$() {
 	}
 }
 
+//go:noinline
 func wake$() {
 	${wait.wake === undefined ? '' : wait.once || wait.wake === '' ? wait.wake : `for i := 0; i < ${count}; i++ { ${wait.wake} }`}
 }
@@ -89,21 +100,49 @@ const isTimed = ({waits: waiting}) => waiting.some(({kind}) => waits[kind].timed
 /** Returns the functions that play a plan. */
 function playCode(plan) {
   const {seed, plants, waits: waiting, garbage, moment} = plan, [begin, wake] = goroutinesOf(plan);
+  const locals = step => plants.filter(({holder}) => holders[holder].local).map(plant => ofHolder(holders[plant.holder][step], plant)).join('\n\t');
   const noise = {marking: 'go func() { for !stopped() { runtime.GC(); time.Sleep(500 * time.Microsecond) } }()\n\ttime.Sleep(time.Millisecond)', load: 'go churn()\n\tgo churn()\n\ttime.Sleep(time.Millisecond)'};
   return `${plants.map(plantCode).join('')}${waiting.map(waitCode).join('')}
+//go:noinline
 func build${seed}() {
 ${plants.map(({number, tag, count}) => `	hold${tag}()\n	grow(${number}, 0, ${count}, ${moment !== 'before'}, fill${tag})\n`).join('')}${waiting.map(({tag}) => `	start${tag}()\n`).join('')}	settle(${begin})
 	litter(${garbage})
+	touch${seed}()
 	clear()
 	${noise[moment] ?? ''}
 }
 
-func grow${seed}() {
-${plants.map(({number, tag, count, grows, moves}) => grows ? `	grow(${number}, grown(${number}, ${count}), ${plan.slows ? `${grows}/rounds+1` : grows}, true, fill${tag})\n` : moves ? `	hold${tag}()\n	fill${tag}(0, ${count})\n` : '').join('')}}
+func touch${seed}() {
+	${plants.filter(({holder}) => holders[holder].touch).map(({tag}) => `touch${tag}()`).join('\n\t')}
+}
 
+//go:noinline
+func grow${seed}() {
+${plants.map(({number, tag, count, grows, moves}) => grows ? `	grow(${number}, grown(${number}, ${count}), ${{less: `${grows}/rounds+1`, rarely: `${grows}/(1+(rounds-1)*rounds*10)+1`}[plan.slows] ?? grows}, true, fill${tag})\n` : moves ? `	hold${tag}()\n	fill${tag}(0, ${count})\n` : '').join('')}}
+
+//go:noinline
 func wake${seed}() {
 	${waiting.map(({tag}) => `wake${tag}()`).join('\n\t')}
 	await(${wake}, ${isTimed(plan)})
+}
+
+// play${seed} is the frame of main's locals.
+//
+//go:noinline
+func play${seed}() {
+	${locals('local')}
+	${locals('enter')}
+	build${seed}()
+	${locals('leave')}
+	for ready(); obeys(); fmt.Println("READY") {
+		${locals('enter')}
+		more(grow${seed})
+		${seed % 2 ? '' : `touch${seed}()`}
+		${locals('leave')}
+	}
+	${plants.filter(({holder}) => holders[holder].local).map(({tag}) => `runtime.KeepAlive(c${tag})`).join('\n\t')}
+	wake${seed}()
+	fmt.Println("DONE")
 }
 `;
 }
@@ -260,38 +299,45 @@ func grow(number, from, n int, collects bool, fill func(from, n int)) {
 ${plans.map(playCode).join('')}
 func main() {
 	debug.SetGCPercent(-1)${hasC ? '\n\tallocate(1 << 18)' : ''}
-	var build, grow, wake func()
 	switch os.Args[1] {
-${plans.map(({seed}) => `	case "${seed}":\n		build, grow, wake = build${seed}, grow${seed}, wake${seed}\n`).join('')}	}
-	build()
+${plans.map(({seed}) => `	case "${seed}":\n		play${seed}()\n`).join('')}	}
+}
+
+// ready says which goroutines wait, and that the heap may be read.
+func ready() {
 	mutex.Lock()
 	for id, each := range begun {
 		fact(map[string]any{"goid": id, "waits": each[0], "line": each[1]})
 	}
 	mutex.Unlock()
 	fmt.Println("READY")
-	in := bufio.NewScanner(os.Stdin)
+}
+
+var in = bufio.NewScanner(os.Stdin)
+
+// obeys does what standard input says. It returns true for "grow", and false when the goroutines are to wake.
+func obeys() bool {
 	for in.Scan() {
 		words := strings.Fields(in.Text())
-		switch words[0] {
-		case "dump":
-			f, _ := os.Create(words[1])
-			debug.WriteHeapDump(f.Fd())
-			f.Close()
-		case "grow":
-			atomic.StoreInt32(&isOver, 1)
-			time.Sleep(2 * time.Millisecond)
-			rounds++
-			grow()
-			litter(500)
-			runtime.GC()
-		case "wake":
-			wake()
-			fmt.Println("DONE")
-			return
+		if words[0] != "dump" {
+			return words[0] == "grow"
 		}
+		f, _ := os.Create(words[1])
+		debug.WriteHeapDump(f.Fd())
+		f.Close()
 		fmt.Println("READY")
 	}
+	os.Exit(0)
+	return false
+}
+
+func more(grow func()) {
+	atomic.StoreInt32(&isOver, 1)
+	time.Sleep(2 * time.Millisecond)
+	rounds++
+	grow()
+	litter(500)
+	runtime.GC()
 }
 `;
   const used = Object.entries(packages).filter(([name]) => new RegExp(`(^|[^\\w.])${name}\\.`, 'm').test(body));
@@ -312,12 +358,20 @@ export function writeProgram(plans, directory, hasC) {
 // Held keeps what the programs of the zoo put there.
 var Held [100]any
 
+// Part is a type of another package.
+type Part struct {
+	Name string
+	n    [7]int
+}
+
 var hidden = map[int]any{}
 
 func Put(n int, v any) { hidden[n] = v }
 
 func Get(n int) any { return hidden[n] }
 `);
+  mkdirSync(join(directory, 'side'), {recursive: true});
+  writeFileSync(join(directory, 'side', 'side.go'), 'package side\n\n// Held keeps what other packages keep, too.\nvar Held [100]any\n');
   writeFileSync(join(directory, 'main.go'), programOf(plans, hasC));
   if (hasC)
     writeFileSync(join(directory, 'c.go'), `package main

@@ -39,9 +39,11 @@ while :; do
 			node "$here/zoo.mjs" "$g2h" "$build/$release" "$seed" "${programs:-1}"
 			continue
 		fi
-		for first in 80 160; do node "$here/zoo.mjs" "$g2h" "$build/$release" "$first" "${programs:-5}"; done
+		WAYS=stripped node "$here/zoo.mjs" "$g2h" "$build/$release" 80 "${programs:-5}"
+		WAYS=plain node "$here/zoo.mjs" "$g2h" "$build/$release" 120 "${programs:-5}"
+		WAYS=plain node "$here/zoo.mjs" --cases "$g2h" "$build/$release"
 		if [ "$GOROOT" = "$newest" ]; then
-			WAYS=plain node "$here/zoo.mjs" --cases "$g2h" "$build/$release"
+			WAYS=stripped node "$here/zoo.mjs" --cases "$g2h" "$build/$release"
 			today=$(date +%Y%m%d)0
 			echo "# seed of the day: $today"
 			STRICT=none node "$here/zoo.mjs" "$g2h" "$build/$release" "$today" 4

@@ -3,10 +3,12 @@
 //
 //   zoo.mjs GO2HEAPSNAPSHOT DIRECTORY FIRST COUNT     judges the programs of COUNT seeds; TAP on standard output
 //   zoo.mjs --cases GO2HEAPSNAPSHOT DIRECTORY         judges the programs of cases.mjs
+//   zoo.mjs --every GO2HEAPSNAPSHOT DIRECTORY         judges programs that together have each production of the grammar once
 //   zoo.mjs --shrink GO2HEAPSNAPSHOT DIRECTORY SEED   leaves out of a program what its fault does not need; prints what is left
 //   zoo.mjs --print SEED                              prints the program
 //
-//   GOROOT    the release of Go      WAYS    how to build: words of plain, stripped, pie, noopt, trimpath, cgo (default: by the seed)
+//   GOROOT    the release of Go      WAYS    how to build: words of plain, stripped, pie, noopt, trimpath, cgo, race,
+//                                         exp=GOEXPERIMENT (default: by the seed)
 //   JOBS      programs at a time     RATES   a file to which a line is added for each program and for each fault: seed, way, kind, text
 //   PACK      programs in one build  DELAY   seconds after which timers wake goroutines (default: 8)
 //   KEEP      leaves the files       STRICT  the kinds of faults that fail a program (default: all that would be a false certainty)
@@ -18,7 +20,7 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 
 import {cases} from './cases.mjs';
-import {builds, planOf, random} from './grammar.mjs';
+import {everyPlan, planOf, waysOf as usualWays} from './grammar.mjs';
 import {judge} from './judge.mjs';
 import {programOf, writeProgram} from './program.mjs';
 
@@ -26,22 +28,20 @@ const args = process.argv.slice(2);
 const go = join(process.env.GOROOT ?? '/usr/lib/go', 'bin/go');
 const minor = () => Number(execFileSync(go, ['version'], {encoding: 'utf8'}).match(/go1\.(\d+)/)[1]);
 const strict = new Set((process.env.STRICT ?? 'garbage types proof threads formats failed').split(' '));
-const flags = {plain: [], stripped: ['-ldflags=-s -w'], pie: ['-buildmode=pie'], noopt: ['-gcflags=all=-N -l'], trimpath: ['-trimpath'], cgo: []};
+const flags = {plain: [], stripped: ['-ldflags=-s -w'], pie: ['-buildmode=pie'], noopt: ['-gcflags=all=-N -l'], trimpath: ['-trimpath'], cgo: [], race: ['-race']};
 const SIZE = Number(process.env.PACK ?? 40);
 
 /** Returns how to build the pack of a seed: words of flags. Seeds of one pack have the same. */
-function waysOf(seed) {
-  if (process.env.WAYS) return process.env.WAYS.split(' ');
-  return builds[random(Math.floor(seed / 40) + 7919)(builds.length)];
-}
+const waysOf = seed => process.env.WAYS ? process.env.WAYS.split(' ') : usualWays(seed, minor());
 
 /** Builds the program of some plans as DIRECTORY/app. Returns why it does not compile, or nothing. */
 async function build(plans, ways, directory) {
   const hasC = ways.includes('cgo');
   writeProgram(plans, directory, hasC);
-  const environment = {...process.env, GO111MODULE: 'on', CGO_ENABLED: hasC ? '1' : '0', GOFLAGS: '-mod=mod'};
+  const experiment = ways.find(way => way.startsWith('exp='))?.slice(4) ?? '';
+  const environment = {...process.env, GO111MODULE: 'on', CGO_ENABLED: hasC || ways.includes('race') ? '1' : '0', GOFLAGS: '-mod=mod', GOEXPERIMENT: experiment};
   try {
-    await promisify(execFile)(go, ['build', ...ways.flatMap(way => flags[way]), '-o', join(directory, 'app'), '.'], {cwd: directory, env: environment});
+    await promisify(execFile)(go, ['build', ...ways.flatMap(way => flags[way] ?? []), '-o', join(directory, 'app'), '.'], {cwd: directory, env: environment});
   } catch (error) {
     return `does not compile: ${error.stderr}`;
   }
@@ -60,7 +60,7 @@ async function faultsOf(program, plan, ways, directory) {
 async function runPack(program, plans, ways, place, fails, totals) {
   const note = line => process.env.RATES && appendFileSync(process.env.RATES, `${line}\n`), release = minor();
   const failure = await build(plans, ways, place);
-  if (failure) console.log(`not ok - the pack of program ${plans[0].seed} (1.${release} ${ways.join(' ')})\n# ${failure.replaceAll('\n', '\n# ')}`);
+  if (failure) console.log(`${fails('failed') ? 'not ok' : 'ok'} - the pack of program ${plans[0].seed} (1.${release} ${ways.join(' ')})\n# ${failure.replaceAll('\n', '\n# ')}`);
   let failed = failure !== undefined;
   const queue = failure ? [] : [...plans];
   const work = async () => {
@@ -84,8 +84,8 @@ async function runAll(program, directory, first, count) {
   const release = minor(), totals = new Map();
   for (let from = first; from < first + count;) {
     const to = Math.min(first + count, (Math.floor(from / SIZE) + 1) * SIZE);
-    const plans = Array.from({length: to - from}, (_, i) => planOf(from + i, release));
-    await runPack(program, plans, waysOf(from), join(directory, String(from)), kind => strict.has(kind), totals);
+    const ways = waysOf(from), plans = Array.from({length: to - from}, (_, i) => planOf(from + i, release, ways));
+    await runPack(program, plans, ways, join(directory, String(from)), kind => strict.has(kind), totals);
     from = to;
   }
   console.log(`# seeds ${first} to ${first + count - 1}: ${[...totals].map(([kind, n]) => `${kind} ${n}`).join(', ')}`);
@@ -110,7 +110,7 @@ function* smaller(plan) {
 
 /** Leaves parts out as long as a fault of the same kind remains. */
 async function shrink(program, directory, seed) {
-  let ways = waysOf(seed), plan = planOf(seed, minor());
+  let ways = waysOf(seed), plan = planOf(seed, minor(), ways);
   mkdirSync(directory, {recursive: true});
   const find = faults => faults.find(({kind}) => !process.env.KIND || kind === process.env.KIND);
   const fault = find(await faultsOf(program, plan, ways, directory));
@@ -135,7 +135,8 @@ async function shrink(program, directory, seed) {
   return undefined;
 }
 
-if (args[0] === '--print') console.log(programOf([planOf(Number(args[1]), minor())]));
-else if (args[0] === '--cases') await runPack(args[1], cases, waysOf(0), join(args[2], 'cases'), kind => !['untyped', 'early'].includes(kind), new Map());
+if (args[0] === '--print') console.log(programOf([planOf(Number(args[1]), minor(), waysOf(Number(args[1])))]));
+else if (args[0] === '--cases') await runPack(args[1], cases.filter(({only = waysOf(0)[0]}) => only === waysOf(0)[0]), waysOf(0), join(args[2], 'cases'), kind => !['untyped', 'early'].includes(kind), new Map());
+else if (args[0] === '--every') await runPack(args[1], everyPlan(minor(), waysOf(0)), waysOf(0), join(args[2], 'every'), kind => strict.has(kind), new Map());
 else if (args[0] === '--shrink') await shrink(args[1], args[2], Number(args[3]));
 else await runAll(args[0], args[1], Number(args[2]), Number(args[3]));

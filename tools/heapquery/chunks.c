@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 /* A message, as far as it has been read. */
 struct message {

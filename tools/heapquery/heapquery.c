@@ -16,12 +16,11 @@
 
 #include <go2heapsnapshot/version.h>
 
-#include "base/printable.h"
-#include "base/scope.h"
-#include "cli/signals.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "chunks.h"
 #include "cli/target.h"
 #include "input/input.h"
-#include "chunks.h"
 #include "retained.h"
 #include "snapshot.h"
 
@@ -106,7 +105,7 @@ static struct g2h_error *write_database(const struct g2h_input *input, const str
     _cleanup_(tables_deinit) struct tables tables = {0};
     _cleanup_(snapshot_deinit) struct snapshot snapshot = {.strings = 0};
     TRY(database_create(target->fd, target->name, &database));
-    TRY(tables_init(&tables, database));
+    TRY(tables_init(&tables, database, 0));
     TRY(fill(&tables, &snapshot, input));
     return database_commit(database);
 }

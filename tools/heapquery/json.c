@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 static inline void pass_space(struct json *json)
 {

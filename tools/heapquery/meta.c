@@ -1,7 +1,7 @@
 /* meta; see meta.h. */
 #include "meta.h"
 
-#include "base/scope.h"
+#include "base/error.h"
 
 /* ---- fields ---- */
 

@@ -11,7 +11,7 @@
  */
 #include "retained.h"
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "dominators/semi_nca.h"
 
 #define NOWHERE UINT32_MAX

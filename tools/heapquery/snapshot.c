@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "kinds.h"
 #include "meta.h"
 

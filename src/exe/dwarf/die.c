@@ -1,12 +1,390 @@
-/* die: opens DWARF, and reads entries and their attributes; see die.h. DWARF 5, chapter 2. */
+/* die; see die.h. */
 #include "exe/dwarf/die.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/scope.h"
-#include "exe/dwarf/die_values.h"
+#include "base/contract.h"
+#include "base/error.h"
+
+/* ==== the encoding of attribute values: DWARF 5, section 7.5 ====
+ *
+ * DWARF 5, section 7.5.
+ */
+
+/* The size of a form's values: a number of bytes, up to SIZE_BYTES_MOST, or one of the constants
+ * after it. */
+enum {
+    SIZE_BYTES_MOST = 16,
+    SIZE_ADDRESS,
+    SIZE_OFFSET,
+    SIZE_REFERENCE, /* of DW_FORM_ref_addr: see die_reference_size() */
+    SIZE_LEB,
+    SIZE_TEXT,
+    SIZE_BLOCK1,
+    SIZE_BLOCK2,
+    SIZE_BLOCK4,
+    SIZE_BLOCK,
+    SIZE_UNKNOWN, /* not known, so the bytes after the value cannot be read */
+};
+
+/* Returns the size of a DW_FORM_ref_addr: in DWARF 2, that of an address. */
+static inline unsigned die_reference_size(const struct die_unit *unit)
+{
+    return unit->version == 2 ? unit->address_size : unit->offset_size;
+}
+
+/* Reads a number of size bytes, at most 8. Returns false if there are fewer bytes. */
+static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsigned size,
+                            uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (cursor_left(cursor) < size)
+        return false;
+    if (dies->big_endian)
+        for (unsigned i = 0; i < size; i++)
+            value = value << 8 | cursor->at[i];
+    else
+        for (unsigned i = size; i-- > 0;)
+            value = value << 8 | cursor->at[i];
+    cursor->at += size;
+    *ret = value;
+    return true;
+}
+
+/*
+ * Reads a signed LEB128. Returns false if it does not end, or is too long.
+ *
+ * Reads a signed LEB128: seven bits per byte, the lowest first; bit 6 of the last byte is the
+ * sign.
+ */
+static bool die_read_signed(struct cursor *cursor, uint64_t *ret)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    while (cursor->at < cursor->end && shift < 70) {
+        const uint8_t byte = *cursor->at++;
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+        if (byte < 0x80) {
+            if (shift < 64 && (byte & 0x40) != 0)
+                value |= UINT64_MAX << shift;
+            *ret = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Returns the size of the values of a form, DW_FORM_….
+ *
+ * The size lets an entry be skipped without interpreting it.
+ */
+static uint8_t die_size_of_form(uint64_t form)
+{
+    switch (form) {
+    case DW_FORM_flag_present:
+    case DW_FORM_implicit_const:
+        return 0;
+    case DW_FORM_data1:
+    case DW_FORM_flag:
+    case DW_FORM_ref1:
+    case DW_FORM_strx1:
+    case DW_FORM_addrx1:
+        return 1;
+    case DW_FORM_data2:
+    case DW_FORM_ref2:
+    case DW_FORM_strx2:
+    case DW_FORM_addrx2:
+        return 2;
+    case DW_FORM_strx3:
+    case DW_FORM_addrx3:
+        return 3;
+    case DW_FORM_data4:
+    case DW_FORM_ref4:
+    case DW_FORM_ref_sup4:
+    case DW_FORM_strx4:
+    case DW_FORM_addrx4:
+        return 4;
+    case DW_FORM_data8:
+    case DW_FORM_ref8:
+    case DW_FORM_ref_sig8:
+    case DW_FORM_ref_sup8:
+        return 8;
+    case DW_FORM_data16:
+        return 16;
+    case DW_FORM_addr:
+        return SIZE_ADDRESS;
+    case DW_FORM_strp:
+    case DW_FORM_line_strp:
+    case DW_FORM_strp_sup:
+    case DW_FORM_sec_offset:
+    case DW_FORM_GNU_ref_alt:
+    case DW_FORM_GNU_strp_alt:
+        return SIZE_OFFSET;
+    case DW_FORM_ref_addr:
+        return SIZE_REFERENCE;
+    case DW_FORM_sdata:
+    case DW_FORM_udata:
+    case DW_FORM_ref_udata:
+    case DW_FORM_strx:
+    case DW_FORM_addrx:
+    case DW_FORM_loclistx:
+    case DW_FORM_rnglistx:
+        return SIZE_LEB;
+    case DW_FORM_string:
+        return SIZE_TEXT;
+    case DW_FORM_block1:
+        return SIZE_BLOCK1;
+    case DW_FORM_block2:
+        return SIZE_BLOCK2;
+    case DW_FORM_block4:
+        return SIZE_BLOCK4;
+    case DW_FORM_block:
+    case DW_FORM_exprloc:
+        return SIZE_BLOCK;
+    default: /* forms of vendors, and DW_FORM_indirect, which is not used in practice */
+        return SIZE_UNKNOWN;
+    }
+}
+
+/*
+ * Reads a number by its index in a table, which begins at base in a section and has size bytes for
+ * each number. Returns false if the section does not have the number.
+ *
+ * The order of the checks avoids overflow: index * size is computed only once index is known to be
+ * small.
+ */
+static bool die_read_indexed(const struct dies *dies, const struct g2h_bytes *section,
+                             uint64_t base, uint64_t index, unsigned size, uint64_t *ret)
+{
+    if (index > section->size / size || base > section->size || index * size > section->size - base)
+        return false;
+    struct cursor cursor = {section->data + base + index * size, section->data + section->size};
+    return die_read(dies, &cursor, size, ret);
+}
+
+bool die_address(const struct dies *dies, const struct die_unit *unit, uint64_t index,
+                 uint64_t *ret)
+{
+    return die_read_indexed(dies, &dies->addr, unit->addresses, index, unit->address_size, ret);
+}
+
+/* ==== reads the headers of units, and their abbreviations ====
+ *
+ * DWARF 5, section 7.5.
+ */
+
+/* ---- abbreviations ---- */
+
+/* Sorts by code; of abbreviations with the same code, the one that was read first comes first. */
+static int compare_abbreviations(const void *a, const void *b)
+{
+    const struct die_abbreviation *one = a, *other = b;
+    if (one->code != other->code)
+        return one->code < other->code ? -1 : 1;
+    return one->first < other->first ? -1 : one->first > other->first;
+}
+
+/* Reads the attributes of an abbreviation. Returns false if the section ends before they do, or if
+ * memory runs out; in the latter case it sets *ret_memory to false, too. */
+static bool read_specs(struct dies *dies, struct cursor *cursor,
+                       struct die_abbreviation *abbreviation, bool *ret_memory)
+{
+    abbreviation->first = (uint32_t)dies->specs.count;
+    for (;;) {
+        uint64_t name, form, number = 0;
+        if (!cursor_uvarint(cursor, &name) || !cursor_uvarint(cursor, &form) ||
+            (form == DW_FORM_implicit_const && !die_read_signed(cursor, &number)))
+            return false;
+        if (name == 0 && form == 0)
+            return true;
+        struct die_spec spec = {.name = UINT32_MAX,
+                                .form = UINT16_MAX, /* of numbers that no attribute has */
+                                .size = die_size_of_form(form),
+                                .number = (int64_t)number};
+        if (name < UINT32_MAX)
+            spec.name = (uint32_t)name;
+        if (form < UINT16_MAX)
+            spec.form = (uint16_t)form;
+        *ret_memory = dies->specs.count < UINT32_MAX && vector_push(&dies->specs, spec);
+        if (!*ret_memory)
+            return false;
+        abbreviation->count++;
+        abbreviation->has_sibling |= name == DW_AT_sibling;
+        /* Sums of sizes: find_end() in die.c gets the size of an entry from these. */
+        abbreviation->is_fixed &= spec.size <= SIZE_REFERENCE;
+        abbreviation->bytes += spec.size <= SIZE_BYTES_MOST ? spec.size : 0;
+        abbreviation->addresses += spec.size == SIZE_ADDRESS;
+        abbreviation->offsets += spec.size == SIZE_OFFSET;
+        abbreviation->references += spec.size == SIZE_REFERENCE;
+    }
+}
+
+/* Reads the table of abbreviations at an offset of .debug_abbrev, as far as it can be read. Tables
+ * may overlap, so *left is the number of bytes that may still be read. Returns false if memory runs
+ * out. */
+static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *left,
+                               struct die_table *ret)
+{
+    const uint64_t size = dies->abbrev.size - offset;
+    const uint8_t *start = dies->abbrev.data + offset;
+    struct cursor cursor = {start, start + (size < *left ? size : *left)};
+    bool is_sorted = true, memory = true;
+    uint64_t last = 0, code, tag, children;
+    *ret = (struct die_table){.first = dies->abbreviations.count};
+    while (cursor_uvarint(&cursor, &code) && code != 0 && code <= UINT32_MAX &&
+           cursor_uvarint(&cursor, &tag) && die_read(dies, &cursor, 1, &children)) {
+        struct die_abbreviation own = {.code = (uint32_t)code,
+                                       .tag = tag < UINT32_MAX ? (uint32_t)tag : UINT32_MAX,
+                                       .has_children = children != 0,
+                                       .is_fixed = true};
+        const size_t before = dies->specs.count;
+        const bool good = read_specs(dies, &cursor, &own, &memory);
+        if (!good)
+            dies->specs.count = before;
+        if (!memory || (good && !vector_push(&dies->abbreviations, own)))
+            return false;
+        if (!good)
+            break;
+        is_sorted = is_sorted && code > last;
+        last = code;
+        ret->count++;
+    }
+    *left -= (uint64_t)(cursor.at - start);
+    if (!is_sorted)
+        qsort(dies->abbreviations.data + ret->first, (size_t)ret->count,
+              sizeof(*dies->abbreviations.data), compare_abbreviations);
+    _asserted_ const struct die_abbreviation *list = dies->abbreviations.data;
+    assert(IS_ORDERED(i, ret->count,
+                      list[ret->first + i - 1].code <= list[ret->first + i].code)); /* die.c
+                                                                                     searches it */
+    return true;
+}
+
+/* ---- units ---- */
+
+/* Reads the header of a unit; *ret_abbrev is the offset of its abbreviations in .debug_abbrev.
+ * Returns false if the header cannot be read. */
+static bool die_units_read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
+                                  uint64_t *ret_abbrev)
+{
+    struct cursor cursor = {dies->info.data + start, dies->info.data + dies->info.size};
+    uint64_t length, version, type = DW_UT_compile, address_size;
+    *ret = (struct die_unit){.start = start, .offset_size = 4};
+    if (!die_read(dies, &cursor, 4, &length))
+        return false;
+    /* 64-bit DWARF. */
+    if (length == 0xffffffff) {
+        ret->offset_size = 8;
+        if (!die_read(dies, &cursor, 8, &length))
+            return false;
+    }
+    if (length > cursor_left(&cursor))
+        return false;
+    cursor.end = cursor.at + length;
+    ret->end = (uint64_t)(cursor.end - dies->info.data);
+    if (!die_read(dies, &cursor, 2, &version) || version < 2 || version > 5)
+        return false;
+    if (version >= 5) {
+        if (!die_read(dies, &cursor, 1, &type) || !die_read(dies, &cursor, 1, &address_size) ||
+            !die_read(dies, &cursor, ret->offset_size, ret_abbrev))
+            return false;
+    } else if (!die_read(dies, &cursor, ret->offset_size, ret_abbrev) ||
+               !die_read(dies, &cursor, 1, &address_size)) {
+        return false;
+    }
+    if (address_size != 4 && address_size != 8)
+        return false;
+    if (type == DW_UT_type || type == DW_UT_split_type) {
+        if (!die_read(dies, &cursor, 8, &ret->signature) ||
+            !die_read(dies, &cursor, ret->offset_size, &ret->type))
+            return false;
+    } else if ((type == DW_UT_skeleton || type == DW_UT_split_compile) &&
+               !cursor_skip(&cursor, 8)) {
+        return false;
+    }
+    ret->version = (uint16_t)version;
+    ret->address_size = (uint8_t)address_size;
+    ret->entry = (uint64_t)(cursor.at - dies->info.data);
+    return *ret_abbrev <= dies->abbrev.size;
+}
+
+/* Finds the start of the unit's parts of other sections: after the sections' headers, unless the
+ * unit's first entry has other offsets. */
+static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t index)
+{
+    struct die die;
+    struct die_attribute attribute;
+    const uint64_t wide = unit->offset_size == 8 ? 8 : 0;
+    struct {
+        uint32_t name;
+        uint64_t *base;
+    } bases[] = {{DW_AT_addr_base, &unit->addresses},
+                 {DW_AT_str_offsets_base, &unit->texts},
+                 {DW_AT_rnglists_base, &unit->ranges},
+                 {DW_AT_loclists_base, &unit->locations},
+                 {DW_AT_low_pc, &unit->base}};
+    unit->addresses = unit->texts = 8 + wide;
+    unit->ranges = unit->locations = 12 + wide;
+    if (!die_of_unit(dies, index, &die))
+        return;
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+        if (die_own(dies, &die, bases[i].name, &attribute))
+            die_attribute_number(dies, attribute, bases[i].base);
+}
+
+/* Adds a unit, and its abbreviations unless an earlier unit has the same table. Returns false if
+ * memory runs out. */
+static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, struct map *tables,
+                     uint64_t *left)
+{
+    struct die_table table;
+    unit->table = map_get(tables, abbrev);
+    if (unit->table == MAP_NONE) {
+        const uint32_t number = (uint32_t)dies->tables.count;
+        if (!read_abbreviations(dies, abbrev, left, &table) || !vector_push(&dies->tables, table) ||
+            !map_put(tables, abbrev, number, &unit->table))
+            return false;
+    }
+    const size_t index = dies->units.count;
+    uint32_t first;
+    if (!vector_push(&dies->units, *unit) ||
+        (unit->type != 0 && !map_put(&dies->type_units, unit->signature, (uint32_t)index, &first)))
+        return false;
+    read_unit_bases(dies, &dies->units.data[index], index);
+    return true;
+}
+
+/*
+ * Reads the headers of units, and the abbreviations. Error: G2H_ERROR_MEMORY.
+ *
+ * Units share tables of abbreviations, so each table is read once. The limits keep damaged files
+ * from taking long.
+ */
+static struct g2h_error *dies_read_units(struct dies *dies)
+{
+    _cleanup_(map_deinit) struct map tables = {0};
+    struct die_unit unit;
+    uint64_t abbrev, left = 2 * dies->abbrev.size;
+    const struct die_spec none = {.size = 0}; /* so that specs.data is never NULL */
+    if (!vector_push(&dies->specs, none))
+        return &error_no_memory;
+    dies->work_left = 4 * dies->info.size;
+    for (uint64_t start = 0; start < dies->info.size && dies->units.count < MAP_NONE - 1 &&
+                             die_units_read_header(dies, start, &unit, &abbrev);
+         start = unit.end)
+        if (!add_unit(dies, &unit, abbrev, &tables, &left))
+            return &error_no_memory;
+    return NULL;
+}
+
+/* ==== entries and their attributes ====
+ *
+ * Opens DWARF, and reads entries and their attributes. DWARF 5, chapter 2.
+ */
 
 enum {
     NAME_MOST = 1 << 16, /* bytes of a name */
@@ -309,8 +687,15 @@ static bool die_follow(struct dies *dies, struct die_attribute attribute, struct
            read_entry(dies, unit, unit->start + number, ret);
 }
 
-/* Looks for the attribute in the entry, then in the entries that complete it. */
-bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
+/*
+ * Finds an attribute of the entry itself or, if it has none of that name, the attribute of the
+ * entry that it is an instance or the completion of (DW_AT_abstract_origin,
+ * DW_AT_specification).
+ *
+ * Looks for the attribute in the entry, then in the entries that complete it.
+ */
+static bool die_find(struct dies *dies, const struct die *die, uint32_t name,
+                     struct die_attribute *ret)
 {
     struct die_attribute origin;
     struct die now = *die, next;
@@ -436,4 +821,389 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     if (!die_pay(dies, size / 8))
         return none;
     return (struct g2h_bytes){text.at, size};
+}
+
+/* ==== expressions, location lists and range lists ====
+ *
+ * DWARF 5, sections 2.5, 2.6 and 2.17.
+ */
+
+/* ---- expressions ---- */
+
+/* Reads one operation and its operands (DWARF 5, section 7.7). Returns false if it cannot be read,
+ * or is not known. */
+static bool read_operation(const struct dies *dies, const struct die_unit *unit,
+                           struct cursor *cursor, struct die_operation *ret)
+{
+    uint64_t atom = 0;
+    if (!die_read(dies, cursor, 1, &atom))
+        return false;
+    *ret = (struct die_operation){.atom = (uint8_t)atom};
+    switch (ret->atom) {
+    case DW_OP_addr:
+        return die_read(dies, cursor, unit->address_size, &ret->number);
+    case DW_OP_const1u:
+    case DW_OP_pick:
+    case DW_OP_deref_size:
+    case DW_OP_xderef_size:
+        return die_read(dies, cursor, 1, &ret->number);
+    case DW_OP_const1s:
+        if (!die_read(dies, cursor, 1, &ret->number))
+            return false;
+        ret->number = (uint64_t)(int8_t)ret->number;
+        return true;
+    case DW_OP_const2u:
+        return die_read(dies, cursor, 2, &ret->number);
+    case DW_OP_const2s:
+    case DW_OP_bra:
+    case DW_OP_skip:
+    case DW_OP_call2:
+        if (!die_read(dies, cursor, 2, &ret->number))
+            return false;
+        ret->number = (uint64_t)(int16_t)ret->number;
+        return true;
+    case DW_OP_const4u:
+        return die_read(dies, cursor, 4, &ret->number);
+    case DW_OP_const4s:
+    case DW_OP_call4:
+    case DW_OP_GNU_parameter_ref:
+        if (!die_read(dies, cursor, 4, &ret->number))
+            return false;
+        ret->number = (uint64_t)(int32_t)ret->number;
+        return true;
+    case DW_OP_const8u:
+    case DW_OP_const8s:
+        return die_read(dies, cursor, 8, &ret->number);
+    case DW_OP_constu:
+    case DW_OP_plus_uconst:
+    case DW_OP_regx:
+    case DW_OP_piece:
+    case DW_OP_addrx:
+    case DW_OP_constx:
+    case DW_OP_convert:
+    case DW_OP_reinterpret:
+    case DW_OP_GNU_addr_index:
+    case DW_OP_GNU_const_index:
+    case DW_OP_GNU_convert:
+    case DW_OP_GNU_reinterpret:
+        return cursor_uvarint(cursor, &ret->number);
+    case DW_OP_consts:
+    case DW_OP_fbreg:
+        return die_read_signed(cursor, &ret->number);
+    case DW_OP_bregx:
+        return cursor_uvarint(cursor, &ret->number) && die_read_signed(cursor, &ret->number2);
+    case DW_OP_bit_piece:
+    case DW_OP_regval_type:
+    case DW_OP_GNU_regval_type:
+        return cursor_uvarint(cursor, &ret->number) && cursor_uvarint(cursor, &ret->number2);
+    case DW_OP_deref_type:
+    case DW_OP_xderef_type:
+    case DW_OP_GNU_deref_type:
+        return die_read(dies, cursor, 1, &ret->number) && cursor_uvarint(cursor, &ret->number2);
+    case DW_OP_implicit_value:
+    case DW_OP_entry_value:
+    case DW_OP_GNU_entry_value:
+        return cursor_uvarint(cursor, &ret->number) && cursor_skip(cursor, ret->number);
+    case DW_OP_const_type:
+    case DW_OP_GNU_const_type:
+        return cursor_uvarint(cursor, &ret->number) && die_read(dies, cursor, 1, &ret->number2) &&
+               cursor_skip(cursor, ret->number2);
+    case DW_OP_call_ref:
+    case DW_OP_GNU_variable_value:
+        return die_read(dies, cursor, unit->offset_size, &ret->number);
+    case DW_OP_implicit_pointer:
+    case DW_OP_GNU_implicit_pointer:
+        return die_read(dies, cursor, unit->offset_size, &ret->number) &&
+               die_read_signed(cursor, &ret->number2);
+    default:
+        break;
+    }
+    if (ret->atom >= DW_OP_breg0 && ret->atom <= DW_OP_breg31)
+        return die_read_signed(cursor, &ret->number);
+    /* All other operations of DWARF, and the following two of GNU, have no operands. */
+    return ret->atom == DW_OP_deref || (ret->atom >= DW_OP_dup && ret->atom < DW_OP_breg0) ||
+           (ret->atom >= DW_OP_nop && ret->atom <= DW_OP_stack_value) ||
+           ret->atom == DW_OP_GNU_push_tls_address || ret->atom == DW_OP_GNU_uninit;
+}
+
+/* Narrows an attribute to the bytes of its expression. Go writes blocks where DWARF 4 requires
+ * DW_FORM_exprloc. Returns false if it is not an expression. */
+static bool find_block(const struct dies *dies, struct die_attribute *attribute)
+{
+    struct cursor *value = &attribute->value;
+    uint64_t size;
+    bool good = false;
+    switch (attribute->spec->form) {
+    case DW_FORM_exprloc:
+    case DW_FORM_block:
+        good = cursor_uvarint(value, &size);
+        break;
+    case DW_FORM_block1:
+        good = die_read(dies, value, 1, &size);
+        break;
+    case DW_FORM_block2:
+        good = die_read(dies, value, 2, &size);
+        break;
+    case DW_FORM_block4:
+        good = die_read(dies, value, 4, &size);
+        break;
+    default:
+        break;
+    }
+    if (!good || size > cursor_left(value))
+        return false;
+    value->end = value->at + size;
+    return true;
+}
+
+/* Reads an expression that consists of one operation, such as the address of a global variable. */
+bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
+                   struct die_operation *ret)
+{
+    struct die_attribute attribute;
+    return die_own(dies, die, name, &attribute) && find_block(dies, &attribute) &&
+           read_operation(dies, die->unit, &attribute.value, ret) &&
+           cursor_left(&attribute.value) == 0;
+}
+
+/* ---- lists ---- */
+
+/* Finds the bytes of a section from an offset to the section's end. Returns false if the section is
+ * shorter. */
+static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cursor *ret)
+{
+    if (offset >= section->size)
+        return false;
+    *ret = (struct cursor){section->data + offset, section->data + section->size};
+    return true;
+}
+
+/*
+ * Finds the list that an attribute refers to. Up to DWARF 4 the attribute is an offset in
+ * section_4. From DWARF 5 on it is either an offset in section_5 or an index into the unit's
+ * table of offsets, which begins at base in section_5. Returns false if there is none, or it is
+ * damaged.
+ */
+static bool find_list(struct dies *dies, struct die_attribute attribute,
+                      const struct g2h_bytes *section_4, const struct g2h_bytes *section_5,
+                      uint64_t base, struct cursor *ret)
+{
+    const struct die_unit *unit = attribute.unit;
+    uint64_t number, index;
+    switch (attribute.spec->form) {
+    case DW_FORM_loclistx:
+    case DW_FORM_rnglistx:
+        if (!cursor_uvarint(&attribute.value, &index) ||
+            !die_read_indexed(dies, section_5, base, index, unit->offset_size, &number))
+            return false;
+        number += base;
+        break;
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+    case DW_FORM_sec_offset:
+        if (!die_attribute_number(dies, attribute, &number))
+            return false;
+        break;
+    default:
+        return false;
+    }
+    return list_at(unit->version < 5 ? section_4 : section_5, number, ret);
+}
+
+/* The kinds of entries in location lists and range lists. DWARF 5 has different numbers for them in
+ * the two kinds of lists. */
+enum list_entry {
+    ENTRY_END,
+    ENTRY_BASEX,
+    ENTRY_STARTX_ENDX,
+    ENTRY_STARTX_LENGTH,
+    ENTRY_OFFSETS,
+    ENTRY_DEFAULT,
+    ENTRY_BASE,
+    ENTRY_START_END,
+    ENTRY_START_LENGTH,
+    ENTRY_UNKNOWN,
+};
+
+/* Reads the next entry of a list of DWARF 5 that has bounds. Entries without bounds change *base,
+ * which offsets are relative to. Returns false at the list's end. */
+static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct cursor *list,
+                         bool is_location, uint64_t *base, struct range *ret)
+{
+    static const uint8_t of_locations[] = {
+        [DW_LLE_end_of_list] = ENTRY_END,           [DW_LLE_base_addressx] = ENTRY_BASEX,
+        [DW_LLE_startx_endx] = ENTRY_STARTX_ENDX,   [DW_LLE_startx_length] = ENTRY_STARTX_LENGTH,
+        [DW_LLE_offset_pair] = ENTRY_OFFSETS,       [DW_LLE_default_location] = ENTRY_DEFAULT,
+        [DW_LLE_base_address] = ENTRY_BASE,         [DW_LLE_start_end] = ENTRY_START_END,
+        [DW_LLE_start_length] = ENTRY_START_LENGTH,
+    };
+    static const uint8_t of_ranges[] = {
+        [DW_RLE_end_of_list] = ENTRY_END,         [DW_RLE_base_addressx] = ENTRY_BASEX,
+        [DW_RLE_startx_endx] = ENTRY_STARTX_ENDX, [DW_RLE_startx_length] = ENTRY_STARTX_LENGTH,
+        [DW_RLE_offset_pair] = ENTRY_OFFSETS,     [DW_RLE_base_address] = ENTRY_BASE,
+        [DW_RLE_start_end] = ENTRY_START_END,     [DW_RLE_start_length] = ENTRY_START_LENGTH,
+    };
+    const uint8_t *kinds = is_location ? of_locations : of_ranges;
+    const size_t count = is_location ? sizeof(of_locations) : sizeof(of_ranges);
+    const unsigned size = unit->address_size;
+    uint64_t kind, low, high, length;
+    while (die_pay(dies, 1) && die_read(dies, list, 1, &kind)) {
+        switch (kind < count ? (enum list_entry)kinds[kind] : ENTRY_UNKNOWN) {
+        case ENTRY_BASEX:
+            if (!cursor_uvarint(list, &low) || !die_address(dies, unit, low, base))
+                return false;
+            continue;
+        case ENTRY_BASE:
+            if (!die_read(dies, list, size, base))
+                return false;
+            continue;
+        case ENTRY_STARTX_ENDX:
+            return cursor_uvarint(list, &low) && cursor_uvarint(list, &high) &&
+                   die_address(dies, unit, low, &ret->begin) &&
+                   die_address(dies, unit, high, &ret->end);
+        case ENTRY_STARTX_LENGTH:
+            if (!cursor_uvarint(list, &low) || !cursor_uvarint(list, &length) ||
+                !die_address(dies, unit, low, &ret->begin))
+                return false;
+            ret->end = ret->begin + length;
+            return true;
+        case ENTRY_OFFSETS:
+            if (!cursor_uvarint(list, &low) || !cursor_uvarint(list, &high))
+                return false;
+            *ret = (struct range){*base + low, *base + high};
+            return true;
+        case ENTRY_DEFAULT:
+            *ret = (struct range){0, UINT64_MAX};
+            return true;
+        case ENTRY_START_END:
+            return die_read(dies, list, size, &ret->begin) && die_read(dies, list, size, &ret->end);
+        case ENTRY_START_LENGTH:
+            if (!die_read(dies, list, size, &ret->begin) || !cursor_uvarint(list, &length))
+                return false;
+            ret->end = ret->begin + length;
+            return true;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+/* Does the same for a list of DWARF 2 to 4: pairs of offsets, in which two zeros are the end, and
+ * the largest number is followed by a new base. Returns false at the end. */
+static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
+                         uint64_t *base, struct range *ret)
+{
+    const unsigned size = unit->address_size;
+    const uint64_t base_marker = size == 8 ? UINT64_MAX : UINT32_MAX;
+    uint64_t low, high;
+    while (die_pay(dies, 1) && die_read(dies, list, size, &low) &&
+           die_read(dies, list, size, &high)) {
+        if (low == 0 && high == 0)
+            return false;
+        if (low == base_marker) {
+            *base = high;
+            continue;
+        }
+        *ret = (struct range){*base + low, *base + high};
+        return true;
+    }
+    return false;
+}
+
+/* ---- locations ---- */
+
+/* Reads all operations of an expression; if one is not known, there are none. Returns false if
+ * memory runs out. */
+static bool read_operations(struct dies *dies, const struct die_unit *unit, struct cursor block,
+                            die_operation_vector *ret)
+{
+    struct die_operation operation;
+    while (cursor_left(&block) > 0) {
+        if (!die_pay(dies, 1) || !read_operation(dies, unit, &block, &operation)) {
+            ret->count = 0;
+            break;
+        }
+        if (!vector_push(ret, operation))
+            return false;
+    }
+    return true;
+}
+
+/* The location is an expression, or a list of expressions with the addresses of code where each is
+ * valid. */
+bool die_location(struct dies *dies, const struct die *die, uint64_t address,
+                  die_operation_vector *ret)
+{
+    const struct die_unit *unit = die->unit;
+    struct die_attribute attribute;
+    struct cursor list;
+    struct range code;
+    uint64_t size, base = unit->base;
+    ret->count = 0;
+    if (!die_own(dies, die, DW_AT_location, &attribute))
+        return true;
+    if (find_block(dies, &attribute))
+        return read_operations(dies, unit, attribute.value, ret);
+    if (!find_list(dies, attribute, &dies->loc, &dies->loclists, unit->locations, &list))
+        return true;
+    while (unit->version < 5 ? read_entry_4(dies, unit, &list, &base, &code)
+                             : read_entry_5(dies, unit, &list, true, &base, &code)) {
+        if (!(unit->version < 5 ? die_read(dies, &list, 2, &size) : cursor_uvarint(&list, &size)) ||
+            size > cursor_left(&list))
+            return true;
+        if (address >= code.begin && address < code.end) {
+            list.end = list.at + size;
+            return read_operations(dies, unit, list, ret);
+        }
+        list.at += size;
+    }
+    return true;
+}
+
+/* ---- ranges ---- */
+
+/* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). Returns
+ * false if it does not have both. */
+static bool read_bounds(struct dies *dies, const struct die *die, struct range *ret)
+{
+    struct die_attribute low, high;
+    if (!die_own(dies, die, DW_AT_high_pc, &high) || !die_own(dies, die, DW_AT_low_pc, &low) ||
+        !die_attribute_number(dies, low, &ret->begin) ||
+        !die_attribute_number(dies, high, &ret->end))
+        return false;
+    switch (high.spec->form) {
+    case DW_FORM_addr:
+    case DW_FORM_addrx:
+    case DW_FORM_addrx1:
+    case DW_FORM_addrx2:
+    case DW_FORM_addrx3:
+    case DW_FORM_addrx4:
+        break;
+    default: /* an offset, from DWARF 4 on */
+        ret->end += ret->begin;
+    }
+    return true;
+}
+
+/* The first call reads the entry's single range, if it has one; otherwise each call reads the next
+ * range of its list. */
+bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
+               struct range *ret)
+{
+    const struct die_unit *unit = die->unit;
+    struct die_attribute attribute;
+    if (!ranges->is_begun) {
+        ranges->is_begun = true;
+        if (read_bounds(dies, die, ret))
+            return true;
+        ranges->base = unit->base;
+        ranges->is_list =
+            die_own(dies, die, DW_AT_ranges, &attribute) &&
+            find_list(dies, attribute, &dies->ranges, &dies->rnglists, unit->ranges, &ranges->list);
+    }
+    if (!ranges->is_list)
+        return false;
+    return unit->version < 5 ? read_entry_4(dies, unit, &ranges->list, &ranges->base, ret)
+                             : read_entry_5(dies, unit, &ranges->list, false, &ranges->base, ret);
 }

@@ -1,17 +1,672 @@
-/*
- * dwarf_info: global variables, functions, and the variables that closures capture; see
- * dwarf_info.h.
- *
- * It reads the children of each unit's first entry, and the children of its functions.
- */
+/* dwarf_info; see dwarf_info.h. */
 #include "exe/dwarf/dwarf_info.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/scope.h"
-#include "exe/dwarf/dwarf_reader.h"
+#include "base/contract.h"
+#include "base/error.h"
+#include "types/runtime_types.h"
+
+/* ==== types that only DWARF has are made sound ====
+ *
+ * Makes types sound that only DWARF has, so that, whatever the executable contains, a walk down a
+ * value of such a type terminates; see dwarf_info_init().
+ */
+
+/* A size that DWARF does not have; for arrays only. */
+#define DWARF_SIZE_UNKNOWN UINT64_MAX
+
+enum { DWARF_DEPTH_MOST = 64 }; /* nesting of values; no program has types this deep */
+
+/* Computes the size of an array of C if the size of its elements is known. DWARF does not have the
+ * array's size. */
+static void size_array(struct types *types, struct type *type)
+{
+    if (type->kind != TYPE_ARRAY || type->size != DWARF_SIZE_UNKNOWN || type->elem == TYPE_NONE)
+        return;
+    const uint64_t size = types->list.data[type->elem].size;
+    if (size != DWARF_SIZE_UNKNOWN && __builtin_mul_overflow(size, type->length, &type->size))
+        type->size = 0;
+}
+
+static int dwarf_check_compare_fields(const void *a, const void *b)
+{
+    const struct type_field *one = a, *other = b;
+    if (one->offset != other->offset)
+        return one->offset < other->offset ? -1 : 1;
+    return one->name < other->name ? -1 : one->name > other->name;
+}
+
+/* Sorts the fields of a struct, and drops fields that overlap others or are not inside the
+ * struct. */
+static void check_struct(struct types *types, struct type *type)
+{
+    if (type->field_count == 0)
+        return;
+    struct type_field *fields = types->fields.data + type->first_field;
+    for (uint32_t i = 1; i < type->field_count; i++)
+        if (fields[i].offset < fields[i - 1].offset) {
+            qsort(fields, type->field_count, sizeof(*fields), dwarf_check_compare_fields);
+            break;
+        }
+    uint32_t good = 0;
+    uint64_t end = 0;
+    for (uint32_t i = 0; type->size > 0 && i < type->field_count; i++) {
+        if (fields[i].type == TYPE_NONE)
+            continue;
+        const uint64_t size = types->list.data[fields[i].type].size;
+        if (fields[i].offset < end || fields[i].offset > type->size ||
+            size > type->size - fields[i].offset)
+            continue;
+        end = fields[i].offset + size;
+        fields[good++] = fields[i];
+    }
+    type->field_count = good;
+}
+
+/* Limits the length of an array to the elements that its size has space for. */
+static void check_array(struct types *types, struct type *type)
+{
+    if (type->size == DWARF_SIZE_UNKNOWN)
+        type->size = 0;
+    const uint64_t size = type->elem == TYPE_NONE ? 0 : types->list.data[type->elem].size;
+    /* An array may claim any number of elements that have no size. */
+    if (size == 0 || size == DWARF_SIZE_UNKNOWN)
+        type->length = 0;
+    else if (type->length > type->size / size)
+        type->length = type->size / size;
+}
+
+/* Returns whether only DWARF has the type. */
+static bool is_dwarf_type(const struct type *type)
+{
+    return type->from_dwarf && type->address == 0;
+}
+
+/* Returns how deep values are nested in a value of a type (number). A type that is deeper than
+ * DWARF_DEPTH_MOST, as is every type that contains itself, loses its parts. level: the depth of
+ * this call, which is limited, too; the answers are cached. */
+static unsigned check_depth(struct dwarf_reader *reader, struct types *types, uint32_t number,
+                            unsigned level)
+{
+    struct type *type = &types->list.data[number];
+    unsigned depth = 1;
+    if (!is_dwarf_type(type) || (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY))
+        return 1;
+    if (reader->depth.data[number] != 0)
+        return reader->depth.data[number];
+    if (level == DWARF_DEPTH_MOST)
+        depth = DWARF_DEPTH_MOST + 1;
+    else if (type->kind == TYPE_ARRAY && type->length > 0)
+        depth = 1 + check_depth(reader, types, type->elem, level + 1);
+    for (uint32_t i = 0; depth <= DWARF_DEPTH_MOST && i < type->field_count; i++) {
+        const uint32_t part = types->fields.data[type->first_field + i].type;
+        const unsigned below = 1 + check_depth(reader, types, part, level + 1);
+        depth = below > depth ? below : depth;
+    }
+    if (depth > DWARF_DEPTH_MOST) {
+        type->kind = TYPE_INVALID;
+        type->elem = TYPE_NONE;
+        type->length = type->field_count = 0;
+        depth = 1;
+    }
+    reader->depth.data[number] = (uint8_t)depth;
+    return depth;
+}
+
+/*
+ * Checks the types in reader->unchecked. Returns false if memory runs out.
+ *
+ * Sizes come first, since the other checks compare with them.
+ */
+static bool dwarf_types_check(struct dwarf_reader *reader, struct types *types)
+{
+    const uint32_t *numbers = reader->unchecked.data;
+    const size_t count = reader->unchecked.count;
+    struct type *list = types->list.data;
+    /* Usually an array comes before the arrays that are its elements. */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = count; i > 0; i--)
+            size_array(types, &list[numbers[i - 1]]);
+    for (size_t i = 0; i < count; i++)
+        if (list[numbers[i]].kind == TYPE_ARRAY)
+            check_array(types, &list[numbers[i]]);
+    for (size_t i = 0; i < count; i++)
+        if (list[numbers[i]].kind == TYPE_STRUCT)
+            check_struct(types, &list[numbers[i]]);
+    while (reader->depth.count < types->list.count)
+        if (!vector_push(&reader->depth, 0))
+            return false;
+    for (size_t i = 0; i < count; i++)
+        check_depth(reader, types, numbers[i], 0);
+    reader->unchecked.count = 0;
+    return true;
+}
+
+/* ==== types from entries of DWARF ====
+ *
+ * A type gets a number when its name and size are known; its parts are added later, since types may
+ * refer to themselves. Maps, channels and functions keep Go's kinds: src/types/ describes the
+ * runtime's structs behind them better than the structs that the linker synthesizes for debuggers.
+ */
+
+enum { CHAIN_MOST = 64 }; /* of typedefs and qualifiers */
+
+/* In type_by_name: several descriptors have the same name, kind and size. */
+#define AMBIGUOUS (UINT32_MAX - 1)
+
+/* ---- one entry ---- */
+
+static bool is_qualifier(uint32_t tag)
+{
+    return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
+           tag == DW_TAG_atomic_type;
+}
+
+/* Returns the kind of a Go type, or TYPE_INVALID for types of C. */
+static unsigned go_kind(struct dies *dies, const struct die *die)
+{
+    uint64_t kind;
+    return die_number(dies, die, DW_AT_go_kind, &kind) && kind < TYPE_KINDS ? (unsigned)kind
+                                                                            : TYPE_INVALID;
+}
+
+/* Returns the size that DWARF has for a type, or DWARF_SIZE_UNKNOWN if it has none. */
+static uint64_t recorded_size(struct dies *dies, const struct die *die)
+{
+    uint64_t size;
+    return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
+}
+
+/* The kinds of numbers by their size in bytes; a size without such numbers has TYPE_INVALID, 0. */
+enum { LARGEST_NUMBER = 16 };
+
+typedef const uint8_t kinds_by_size[LARGEST_NUMBER + 1];
+
+static kinds_by_size kinds_of_int = {
+    [1] = TYPE_INT8, [2] = TYPE_INT16, [4] = TYPE_INT32, [8] = TYPE_INT64};
+
+static kinds_by_size kinds_of_uint = {
+    [1] = TYPE_UINT8, [2] = TYPE_UINT16, [4] = TYPE_UINT32, [8] = TYPE_UINT64};
+
+static kinds_by_size kinds_of_bool = {
+    [1] = TYPE_BOOL, [2] = TYPE_BOOL, [4] = TYPE_BOOL, [8] = TYPE_BOOL, [16] = TYPE_BOOL};
+
+static kinds_by_size kinds_of_float = {[4] = TYPE_FLOAT32, [8] = TYPE_FLOAT64};
+
+static kinds_by_size kinds_of_complex = {[8] = TYPE_COMPLEX64, [16] = TYPE_COMPLEX128};
+
+/* Returns the kind of a basic type by its encoding and size. */
+static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
+{
+    uint64_t encoding;
+    if (!die_number(dies, die, DW_AT_encoding, &encoding) || size > LARGEST_NUMBER)
+        return TYPE_INVALID;
+    switch (encoding) {
+    case DW_ATE_boolean:
+        return kinds_of_bool[size];
+    case DW_ATE_float:
+        return kinds_of_float[size];
+    case DW_ATE_complex_float:
+        return kinds_of_complex[size];
+    case DW_ATE_signed:
+    case DW_ATE_signed_char:
+        return kinds_of_int[size];
+    case DW_ATE_unsigned:
+    case DW_ATE_unsigned_char:
+    case DW_ATE_UTF:
+        return kinds_of_uint[size];
+    default:
+        return TYPE_INVALID;
+    }
+}
+
+/* Returns the kind of an enumeration of C, which has the size of one of its integers. */
+static unsigned kind_of_enumeration(uint64_t size)
+{
+    const unsigned kind = size <= LARGEST_NUMBER ? kinds_of_int[size] : TYPE_INVALID;
+    return kind != TYPE_INVALID ? kind : TYPE_INT64;
+}
+
+/* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
+ * have. */
+static unsigned dwarf_types_kind_of(struct dies *dies, const struct die *die, uint64_t size)
+{
+    const unsigned kind = go_kind(dies, die);
+    struct die target;
+    switch (die_tag(die)) {
+    case DW_TAG_base_type:
+        return kind >= TYPE_BOOL && kind <= TYPE_COMPLEX128 ? kind : kind_of_base(dies, die, size);
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+        return die_reference(dies, die, DW_AT_type, &target) ? TYPE_POINTER : TYPE_UNSAFE_POINTER;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+        return kind == TYPE_STRING || kind == TYPE_SLICE ? kind : TYPE_STRUCT;
+    case DW_TAG_array_type:
+        return TYPE_ARRAY;
+    case DW_TAG_subroutine_type:
+        return kind == TYPE_FUNC ? TYPE_FUNC : TYPE_INVALID;
+    case DW_TAG_enumeration_type:
+        return kind_of_enumeration(size);
+    case DW_TAG_typedef:
+        return kind == TYPE_MAP || kind == TYPE_CHAN || kind == TYPE_INTERFACE ? kind
+                                                                               : TYPE_INVALID;
+    default:
+        return TYPE_INVALID;
+    }
+}
+
+/* Returns the size of the values of a kind: Go's own size if all of them have the same size,
+ * otherwise the size that DWARF has. */
+static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64_t size)
+{
+    switch (kind) {
+    case TYPE_CHAN:
+    case TYPE_FUNC:
+    case TYPE_MAP:
+    case TYPE_POINTER:
+    case TYPE_UNSAFE_POINTER:
+        return pointer_size;
+    case TYPE_STRING:
+    case TYPE_INTERFACE:
+        return 2 * pointer_size;
+    case TYPE_SLICE:
+        return 3 * pointer_size;
+    case TYPE_ARRAY:
+        return size;
+    default:
+        return size == DWARF_SIZE_UNKNOWN ? 0 : size;
+    }
+}
+
+/* ---- typedefs ---- */
+
+/* type_by_die has a type's number for each of the entries that name the type; UNREADABLE represents
+ * TYPE_NONE. */
+#define UNREADABLE (UINT32_MAX - 1)
+
+/* Notes the type of an entry, or that it has none that can be read. Returns false if memory runs
+ * out. */
+static bool dwarf_types_note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
+{
+    uint32_t first;
+    return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
+}
+
+/* Finds the type that has been noted for an entry. Returns false if none has been noted. */
+static bool find_noted(const struct dwarf_reader *reader, uint64_t offset, uint32_t *ret)
+{
+    const uint32_t found = map_get(&reader->type_by_die, offset);
+    *ret = found == UNREADABLE ? TYPE_NONE : found;
+    return found != MAP_NONE;
+}
+
+/* The chain of typedefs and qualifiers from an entry to the type that it names. */
+struct typedef_chain {
+    struct die type;             /* the end of the chain, so far */
+    struct g2h_bytes alias;      /* name of the last typedef in the chain */
+    uint64_t passed[CHAIN_MOST]; /* offsets of the entries */
+    int count;
+};
+
+/*
+ * Follows a chain to its end, chain->type, or to an entry whose type is known already: then
+ * *ret_known is true, and *ret is that type. Go's maps, channels and interfaces are typedefs as
+ * well, of structs of the runtime: the chain ends at these typedefs. Returns false if there is no
+ * end.
+ */
+static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *chain,
+                            bool *ret_known, uint32_t *ret)
+{
+    struct dies *dies = &reader->dies;
+    struct die next;
+    for (chain->count = 0; chain->count < CHAIN_MOST;) {
+        const uint32_t tag = die_tag(&chain->type);
+        *ret_known = find_noted(reader, chain->type.offset, ret);
+        if (*ret_known)
+            return true;
+        if (!is_qualifier(tag) &&
+            (tag != DW_TAG_typedef || go_kind(dies, &chain->type) != TYPE_INVALID))
+            return true;
+        chain->passed[chain->count++] = chain->type.offset;
+        if (tag == DW_TAG_typedef)
+            chain->alias = die_name(dies, &chain->type);
+        if (!die_reference(dies, &chain->type, DW_AT_type, &next))
+            return false;
+        chain->type = next;
+    }
+    return false;
+}
+
+/* Returns the name of the type that a pointer of C points to: its own name, or that of the type at
+ * the end of its qualifiers and typedefs, which *die becomes. The name is empty if that type has
+ * none. */
+static struct g2h_bytes name_target(struct dies *dies, struct die *die)
+{
+    struct g2h_bytes name = die_name(dies, die);
+    for (int step = 0; name.size == 0 && step < CHAIN_MOST; step++) {
+        const uint32_t tag = die_tag(die);
+        struct die next;
+        if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(dies, die) != TYPE_INVALID))
+            return die_name(dies, die);
+        if (!die_reference(dies, die, DW_AT_type, &next))
+            return bytes_of("void");
+        *die = next;
+    }
+    return name.size > 0 ? name : bytes_of("void");
+}
+
+/* Returns what stands for the name of a type of C that has none, and is not a pointer. */
+static const char *name_of_nameless(unsigned tag)
+{
+    switch (tag) {
+    case DW_TAG_array_type:
+        return "array";
+    case DW_TAG_union_type:
+        return "union";
+    case DW_TAG_subroutine_type:
+        return "function";
+    default:
+        return "struct";
+    }
+}
+
+/* Makes a name for a type of C that has none: "*list_head", "**char". */
+static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
+                                     size_t size)
+{
+    struct die now = *die, next;
+    size_t stars = 0;
+    struct g2h_bytes name = {NULL, 0};
+    while (name.size == 0 && stars < 8 && die_tag(&now) == DW_TAG_pointer_type) {
+        buffer[stars++] = '*';
+        if (!die_reference(dies, &now, DW_AT_type, &next))
+            name = bytes_of("void");
+        else
+            name = name_target(dies, &next);
+        if (name.size == 0)
+            now = next;
+    }
+    if (name.size == 0)
+        name = bytes_of(name_of_nameless(die_tag(&now)));
+    const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
+    memcpy(buffer + stars, name.data, most);
+    return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
+}
+
+/* ---- descriptors ---- */
+
+static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size)
+{
+    return map_hash_pair((uint64_t)name << 32 | kind, size);
+}
+
+/* Makes an index of descriptors by name: before Go 1.9, DWARF does not record which one a type has.
+ * Returns false if memory runs out. */
+static bool index_names(struct dwarf_reader *reader, const struct types *types)
+{
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        uint32_t first;
+        if (type->address == 0)
+            continue;
+        const uint64_t key = dwarf_types_name_key(type->name, type->kind, type->size);
+        if (!map_put(&reader->type_by_name, key, i, &first))
+            return false;
+        if (first != i)
+            map_set(&reader->type_by_name, key, AMBIGUOUS);
+    }
+    reader->has_names = true;
+    return true;
+}
+
+static bool dwarf_types_is_same(const struct type *descriptor, const struct type *type)
+{
+    return descriptor->kind == type->kind && descriptor->size == type->size;
+}
+
+/* Finds the type of the descriptor that an entry's type has, or TYPE_NONE if it has no descriptor.
+ * Returns false if memory runs out. */
+static bool find_descriptor(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                            const struct type *type, uint32_t *ret)
+{
+    *ret = TYPE_NONE;
+    if (types->by_address.count == 0)
+        return true;
+    uint64_t offset;
+    if (die_number(&reader->dies, die, DW_AT_go_runtime_type, &offset)) {
+        if (offset == 0)
+            return true;
+        *ret = types_at(types, reader->types_start + offset);
+        if (*ret != TYPE_NONE && dwarf_types_is_same(&types->list.data[*ret], type))
+            return true;
+        *ret = TYPE_NONE;
+        /* Basic types, for which the linker makes its own entries, have an address there
+         * instead. */
+        if (type->kind > TYPE_COMPLEX128 && type->kind != TYPE_STRING)
+            return true;
+    }
+    if (!reader->has_names && !index_names(reader, types))
+        return false;
+    *ret = map_get(&reader->type_by_name, dwarf_types_name_key(type->name, type->kind, type->size));
+    if (*ret >= types->list.count || types->list.data[*ret].name != type->name ||
+        !dwarf_types_is_same(&types->list.data[*ret], type))
+        *ret = TYPE_NONE;
+    return true;
+}
+
+/* ---- adding types ---- */
+
+/* Finds the type of an entry: that of its descriptor, if the executable has one, else a new one
+ * without parts, which is listed as pending. alias: the typedef that names it, if it has no name.
+ * *ret is TYPE_NONE if there are too many types. Returns false if memory runs out. */
+static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                            struct g2h_bytes alias, uint32_t *ret)
+{
+    struct dies *dies = &reader->dies;
+    const uint64_t byte_size = recorded_size(dies, die);
+    struct type type = {
+        .kind = (uint8_t)dwarf_types_kind_of(dies, die, byte_size),
+        .from_dwarf = true,
+        .pointer_bytes = UINT64_MAX,
+        .elem = TYPE_NONE,
+        .key = TYPE_NONE,
+        .header = TYPE_NONE,
+    };
+    type.size = dwarf_types_size_of(type.kind, types->pointer_size, byte_size);
+    /* Structs and arrays of one pointer are direct as well; but no interface holds a value of a
+     * type that has no descriptor. */
+    type.direct_interface = type.kind == TYPE_POINTER || type.kind == TYPE_MAP ||
+                            type.kind == TYPE_CHAN || type.kind == TYPE_FUNC ||
+                            type.kind == TYPE_UNSAFE_POINTER;
+    char composed[256];
+    struct g2h_bytes name = die_name(dies, die);
+    if (name.size == 0)
+        name = alias.size > 0 ? alias : compose_name(dies, die, composed, sizeof(composed));
+    type.is_generic = runtime_is_generic(name);
+    if (!dwarf_intern(reader, types, name, &type.name) ||
+        !find_descriptor(reader, types, die, &type, ret))
+        return false;
+    if (*ret != TYPE_NONE) {
+        types->list.data[*ret].from_dwarf = true;
+        types->list.data[*ret].is_generic |= type.is_generic;
+        return true;
+    }
+    if (reader->types_left == 0)
+        return true;
+    reader->types_left--;
+    struct dwarf_pending pending = {.die = die->offset};
+    if (!types_add(types, &type, &pending.type) || !vector_push(&reader->pending, pending))
+        return false;
+    *ret = pending.type;
+    return true;
+}
+
+/* All entries that the chain of typedefs passes get the type as well, so that each is followed
+ * once. */
+bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                uint32_t name, uint32_t *ret)
+{
+    struct typedef_chain chain = {.alias = {NULL, 0}};
+    bool is_known = false;
+    *ret = TYPE_NONE;
+    if (!die_reference(&reader->dies, die, name, &chain.type))
+        return true;
+    const bool found = follow_typedefs(reader, &chain, &is_known, ret);
+    if (!is_known)
+        *ret = TYPE_NONE;
+    if (found && !is_known &&
+        (!dwarf_types_add(reader, types, &chain.type, chain.alias, ret) ||
+         !dwarf_types_note(reader, chain.type.offset, *ret)))
+        return false;
+    for (int i = 0; i < chain.count; i++)
+        if (!dwarf_types_note(reader, chain.passed[i], *ret))
+            return false;
+    return true;
+}
+
+/* ---- parts ---- */
+
+/* Finds the offset of a field, which is a constant or, up to Go 1.8, an expression that adds one.
+ * Returns false if the offset cannot be read, or the member is not a field. */
+static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
+{
+    struct die_attribute attribute;
+    struct die_operation operation;
+    if (die_number(dies, die, DW_AT_data_member_location, ret))
+        return true;
+    *ret = 0;
+    if (!die_own(dies, die, DW_AT_data_member_location, &attribute))
+        return !die_own(dies, die, DW_AT_external, &attribute); /* C++: a static member */
+    if (!die_operation(dies, die, DW_AT_data_member_location, &operation) ||
+        operation.atom != DW_OP_plus_uconst)
+        return false;
+    *ret = operation.number;
+    return true;
+}
+
+/* Adds the fields of a struct or of a class of C++. Returns false if memory runs out. */
+static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *types,
+                                   const struct die *die, struct type *type)
+{
+    struct dies *dies = &reader->dies;
+    struct die member;
+    const size_t first = types->fields.count;
+    if (first >= UINT32_MAX || !die_child(dies, die, &member))
+        return true;
+    do {
+        struct type_field field = {.embedded = false};
+        struct die_attribute bits;
+        uint64_t embedded;
+        /* A bit field does not consist of whole bytes. */
+        if (die_tag(&member) != DW_TAG_member || die_own(dies, &member, DW_AT_bit_size, &bits) ||
+            !member_offset(dies, &member, &field.offset))
+            continue;
+        field.embedded =
+            die_number(dies, &member, DW_AT_go_embedded_field, &embedded) && embedded != 0;
+        if (!dwarf_type(reader, types, &member, DW_AT_type, &field.type) ||
+            !dwarf_intern(reader, types, die_name(dies, &member), &field.name) ||
+            !vector_push(&types->fields, field))
+            return false;
+    } while (die_next(dies, &member));
+    type->first_field = (uint32_t)first;
+    type->field_count = (uint32_t)(types->fields.count - first);
+    return true;
+}
+
+/* Returns the number of elements of an array, over all dimensions: in C it may have several. The
+ * number is 0 if it cannot be read. */
+static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
+{
+    struct dies *dies = &reader->dies;
+    struct die range;
+    uint64_t length = 1, count;
+    bool found = false;
+    if (!die_child(dies, die, &range))
+        return 0;
+    do {
+        if (die_tag(&range) != DW_TAG_subrange_type)
+            continue;
+        if (!die_number(dies, &range, DW_AT_count, &count)) {
+            if (!die_number(dies, &range, DW_AT_upper_bound, &count))
+                return 0;
+            count++;
+        }
+        if (__builtin_mul_overflow(length, count, &length))
+            return 0;
+        found = true;
+    } while (die_next(dies, &range));
+    return found ? length : 0;
+}
+
+/* Returns whether an interface type has no methods: its values are those of runtime.eface. */
+static bool is_eface(struct dies *dies, const struct die *die)
+{
+    struct die target;
+    return die_reference(dies, die, DW_AT_type, &target) &&
+           bytes_are(die_name(dies, &target), "runtime.eface");
+}
+
+/* Adds the parts of a pending type: its elements, key, fields or length. This comes later than the
+ * type itself, since types may contain pointers to themselves. Returns false if memory runs out. */
+static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *types,
+                                  struct dwarf_pending pending)
+{
+    struct type type = types->list.data[pending.type];
+    struct die die;
+    if (!die_at(&reader->dies, pending.die, &die))
+        return true;
+    bool good = true;
+    switch (type.kind) {
+    case TYPE_ARRAY:
+        type.length = array_length(reader, &die);
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
+        break;
+    case TYPE_POINTER:
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
+        break;
+    case TYPE_MAP:
+        good = dwarf_type(reader, types, &die, DW_AT_go_key, &type.key) &&
+               dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
+        break;
+    case TYPE_CHAN:
+    case TYPE_SLICE:
+        good = dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
+        break;
+    case TYPE_INTERFACE:
+        type.empty_interface = is_eface(&reader->dies, &die);
+        break;
+    case TYPE_STRUCT:
+        good = dwarf_types_add_fields(reader, types, &die, &type);
+        break;
+    default:
+        break;
+    }
+    types->list.data[pending.type] = type;
+    return good && vector_push(&reader->unchecked, pending.type);
+}
+
+/* The parts of a type may be further pending types; a loop instead of recursion bears any
+ * nesting. */
+bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
+{
+    while (reader->pending.count > 0)
+        if (!dwarf_types_add_parts(reader, types, reader->pending.data[--reader->pending.count]))
+            return false;
+    return dwarf_types_check(reader, types);
+}
+
+/* ==== global variables, functions, and the variables that closures capture ====
+ *
+ * Global variables, functions, and the variables that closures capture; see
+ * dwarf_info.h.
+ *
+ * It reads the children of each unit's first entry, and the children of its functions.
+ */
 
 /* The work that DWARF may cost for each byte of .debug_info. Reading sound DWARF takes 0.6, and
  * reading the variables of each function once would take about as much. */
@@ -214,26 +869,52 @@ struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *i
     return error;
 }
 
-void dwarf_info_close(struct dwarf_info *dwarf_info)
+/* The units, abbreviations and functions are shared, which nothing changes. */
+struct g2h_error *dwarf_info_branch(const struct dwarf_info *dwarf_info, struct dwarf_info *ret)
 {
-    struct dwarf_reader *reader = dwarf_info->reader;
+    const struct dwarf_reader *from = dwarf_info->reader;
+    struct dwarf_reader *own = calloc(1, sizeof(*own));
+    *ret = (struct dwarf_info){.reader = own};
+    TRY_MEMORY(own);
+    own->dies = from->dies;
+    own->functions.data = from->functions.data;
+    own->functions.count = from->functions.count;
+    own->types_start = from->types_start;
+    own->has_names = from->has_names;
+    own->types_left = from->types_left;
+    own->text_left = from->text_left;
+    own->locals_left = from->locals_left;
+    own->depth.data = memory_copy(from->depth.data, from->depth.count, sizeof(*own->depth.data));
+    own->depth.count = own->depth.capacity = own->depth.data ? from->depth.count : 0;
+    TRY_MEMORY(own->depth.count == from->depth.count &&
+               map_copy(&own->type_by_die, &from->type_by_die) &&
+               map_copy(&own->type_by_name, &from->type_by_name));
+    assert(from->pending.count == 0 && from->unchecked.count == 0); /* all types are complete */
+    return NULL;
+}
+
+void dwarf_info_branch_end(struct dwarf_info *branch)
+{
+    struct dwarf_reader *reader = branch->reader;
     if (!reader)
         return;
-    dies_deinit(&reader->dies);
     free(reader->operations.data);
-    free(reader->functions.data);
     free(reader->pending.data);
     free(reader->unchecked.data);
     free(reader->depth.data);
     map_deinit(&reader->type_by_die);
     map_deinit(&reader->type_by_name);
     free(reader);
-    dwarf_info->reader = NULL;
+    branch->reader = NULL;
 }
 
 void dwarf_info_deinit(struct dwarf_info *dwarf_info)
 {
-    dwarf_info_close(dwarf_info);
+    if (dwarf_info->reader) {
+        dies_deinit(&dwarf_info->reader->dies);
+        free(dwarf_info->reader->functions.data);
+    }
+    dwarf_info_branch_end(dwarf_info);
     free(dwarf_info->globals.data);
     free(dwarf_info->captured.data);
     free(dwarf_info->maybe_captured.data);

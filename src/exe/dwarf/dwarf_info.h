@@ -5,16 +5,17 @@
  * It is empty if the executable has no DWARF. Addresses are those of the file; the caller adds the
  * slide.
  *
- *   die, die_units, die_values, die_lists, dwarf_reader, dwarf_constants
- *                       the entries of DWARF
- *   dwarf_info, dwarf_types, dwarf_check, dwarf_locals, scopes
- *                       globals, captured variables, types, and locals at program counters
+ *   die                 the entries of DWARF, and its constants
+ *   dwarf_info, scopes  globals, captured variables, types; and locals at program counters
  */
-#ifndef EXE_DWARF_DWARF_INFO_H
-#define EXE_DWARF_DWARF_INFO_H
+#ifndef DWARF_DWARF_INFO_H
+#define DWARF_DWARF_INFO_H
 
+#include "exe/dwarf/die.h"
 #include "exe/image/image.h"
 #include "types/types.h"
+
+/* ==== global variables, functions, and the variables that closures capture ==== */
 
 /* A global variable. */
 struct dwarf_global {
@@ -49,6 +50,7 @@ struct dwarf_captured {
 };
 
 typedef VECTOR(struct dwarf_piece) dwarf_piece_vector;
+
 typedef VECTOR(struct dwarf_local) dwarf_local_vector;
 
 struct dwarf_reader;
@@ -59,7 +61,7 @@ struct dwarf_info {
     /* For Go before 1.23, which does not write DW_AT_go_closure_offset: all variables of closures'
      * functions, captured or not; offset is 0. Ascending by entry, then name. */
     VECTOR(struct dwarf_captured) maybe_captured;
-    struct dwarf_reader *reader; /* until dwarf_info_close(); then NULL */
+    struct dwarf_reader *reader;
 };
 
 /*
@@ -77,10 +79,18 @@ struct dwarf_info {
  */
 struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
                                   struct types *types, uint64_t types_start);
+
 void dwarf_info_deinit(struct dwarf_info *dwarf_info);
 
-/* Frees all data that is only needed to read more. What has been read stays. */
-void dwarf_info_close(struct dwarf_info *dwarf_info);
+/*
+ * Makes *ret a reader of the variables at program counters for one process. What it finds, and the
+ * work that it may do, does not depend on what others have read. types must be a copy of those that
+ * dwarf_info_init() added to. It goes to dwarf_info_branch_end(), also after an error, before
+ * dwarf_info_deinit(). Error: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *dwarf_info_branch(const struct dwarf_info *dwarf_info, struct dwarf_info *ret);
+
+void dwarf_info_branch_end(struct dwarf_info *branch);
 
 /*
  * Appends the variables that a frame has in memory at pc, which is within a call (the return
@@ -92,5 +102,54 @@ void dwarf_info_close(struct dwarf_info *dwarf_info);
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
                                     uint32_t *ret_inlined);
+
+/* ==== reading entries, also for scopes.c ==== */
+
+/* A range of addresses that is a function's code; a function of C may have several. */
+struct dwarf_function {
+    uint64_t low, high;
+    uint64_t die; /* offset of its entry */
+};
+
+/* A type with a number whose parts have not been read yet. */
+struct dwarf_pending {
+    uint64_t die; /* offset of its entry */
+    uint32_t type;
+};
+
+struct dwarf_reader {
+    struct dies dies;
+    VECTOR(struct dwarf_function) functions; /* ascending by low, once all units have been read */
+    die_operation_vector operations;         /* of the current location */
+
+    uint64_t types_start;
+    struct map type_by_die;  /* offset of an entry → type */
+    struct map type_by_name; /* of types with a descriptor: a hash of name, kind and size → type */
+    bool has_names;
+    VECTOR(struct dwarf_pending) pending;
+    VECTOR(uint32_t) unchecked; /* types whose parts are known, but have not been checked */
+    VECTOR(uint8_t) depth; /* by type: how deep values are nested in its values; 0: not known */
+
+    /* Remaining budgets for damaged DWARF besides dies.work_left: types to add, bytes of strings to
+     * add, and work for the variables of all functions. */
+    uint64_t types_left, text_left, locals_left;
+};
+
+/* Interns a string, or "" in its place once there have been more bytes of strings than a sound
+ * executable has. Returns false if memory runs out. */
+bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
+                  uint32_t *ret);
+
+/*
+ * Finds the number of the type that an attribute of an entry refers to, or TYPE_NONE if it refers
+ * to no type. The type has its parts after dwarf_types_complete(). Returns false if memory runs
+ * out.
+ */
+bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                uint32_t name, uint32_t *ret);
+
+/* Adds the parts of the new types, then the parts of the types that this adds, and so on; then
+ * checks all of them. Returns false if memory runs out. */
+bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types);
 
 #endif

@@ -2,8 +2,366 @@
 #include "exe/dwarf/scopes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ==== the variables that a frame has in memory ====
+ *
+ * Only locations relative to the CFA are used: callers have the contents of frames, but no
+ * registers.
+ */
+
+enum {
+    DEPTH_MOST = 100,  /* nesting of blocks and inlined functions */
+    PIECES_MOST = 256, /* pieces of a variable: Go splits small values only */
+    WORK_OF_FRAME = 2, /* work that one frame may cost, for each byte of .debug_info: the largest
+                           frames of real programs take a hundredth of that */
+};
+
+struct dwarf_locals_frame {
+    struct dwarf_reader *reader;
+    struct types *types;
+    uint64_t pc;
+    bool is_cfa;      /* whether DW_OP_fbreg is relative to the CFA */
+    uint32_t inlined; /* string: the innermost function that is inlined at pc; UINT32_MAX: none */
+    dwarf_local_vector *locals;
+    dwarf_piece_vector *pieces;
+};
+
+/* ---- locations ---- */
+
+/* The stack of an expression being evaluated. Evaluation follows only operations that may yield an
+ * address relative to the CFA. */
+struct location {
+    enum { STACK_EMPTY, AT_CFA, ELSEWHERE } is;
+    int64_t offset;    /* from the CFA */
+    bool has_constant; /* a constant, which is to be added, is on top of the address */
+    int64_t constant;
+};
+
+/* Applies an operation of a DWARF expression to the location. Only sums of the frame's address
+ * (CFA) and constants are supported, which is what Go's compiler writes for variables in memory;
+ * all else leads ELSEWHERE. */
+static void apply_operation(const struct dwarf_locals_frame *frame, struct location *location,
+                            const struct die_operation *operation)
+{
+    if (location->is == ELSEWHERE)
+        return;
+    const int64_t number = (int64_t)operation->number;
+    switch (operation->atom) {
+    case DW_OP_fbreg:
+    case DW_OP_call_frame_cfa:
+        if (location->is == STACK_EMPTY &&
+            (frame->is_cfa || operation->atom == DW_OP_call_frame_cfa)) {
+            location->is = AT_CFA;
+            location->offset = operation->atom == DW_OP_fbreg ? number : 0;
+            return;
+        }
+        break;
+    case DW_OP_const1s:
+    case DW_OP_const2s:
+    case DW_OP_const4s:
+    case DW_OP_const8s:
+    case DW_OP_consts:
+    case DW_OP_const1u:
+    case DW_OP_const2u:
+    case DW_OP_const4u:
+    case DW_OP_const8u:
+    case DW_OP_constu:
+        if (location->is == AT_CFA && !location->has_constant) {
+            location->has_constant = true;
+            location->constant = number;
+            return;
+        }
+        break;
+    case DW_OP_plus:
+        if (location->has_constant &&
+            !__builtin_add_overflow(location->offset, location->constant, &location->offset)) {
+            location->has_constant = false;
+            return;
+        }
+        break;
+    case DW_OP_plus_uconst:
+        if (location->is == AT_CFA && !location->has_constant &&
+            !__builtin_add_overflow(location->offset, number, &location->offset))
+            return;
+        break;
+    default:
+        break;
+    }
+    location->is = ELSEWHERE;
+}
+
+/* Returns the location of an expression; it is ELSEWHERE, too, if a constant is left over that no
+ * operation has used. */
+static struct location dwarf_locals_evaluate(const struct dwarf_locals_frame *frame,
+                                             const struct die_operation *operations, size_t count)
+{
+    struct location location = {.is = STACK_EMPTY};
+    for (size_t i = 0; i < count; i++)
+        apply_operation(frame, &location, &operations[i]);
+    if (location.has_constant)
+        location.is = ELSEWHERE;
+    return location;
+}
+
+/* Returns the number of operations of the piece that begins here, including its DW_OP_piece, or 0
+ * if no piece begins. */
+static size_t piece_length(const struct die_operation *operations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].atom == DW_OP_piece)
+            return i + 1;
+    return 0;
+}
+
+/* Returns whether the operations that are left begin with the same piece again. */
+static bool is_piece_repeated(const struct die_operation *piece, size_t length,
+                              const struct die_operation *left, size_t count)
+{
+    for (size_t i = 0; i < length; i++)
+        if (i >= count || piece[i].atom != left[i].atom || piece[i].number != left[i].number)
+            return false;
+    return true;
+}
+
+/* Returns by how many bytes all pieces together exceed their variable, or UINT64_MAX if that is
+ * unknown. */
+static uint64_t find_excess(const struct die_operation *operations, size_t count, uint64_t size)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].atom == DW_OP_bit_piece ||
+            (operations[i].atom == DW_OP_piece &&
+             __builtin_add_overflow(sum, operations[i].number, &sum)))
+            return UINT64_MAX;
+    return sum > size ? sum - size : 0;
+}
+
+/* Adds the pieces of a variable that are in the frame: of a string, for example, the pointer may be
+ * there and the length in a register. Returns false if memory runs out. */
+static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
+                                     const struct die_operation *operations, size_t count,
+                                     uint64_t size)
+{
+    const size_t first = frame->pieces->count;
+    uint64_t excess = find_excess(operations, count, size), offset = 0;
+    size_t length = piece_length(operations, count);
+    if (length == 0) {
+        const struct location location = dwarf_locals_evaluate(frame, operations, count);
+        const struct dwarf_piece whole = {.size = size, .cfa_offset = location.offset};
+        return location.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
+    }
+    for (; length > 0; length = piece_length(operations, count)) {
+        const struct location location = dwarf_locals_evaluate(frame, operations, length - 1);
+        const struct dwarf_piece piece = {
+            .offset = offset, .size = operations[length - 1].number, .cfa_offset = location.offset};
+        const struct die_operation *const this = operations;
+        operations += length;
+        count -= length;
+        /* Go 1.19 writes a slice's pointer twice. */
+        if (piece.size <= excess && is_piece_repeated(this, length, operations, count)) {
+            excess -= piece.size;
+            continue;
+        }
+        offset += piece.size;
+        if (location.is == AT_CFA && piece.size > 0 && frame->pieces->count < first + PIECES_MOST &&
+            !vector_push(frame->pieces, piece))
+            return false;
+    }
+    if (excess > 0)
+        frame->pieces->count = first;
+    return true;
+}
+
+/* ---- variables ---- */
+
+/* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes.
+ * Returns false if memory runs out. */
+static bool read_location(struct dwarf_locals_frame *frame, const struct die *die, uint64_t pc,
+                          uint64_t size, uint64_t *ret)
+{
+    *ret = 0;
+    if (!die_location(&frame->reader->dies, die, pc, &frame->reader->operations))
+        return false;
+    const struct die_operation *operations = frame->reader->operations.data;
+    const size_t count = frame->reader->operations.count;
+    const size_t first = frame->pieces->count;
+    if (!dwarf_locals_read_pieces(frame, operations, count, size))
+        return false;
+    for (size_t i = first; i < frame->pieces->count; i++)
+        *ret += frame->pieces->data[i].size;
+    return true;
+}
+
+/* Adds the pieces of a variable that are in the frame during a call. For the pc within the call, Go
+ * may name the variable's previous register, although the variable has been saved in the frame: no
+ * register survives a call. So the location just after the call is read as well, and used if more
+ * of the variable is in the frame there. A variable that is no longer used has no location there.
+ * Returns false if memory runs out. */
+static bool read_locations(struct dwarf_locals_frame *frame, const struct die *die, uint64_t size)
+{
+    dwarf_piece_vector *pieces = frame->pieces;
+    const size_t first = pieces->count;
+    uint64_t before, after;
+    if (!read_location(frame, die, frame->pc, size, &before))
+        return false;
+    const size_t middle = pieces->count;
+    if (before == size)
+        return true;
+    if (!read_location(frame, die, frame->pc + 1, size, &after))
+        return false;
+    if (after <= before)
+        pieces->count = middle;
+    else if (middle > first) {
+        memmove(pieces->data + first, pieces->data + middle,
+                (pieces->count - middle) * sizeof(*pieces->data));
+        pieces->count -= middle - first;
+    }
+    return true;
+}
+
+/* Adds a variable with its name, its type and its pieces, unless none of it is in the frame.
+ * function: the string that names the inlined function that it belongs to; UINT32_MAX: the frame's
+ * own. Returns false if memory runs out. */
+static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const struct die *die,
+                                       uint32_t function)
+{
+    struct dwarf_reader *reader = frame->reader;
+    struct dwarf_local local = {
+        .function = function,
+        .is_parameter = die_tag(die) == DW_TAG_formal_parameter,
+        .first_piece = (uint32_t)frame->pieces->count,
+    };
+    struct die_attribute attribute;
+    if (!die_own(&reader->dies, die, DW_AT_location, &attribute))
+        return true;
+    if (!dwarf_type(reader, frame->types, die, DW_AT_type, &local.type))
+        return false;
+    const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
+    if (!read_locations(frame, die, size))
+        return false;
+    local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
+    if (local.piece_count == 0)
+        return true;
+    const struct g2h_bytes name = die_name(&reader->dies, die);
+    /* Names that the compiler makes: results "~r0", temporaries ".autotmp_1", fields "x.ptr". */
+    local.is_made =
+        name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', (size_t)name.size) != NULL);
+    return dwarf_intern(reader, frame->types, name, &local.name) &&
+           vector_push(frame->locals, local);
+}
+
+/* Returns whether one of an entry's ranges contains the frame's pc. */
+static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die)
+{
+    struct die_ranges ranges = {.is_begun = false};
+    struct range code;
+    while (die_range(&frame->reader->dies, die, &ranges, &code))
+        if (frame->pc >= code.begin && frame->pc < code.end)
+            return true;
+    return false;
+}
+
+/* Reads the variables of a function or block at the frame's pc, and of the blocks and inlined
+ * functions in it. The last inlined function that is entered is the innermost one. Returns false if
+ * memory runs out. */
+static bool read_block(struct dwarf_locals_frame *frame, const struct die *block, uint32_t function,
+                       unsigned depth)
+{
+    struct dies *dies = &frame->reader->dies;
+    struct die die;
+    if (depth == DEPTH_MOST || !die_child(dies, block, &die))
+        return true;
+    do {
+        uint32_t inlined = function;
+        switch (die_tag(&die)) {
+        case DW_TAG_variable:
+        case DW_TAG_formal_parameter:
+            if (!dwarf_locals_read_variable(frame, &die, function))
+                return false;
+            break;
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_lexical_block:
+            if (!has_pc(frame, &die))
+                break;
+            if (die_tag(&die) == DW_TAG_inlined_subroutine &&
+                !dwarf_intern(frame->reader, frame->types, die_name(dies, &die), &inlined))
+                return false;
+            frame->inlined = inlined;
+            if (!read_block(frame, &die, inlined, depth + 1))
+                return false;
+            break;
+        default:
+            break;
+        }
+    } while (die_next(dies, &die));
+    return true;
+}
+
+/* Returns the function whose code contains pc, or NULL. */
+static const struct dwarf_function *dwarf_locals_find_function(const struct dwarf_reader *reader,
+                                                               uint64_t pc)
+{
+    size_t after;
+    BISECT(after, reader->functions.count, reader->functions.data[after].low <= pc);
+    return after > 0 && pc < reader->functions.data[after - 1].high
+               ? &reader->functions.data[after - 1]
+               : NULL;
+}
+
+/* Returns whether the function's variables have offsets from the CFA, as Go writes them. */
+static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
+{
+    struct die_operation operation;
+    return die_operation(dies, function, DW_AT_frame_base, &operation) &&
+           operation.atom == DW_OP_call_frame_cfa;
+}
+
+/* Finds the function by pc, and reads its blocks. The work for one frame is limited, and that for
+ * all frames together. */
+struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
+                                    uint32_t *ret_inlined)
+{
+    struct dwarf_reader *reader = dwarf_info->reader;
+    const struct dwarf_function *function = reader ? dwarf_locals_find_function(reader, pc) : NULL;
+    struct die die;
+    if (ret_inlined)
+        *ret_inlined = UINT32_MAX;
+    if (!function)
+        return NULL;
+    /* Any number of frames may be in one large function. */
+    const uint64_t most = reader->dies.info.size * WORK_OF_FRAME;
+    const uint64_t work = reader->dies.work_left =
+        most < reader->locals_left ? most : reader->locals_left;
+    if (!die_at(&reader->dies, function->die, &die))
+        return NULL;
+    struct dwarf_locals_frame frame = {.reader = reader,
+                                       .types = types,
+                                       .pc = pc,
+                                       .is_cfa = is_frame_base_cfa(&reader->dies, &die),
+                                       .inlined = UINT32_MAX,
+                                       .locals = ret,
+                                       .pieces = ret_pieces};
+    const size_t first = ret->count;
+    if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(reader, types))
+        return &error_no_memory;
+    if (ret_inlined)
+        *ret_inlined = frame.inlined;
+    reader->locals_left -= work - reader->dies.work_left;
+    /* The size of an array of C may not have been known when its pieces were read. */
+    for (size_t i = first; i < ret->count; i++) {
+        struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
+        if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)
+            piece->size = types->list.data[ret->data[i].type].size;
+    }
+    return NULL;
+}
+
+/* ==== at some program counters ==== */
 
 /* The most pieces of variables that are used of a scope, since each word of a frame is looked up
  * among them, and the most variables and pieces of all scopes together. No undamaged program has as

@@ -4,8 +4,8 @@
  * DWARF is read once, when it is known which program counters are needed. From then on scopes are
  * constant.
  */
-#ifndef EXE_DWARF_SCOPES_H
-#define EXE_DWARF_SCOPES_H
+#ifndef DWARF_SCOPES_H
+#define DWARF_SCOPES_H
 
 #include "exe/dwarf/dwarf_info.h"
 
@@ -37,6 +37,7 @@ struct scopes {
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
                               struct types *types, const struct scopes_frames *frames,
                               uint64_t slide);
+
 void scopes_deinit(struct scopes *scopes);
 
 /* Returns the variables at a program counter, or NULL if there are none. */

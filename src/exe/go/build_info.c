@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/cursor.h"
 #include "base/elf_format.h"
-#include "base/release.h"
+#include "base/releases.h"
 
 /* ---- finding ---- */
 

@@ -7,8 +7,8 @@
 #define EXE_GO_BUILD_INFO_H
 
 #include "base/text.h"
+#include "exe/go/pclntab.h"
 #include "exe/image/image.h"
-#include "exe/go/moduledata.h"
 
 /* Finds the build information, from its header to the end of its section, and its address in the
  * file. It is empty if there is none. */

@@ -1,13 +1,9 @@
 /*
- * descriptors: the type descriptors (abi.Type) of an executable for the runtime.
- *
- * Typelinks do not lead to all of them: no typelink leads to a named type that only the type word
- * of an interface refers to. So the search tries each word of the whole range, and accepts a
- * descriptor if all of its fields are valid, and all types that it is composed of are accepted. The
- * differences between releases are inferred from the contents of descriptors.
+ * descriptors: the type descriptors (abi.Type) of an executable for the runtime: their parts, and
+ * how they are found.
  */
-#ifndef EXE_GO_DESCRIPTORS_H
-#define EXE_GO_DESCRIPTORS_H
+#ifndef GO_DESCRIPTORS_H
+#define GO_DESCRIPTORS_H
 
 #include "base/memory.h"
 #include "exe/image/image.h"
@@ -60,6 +56,7 @@ struct descriptor_field {
  * not the range of types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *descriptors_init(struct descriptors *descriptors, const struct image *image,
                                    uint64_t start, uint64_t size);
+
 void descriptors_deinit(struct descriptors *descriptors);
 
 /* Returns the name, in the form of descriptor_name(), of the descriptor at an address, assuming
@@ -73,9 +70,12 @@ size_t descriptors_find(const struct descriptors *descriptors, uint64_t address)
 
 /* All functions below take an index that is less than list.count. */
 uint64_t descriptor_size(const struct descriptors *descriptors, size_t index);
+
 uint64_t descriptor_pointer_bytes(const struct descriptors *descriptors, size_t index);
+
 uint8_t descriptor_flags(const struct descriptors *descriptors, size_t index); /* TFLAG_… */
-uint8_t descriptor_kind(const struct descriptors *descriptors, size_t index);  /* with KIND_… */
+
+uint8_t descriptor_kind(const struct descriptors *descriptors, size_t index); /* with KIND_… */
 
 /* Returns the name as package reflect prints it: with the package's name, not its path. */
 struct g2h_bytes descriptor_name(const struct descriptors *descriptors, size_t index);
@@ -91,9 +91,11 @@ const uint8_t *descriptor_mask(const struct descriptors *descriptors, size_t ind
 /* Return the number of types that a descriptor is composed of, and the index of one of them in
  * list. */
 size_t descriptor_reference_count(const struct descriptors *descriptors, size_t index);
+
 uint32_t descriptor_reference(const struct descriptors *descriptors, size_t index, size_t number);
 
 uint64_t descriptor_length(const struct descriptors *descriptors, size_t index); /* of an array */
+
 unsigned descriptor_direction(const struct descriptors *descriptors,
                               size_t index); /* abi.ChanDir */
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
-#include "exe/go/callees.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "exe/go/code.h"
 
 /*
  * Bounds, which the compiler's functions do not reach: the bytes of a function that is read; words
@@ -50,6 +50,7 @@ struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
     TRY(callees_find(pclntab, &flow->rules));
     const uint64_t size = pclntab_entry(pclntab, pclntab->count), file = pclntab->image->file.size;
     flow->left = MOST_READS * (size < file ? size : file);
+    flow->text_size = size;
     flow->text = moduledata->minpc;
     return NULL;
 }
@@ -75,6 +76,7 @@ void flow_deinit(struct flow *flow)
     free(flow->state.data);
     free(flow->next_write.data);
     free(flow->is_taken.data);
+    free(flow->homes.data);
     free(flow->is_late.data);
 }
 
@@ -274,6 +276,9 @@ static struct g2h_error *find_jumps(struct flow *flow)
     flow->is_taken.count = 0;
     TRY_MEMORY(vector_grow(&flow->is_taken, flow->slot_count + 1));
     memset(flow->is_taken.data, 0, flow->slot_count + 1);
+    flow->homes.count = 0;
+    TRY_MEMORY(vector_grow(&flow->homes, flow->slot_count + 1));
+    memset(flow->homes.data, 0xff, (flow->slot_count + 1) * sizeof(*flow->homes.data));
     return NULL;
 }
 
@@ -584,11 +589,13 @@ static bool flow_load(struct flow *flow, uint32_t index)
     return true;
 }
 
-/* Returns whether a value is the address of a type or itab. */
+/* Returns whether a value may be the address of a type or itab: one that is constant, and neither
+ * that of a variable nor of code, with which a closure on the stack begins. */
 static bool flow_is_type(const struct flow *flow, uint32_t value)
 {
     const struct flow_value *one = flow_value_at(flow, value);
-    return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number);
+    return one->origin == FLOW_ADDRESS && !flow_is_static(flow, one->number) &&
+           one->number - flow->text >= flow->text_size;
 }
 
 /* Handles two adjacent words being stored. If only the first is the address of a type or itab, they
@@ -628,6 +635,15 @@ static bool store_interface(struct flow *flow, uint32_t index)
     return true;
 }
 
+/* Sets the value of a slot; notes the first one. */
+static void flow_set_slot(struct flow *flow, uint32_t slot, uint32_t value)
+{
+    uint32_t *home = &flow->homes.data[slot - INSTRUCTION_REGISTERS];
+    flow->state.data[slot] = value;
+    if (*home == NONE)
+        *home = value;
+}
+
 /* Handles a store: to a slot, to data or bss, or through a pointer. A store says three things: two
  * words side by side may be an interface; memory that a known value points to now holds the stored
  * one (base 0: the pointer's value is not known, and add_store() ignores it); and a slot has a new
@@ -657,9 +673,9 @@ static bool flow_store(struct flow *flow, uint32_t index)
         (one->is_pair && !add_store(flow, base, offset + WORD, second)))
         return false;
     if (flow_slot_of(flow, one, &slot)) {
-        flow->state.data[slot] = value;
+        flow_set_slot(flow, slot, value);
         if (one->is_pair && slot + 1 < flow->width)
-            flow->state.data[slot + 1] = second;
+            flow_set_slot(flow, slot + 1, second);
     } else {
         set_written_slots(flow, one, flow->state.data, 0);
     }
@@ -864,6 +880,22 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
     return true;
 }
 
+/* Records what a call stores, as those do to which the methods of atomic.Pointer lead. Returns
+ * false if memory runs out. */
+static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
+{
+    const unsigned stored = flow->rules[callee] == CALLEE_STORE_IF ? 2 : 1;
+    const uint32_t to = flow_argument(flow, 0), value = flow_argument(flow, stored);
+    const struct flow_value *one = flow_value_at(flow, to);
+    const bool is_static = one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number);
+    const struct flow_use use = {.address = one->number,
+                                 .at = flow->offsets.data[index],
+                                 .value = value,
+                                 .is_store = true,
+                                 .is_by_callee = true};
+    return is_static ? vector_push(&flow->uses, use) : add_store(flow, to, 0, value);
+}
+
 /* Adds the evidence of a call about its arguments: by the callee's rule; by its name, if it is a
  * method; or by its description, if an argument is an interface. Returns false if memory runs
  * out. */
@@ -950,6 +982,10 @@ static bool flow_call(struct flow *flow, uint32_t index)
         return true;
     }
     if (callee != UINT64_MAX && !look_at_arguments(flow, callee))
+        return false;
+    const bool is_store = callee != UINT64_MAX && (flow->rules[callee] == CALLEE_STORE ||
+                                                   flow->rules[callee] == CALLEE_STORE_IF);
+    if (is_store && !add_atomic_store(flow, index, callee))
         return false;
     if (flow->wants_frames && !flow_add_frame(flow, flow->offsets.data[index] + one->size))
         return false;
@@ -1177,6 +1213,24 @@ static bool flow_go_through(struct flow *flow)
     return true;
 }
 
+/* Returns whether a value is an argument whose type does not change while the function runs. */
+static bool flow_is_fixed_argument(const struct flow *flow, uint32_t value)
+{
+    const struct flow_value *of = flow_value_at(flow, value);
+    return of->origin == FLOW_ARGUMENT &&
+           (of->number == 0 || !flow_is_pair(flow, flow->function, (unsigned)(of->number - 1)));
+}
+
+/* Keeps the homes of arguments whose address is taken: of the others it is known what they have. */
+static void keep_homes(struct flow *flow)
+{
+    for (uint32_t i = 0; i < flow->slot_count; i++) {
+        uint32_t *home = &flow->homes.data[i];
+        if (*home == NONE || !flow->is_taken.data[i] || !flow_is_fixed_argument(flow, *home))
+            *home = UNKNOWN;
+    }
+}
+
 /* Makes a second pass if there are instructions that only jumps from later code lead to: now their
  * states are known. Returns false if memory runs out or there are too many values. */
 static bool flow_follow(struct flow *flow)
@@ -1189,6 +1243,7 @@ static bool flow_follow(struct flow *flow)
     if (flow->is_again && !flow_go_through(flow))
         return false;
     forget_taken(flow);
+    keep_homes(flow);
     return spread_facts(flow);
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/memory.h"
 #include "exe/go/instructions.h"
-#include "exe/go/moduledata.h"
+#include "exe/go/pclntab.h"
 
 enum flow_origin {
     FLOW_UNKNOWN,
@@ -82,6 +82,7 @@ struct flow_use {
     uint32_t distance; /* it may as well be a word any multiple of this many bytes later, of a later
                           element of an array; 0: not known to be */
     bool is_store, is_address; /* its address is taken */
+    bool is_by_callee;         /* a function that is called stores it: no instruction here does */
 };
 
 /* A value from data, bss or the arguments, or any known value if frames are wanted, that is in an
@@ -102,9 +103,10 @@ struct flow {
     const struct pclntab *pclntab;
     const struct machine *machine;
     uint64_t text; /* address of the first function in the file; 0: unknown */
+    uint64_t text_size;
     uint64_t gofunc;
     uint64_t static_low, static_high; /* addresses of data and bss in the file */
-    uint8_t *rules;                   /* by function: evidence of its calls (callees.h) */
+    uint8_t *rules;                   /* by function: evidence of its calls (code.h) */
     uint64_t left;                    /* bytes of code that may still be read */
 
     /* Results for the function that was read last. Value 0 is unknown, and 1 a product about which
@@ -116,6 +118,10 @@ struct flow {
     VECTOR(struct flow_frame) frames; /* ascending */
     VECTOR(uint32_t) slots;           /* values, by frame and offset / 8 */
     uint32_t slot_count;
+    VECTOR(uint32_t)
+    homes; /* by slot: value, the argument that was stored there first, if the code
+              takes the slot's address; else 0. The data of an interface, whose
+              type may change, has none */
 
     /* State while a function is read. */
     uint64_t start, end; /* its addresses */

@@ -5,8 +5,8 @@
  * Supports the instructions of amd64 and arm64 that Go's compiler and assembler use. An instruction
  * with any other effect is INSTRUCTION_OTHER, which may write the registers that it names.
  */
-#ifndef EXE_GO_INSTRUCTIONS_H
-#define EXE_GO_INSTRUCTIONS_H
+#ifndef GO_INSTRUCTIONS_H
+#define GO_INSTRUCTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

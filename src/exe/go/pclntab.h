@@ -1,34 +1,21 @@
 /*
- * pclntab: Go's table from program counters to functions, files and lines. Every Go executable has
- * it, stripped or not.
+ * pclntab: Go's table from program counters to functions, files and lines, and the other parts of a
+ * program that the runtime's moduledata leads to. Every Go executable has both, stripped or not.
  *
- * A magic number identifies its layout: go12 (Go 1.2 to 1.15), go116 (1.16, 1.17), go118 (1.18,
- * 1.19) and go120 (from 1.20 on), as debug/gosym/pclntab.go reads them. Addresses are given as
- * offsets from the first function, since in a position-independent executable the table has no
- * addresses.
- *
- * In ELF and Mach-O the table is a section. In PE it is in the middle of .rdata, where a symbol
- * marks it; if there are no symbols, it is found by its magic number and the runtime's word that
- * points to it.
- *
- *   pclntab, build_info   functions and lines; the release of Go
- *   moduledata, descriptors, descriptors_find, descriptor_layout, rtype
- *                       the runtime's types
- *   code, callees
- *                       the source lines of a function's code, and what it calls
- *   instructions, instructions_arm64, flow, static_words
+ *   pclntab, build_info functions and lines; the release of Go
+ *   descriptors, rtype  the runtime's types
+ *   code                the source lines of a function's code, and what it calls
+ *   instructions, flow, static_words
  *                       addresses in code, and the code's evidence about words
  */
-#ifndef EXE_GO_PCLNTAB_H
-#define EXE_GO_PCLNTAB_H
+#ifndef GO_PCLNTAB_H
+#define GO_PCLNTAB_H
 
-#include "base/cursor.h"
-#include "exe/image/image.h"
+#include "base/bytes.h"
 #include "base/map.h"
+#include "exe/image/image.h"
 
-/* Names of functions and files are cut to this many bytes, which is more than any class name
- * has. */
-enum { PCLNTAB_LONGEST_TEXT = 4096 };
+/* ==== functions, files and lines ==== */
 
 struct pclntab {
     const struct image *image;
@@ -123,6 +110,7 @@ struct pclntab_parts {
  * there is no table. */
 bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
                          uint64_t left, struct pclntab_parts *ret);
+
 bool pclntab_parts_next(struct pclntab_parts *parts);
 
 /* ---- functions by name ---- */
@@ -140,10 +128,34 @@ struct function_names {
  * together are much longer than the table, as they may be in a damaged executable. So visiting the
  * names of all functions takes bounded time. */
 struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab);
+
 void function_names_deinit(struct function_names *names);
 
 /* Returns the index in the pclntab of the function with a name, FUNCTION_AMBIGUOUS if there are
  * several, or MAP_NONE if there is none. */
 uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name);
+
+/* ==== the addresses of the parts of a Go program, from its runtime.firstmoduledata ====
+ *
+ * Every Go executable has one, stripped or not. It is found by its first word, the address of the
+ * pclntab. Its layout is the one that makes its fields valid.
+ */
+
+/* Addresses in the file, named as the runtime's fields. All are 0 if there is no moduledata. */
+struct moduledata {
+    const uint8_t *at; /* in the file */
+    uint64_t minpc;    /* the first function */
+    uint64_t text, etext;
+    uint64_t data, edata;
+    uint64_t bss, ebss;
+    uint64_t types, etypes;
+    int since;       /* the first release whose layout it has: the N of go1.N */
+    uint64_t gofunc; /* base of the offsets of functions' data; from Go 1.18 on */
+};
+
+/* Finds the moduledata. Returns false if there is none, or the relocations of a
+ * position-independent executable could not be applied. */
+bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
+                     struct moduledata *ret);
 
 #endif

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/contract.h"
-#include "base/scope.h"
-#include "exe/go/descriptors.h"
 #include "base/bytes.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "base/text.h"
+#include "exe/go/descriptors.h"
 
 /*
  * ---- names of types ----

@@ -5,8 +5,8 @@
 #ifndef EXE_GO_RTYPE_H
 #define EXE_GO_RTYPE_H
 
+#include "exe/go/pclntab.h"
 #include "exe/image/image.h"
-#include "exe/go/moduledata.h"
 #include "types/types.h"
 
 /* A type that the process has: the address of its descriptor in the process, and its name as the

@@ -6,10 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/contract.h"
-#include "base/scope.h"
-#include "base/bisect.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "exe/go/callees.h"
+#include "base/memory.h"
+#include "exe/go/code.h"
 
 /*
  * ---- arguments ----
@@ -526,6 +526,7 @@ struct static_words_finding {
     struct arguments arguments;
     struct map user_of; /* address → index in users */
     bool is_init;       /* the function initializes variables */
+    bool is_main;       /* it is main.main, or in it: it uses much, and its name says nothing */
     uint32_t function;
     uint64_t left; /* pieces of evidence that may still be added */
 };
@@ -652,6 +653,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
                                      .at = use->at,
                                      .distance = use->distance,
                                      .is_address = use->is_address,
+                                     .is_main = finding->is_main,
                                      .is_initialized = finding->is_init,
                                      .initializer = finding->function,
                                      .initialized_at = use->at,
@@ -666,7 +668,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     const struct static_user first = best->is_initialized ? *best : user;
     const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
     const bool is_address = best->is_address || user.is_address;
-    if (user.how > best->how)
+    if (user.how > best->how || (user.how == best->how && best->is_main && !user.is_main))
         *best = user;
     best->distance = distance;
     best->is_address = is_address;
@@ -694,7 +696,7 @@ static bool add_uses(struct static_words_finding *finding)
             word.kind = STATIC_FIELD;
             word.offset = use->address;
             word.address = flow->values.data[use->base].number;
-        } else if (!add_user(finding, use)) {
+        } else if (!use->is_by_callee && !add_user(finding, use)) {
             return false;
         }
         if (use->value != 0 && !static_words_add(finding, word, stored_value(flow, use->value)))
@@ -762,6 +764,41 @@ static bool is_initializer(struct g2h_bytes name)
            (name.size > size && memcmp(name.data + name.size - size, init, size) == 0);
 }
 
+/* Returns whether a part of a function's name is a number that the compiler gave: "func1", "2". */
+static bool is_numbered(struct g2h_bytes part)
+{
+    static const char *const words[] = {"func", "gowrap", "deferwrap", ""};
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        size_t at = strlen(words[i]);
+        if (part.size <= at || memcmp(part.data, words[i], at) != 0)
+            continue;
+        while (at < part.size && part.data[at] >= '0' && part.data[at] <= '9')
+            at++;
+        if (at == part.size)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a function is main.main, or one in it: main.main.func1. In it may be one of
+ * another function that is inlined there: main.main.Limit.func2. */
+static bool is_in_main(struct g2h_bytes name)
+{
+    static const char of_main[] = "main.main";
+    size_t at = sizeof(of_main) - 1;
+    if (name.size < at || memcmp(name.data, of_main, at) != 0)
+        return false;
+    while (at < name.size && name.data[at] == '.') {
+        const uint8_t *begin = name.data + at + 1,
+                      *end = memchr(begin, '.', (size_t)(name.data + name.size - begin));
+        const size_t size = (size_t)((end ? end : name.data + name.size) - begin);
+        if (!is_numbered((struct g2h_bytes){begin, size}))
+            return false;
+        at += 1 + size;
+    }
+    return at == name.size;
+}
+
 static void static_words_finding_deinit(struct static_words_finding *finding)
 {
     map_deinit(&finding->user_of);
@@ -777,7 +814,9 @@ struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
         finding.function = (uint32_t)i;
-        finding.is_init = flow->uses.count > 0 && is_initializer(pclntab_name(flow->pclntab, i));
+        const bool has_uses = flow->uses.count > 0;
+        finding.is_init = has_uses && is_initializer(pclntab_name(flow->pclntab, i));
+        finding.is_main = has_uses && is_in_main(pclntab_name(flow->pclntab, i));
         TRY_MEMORY(static_words_add_values(&finding) && add_uses(&finding) &&
                    arguments_add(&finding.arguments, &finding.left));
     }

@@ -50,13 +50,15 @@ int compare_static_words(const void *a, const void *b);
 
 /* The function that best identifies the variable of a word: one that sets it, rather than one that
  * uses it, and that rather than one that initializes it, as every "var m = map[K]V{}" is; last, one
- * that only uses it during initialization. */
+ * that only uses it during initialization. Of equal ones the first, but rather none in main.main.
+ */
 struct static_user {
     uint64_t address;  /* of the word */
     uint32_t function; /* index in the pclntab */
     uint32_t at;       /* of the instruction, as a distance from the function's start */
     uint32_t distance; /* some code uses the word as one in an element of an array, with this
                           distance between elements in bytes; 0: none does */
+    bool is_main;      /* the function is main.main, or in it */
     bool is_address;   /* some code takes the word's address, so that it begins a variable */
     enum static_use { STATIC_USED_BY_INIT, STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
     bool is_initialized; /* a function that initializes a package uses the word: this is the first,

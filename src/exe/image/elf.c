@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "exe/image/image_file.h"
 
 /* Reads a section header. *ret_name is the offset of the section's name: the section of names may

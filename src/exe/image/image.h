@@ -8,12 +8,12 @@
  * type. The words of a position-independent executable are as if it had been loaded at the
  * addresses of the file: relocations are applied to copies.
  *
- *   image, image_file, elf, macho, pe, compress
- *                       sections and symbols of any format
- *   source, debugfile   the file, and the separate debug file
+ *   image, image_file, elf, macho, pe
+ *                       sections and symbols of any format, compressed or not
+ *   debugfile           the file, and the separate debug file
  */
-#ifndef EXE_IMAGE_IMAGE_H
-#define EXE_IMAGE_IMAGE_H
+#ifndef IMAGE_IMAGE_H
+#define IMAGE_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,6 +71,7 @@ struct image_symbol {
 /* Reads the sections and symbols of a file, which must outlive the image. Error: G2H_ERROR_NOT_EXE,
  * G2H_ERROR_MEMORY. The caller calls image_deinit() even after an error. */
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file);
+
 void image_deinit(struct image *image);
 
 /*
@@ -109,12 +110,15 @@ const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t si
 /* Return a number of 2 bytes, of 4 bytes, and of 4 or 8 bytes by the image's class, in the image's
  * byte order. The caller ensures that the bytes exist. */
 uint16_t image_u16(const struct image *image, const uint8_t *at);
+
 uint32_t image_u32(const struct image *image, const uint8_t *at);
+
 uint64_t image_word(const struct image *image, const uint8_t *at);
 
 /* Return the number of symbols, and the symbol with an index less than that; image_symbol() returns
  * false if the symbol is damaged. */
 size_t image_symbol_count(const struct image *image);
+
 bool image_symbol(const struct image *image, size_t index, struct image_symbol *ret);
 
 /* Finds a symbol by its name. Returns false if there is none. */

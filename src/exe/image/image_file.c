@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/contract.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/memory.h"
 
 struct image_range {
     uint64_t address, size; /* size > 0 */

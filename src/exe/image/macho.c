@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "exe/image/image_file.h"
 
 enum {

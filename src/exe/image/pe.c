@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/elf_format.h"
-#include "base/scope.h"
+#include "base/error.h"
 #include "exe/image/image_file.h"
 
 enum {

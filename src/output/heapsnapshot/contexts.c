@@ -1,14 +1,14 @@
 /* contexts; see contexts.h. */
-#include "output/heapsnapshot/contexts.h"
+#include "output/heapsnapshot/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <go2heapsnapshot/output.h>
 
-#include "base/bisect.h"
-#include "base/id_hash.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 enum { MOST_OF_GROUPS = G2H_MOST_CONTEXTS - 2 /* two are for garbage and for the other roots */ };
@@ -21,13 +21,6 @@ struct contexts_group {
 };
 
 typedef VECTOR(struct contexts_group) group_vector;
-
-struct contexts_making {
-    struct contexts *contexts;
-    const struct g2h_view *view;
-    struct ids *ids;
-    struct strings *strings;
-};
 
 static int compare_groups(const void *a, const void *b)
 {
@@ -140,19 +133,6 @@ static const struct contexts_rest rests[] = {
 
 enum { RESTS = sizeof(rests) / sizeof(rests[0]), OTHER_ROOTS = 1 };
 
-/* Returns the node (globals), or UINT32_MAX. */
-static uint32_t find_globals(const struct g2h_view *view)
-{
-    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
-    struct g2h_node node;
-    for (uint32_t i = 0; i < synthetic; i++) {
-        g2h_view_brief(view, i, &node);
-        if (node.kind == G2H_NODE_GLOBALS)
-            return i;
-    }
-    return UINT32_MAX;
-}
-
 static bool is_of_rest(const struct contexts_rest *rest, const struct contexts_group *group)
 {
     return group->node.kind == rest->kinds[0] || group->node.kind == rest->kinds[1];
@@ -173,8 +153,9 @@ static bool contexts_add_rest(const struct contexts_making *making,
             return false;
         is_there = true;
     }
-    const uint32_t globals =
-        is_there && rest == &rests[OTHER_ROOTS] ? find_globals(making->view) : UINT32_MAX;
+    const uint32_t globals = is_there && rest == &rests[OTHER_ROOTS]
+                                 ? output_strings_node_of(making->view, G2H_NODE_GLOBALS)
+                                 : UINT32_MAX;
     return globals == UINT32_MAX || contexts_add_edge(making->contexts, globals);
 }
 
@@ -190,12 +171,96 @@ static bool contexts_add_all(const struct contexts_making *making, const group_v
     return true;
 }
 
+/* ---- event handlers ---- */
+
+enum { MOST_OF_LISTENERS = 4096 /* there are as many lists of timers as processors */ };
+
+/* Lists the groups of finalizers and cleanups. */
+static struct g2h_error *list_handler_groups(const struct g2h_view *view, target_vector *ret)
+{
+    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    struct g2h_node node;
+    for (uint32_t i = 0; i < synthetic; i++) {
+        g2h_view_brief(view, i, &node);
+        if (node.kind == G2H_NODE_FINALIZERS || node.kind == G2H_NODE_QUEUED_FINALIZERS ||
+            node.kind == G2H_NODE_CLEANUPS)
+            TRY_MEMORY(vector_push(ret, i));
+    }
+    return NULL;
+}
+
+/* Lists the processors' lists of timers that are not folded: arrays of runtime.timerWhen, before Go
+ * 1.23 of timers. */
+static struct g2h_error *list_timers(const struct g2h_view *view, target_vector *ret)
+{
+    static const char *const classes[] = {"[]runtime.timerWhen", "[]*runtime.timer"};
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    uint32_t names[2] = {G2H_NAME_NONE, G2H_NAME_NONE};
+    struct g2h_node node;
+    bool any = false;
+    if (g2h_view_account(view)->folded_nodes > 0)
+        return NULL; /* these snapshots have neither handlers nor groups */
+    for (size_t i = 0; i < 2; i++)
+        any |= g2h_view_find_name(view, classes[i], strlen(classes[i]), &names[i]);
+    for (uint32_t i = 0; any && i < objects && ret->count < MOST_OF_LISTENERS; i++) {
+        const uint32_t class = g2h_view_class(view, i);
+        if (class == G2H_NAME_NONE || (class != names[0] && class != names[1]) ||
+            g2h_view_is_garbage(view, i))
+            continue;
+        const uint32_t number = g2h_view_object(view, i);
+        g2h_view_brief(view, number, &node);
+        if (node.members == 0)
+            TRY_MEMORY(vector_push(ret, number));
+    }
+    return NULL;
+}
+
+/* Lists what has handlers; the lists of timers are given, since finding them looks at each
+ * object. */
+static struct g2h_error *list_handlers(const struct g2h_view *view, const target_vector *timers,
+                                       target_vector *ret)
+{
+    if (g2h_view_account(view)->folded_nodes > 0)
+        return NULL; /* the number of nodes is limited */
+    TRY(list_handler_groups(view, ret));
+    for (size_t i = 0; i < timers->count; i++)
+        TRY_MEMORY(vector_push(ret, timers->data[i]));
+    return NULL;
+}
+
+static struct g2h_error *add_listeners(const struct contexts_making *making,
+                                       const target_vector *timers)
+{
+    static const char handlers[] = "(event handlers)", listener[] = "V8EventListener";
+    struct contexts *contexts = making->contexts;
+    _cleanup_vector_ target_vector targets = {0};
+    struct g2h_node node;
+    TRY(list_handlers(making->view, timers, &targets));
+    if (targets.count == 0)
+        return NULL;
+    TRY_MEMORY(strings_add(making->strings, handlers, sizeof(handlers) - 1, &contexts->handlers) &&
+               strings_add(making->strings, listener, sizeof(listener) - 1, &contexts->listener) &&
+               strings_add(making->strings, "1", 1, &contexts->first) &&
+               ids_synthetic(making->ids, G2H_NODE_PART,
+                             id_hash_text(handlers, sizeof(handlers) - 1), &contexts->handlers_id));
+    for (size_t i = 0; i < targets.count; i++) {
+        struct context_listener made = {.target = targets.data[i]};
+        g2h_view_brief(making->view, made.target, &node);
+        const uint64_t key =
+            id_hash_text(listener, sizeof(listener) - 1) ^ id_hash(node.address ^ node.kind);
+        TRY_MEMORY(ids_synthetic(making->ids, G2H_NODE_PART, key, &made.id) &&
+                   vector_push(&contexts->listeners, made));
+    }
+    return NULL;
+}
+
 struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view *view,
                                 struct ids *ids, struct strings *strings)
 {
     static const char map[] = "map", native_context[] = "native_context";
     const struct contexts_making making = {contexts, view, ids, strings};
     _cleanup_vector_ group_vector groups = {0};
+    _cleanup_vector_ target_vector timers = {0};
     struct text text = {0};
     TRY(list_groups(view, &groups));
     const bool good = contexts_add_all(&making, &groups, &text);
@@ -204,13 +269,27 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
                strings_add(strings, native_context, sizeof(native_context) - 1,
                            &contexts->native_context));
     vector_sort(&contexts->edges, compare_edges);
-    return NULL;
+    TRY(list_timers(view, &timers));
+    TRY(groups_make(&making, &timers));
+    return add_listeners(&making, &timers);
 }
 
 void contexts_deinit(struct contexts *contexts)
 {
     free(contexts->list.data);
     free(contexts->edges.data);
+    free(contexts->listeners.data);
+    free(contexts->groups.data);
+    free(contexts->members.data);
+    free(contexts->parents.data);
+    map_deinit(&contexts->group_of);
+}
+
+const struct context_parent *contexts_next_parent(const struct contexts *contexts, uint32_t first)
+{
+    size_t at;
+    BISECT(at, contexts->parents.count, contexts->parents.data[at].node < first);
+    return at < contexts->parents.count ? &contexts->parents.data[at] : NULL;
 }
 
 size_t contexts_from(const struct contexts *contexts, uint32_t node)
@@ -231,6 +310,7 @@ uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
 void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
 {
     uint64_t groups = 0, of_rest[RESTS] = {0};
+    _cleanup_vector_ target_vector timers = {0}, targets = {0};
     struct contexts_group group;
     for (size_t i = 0; i < g2h_view_owner_count(view); i++) {
         if (!read_group(view, i, &group))
@@ -239,11 +319,20 @@ void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_
         for (size_t j = 0; j < RESTS; j++)
             of_rest[j] += is_of_rest(&rests[j], &group);
     }
-    of_rest[OTHER_ROOTS] += of_rest[OTHER_ROOTS] > 0 && find_globals(view) != UINT32_MAX;
+    of_rest[OTHER_ROOTS] +=
+        of_rest[OTHER_ROOTS] > 0 && output_strings_node_of(view, G2H_NODE_GLOBALS) != UINT32_MAX;
     ret->nodes = ret->edges = groups < MOST_OF_GROUPS ? groups : MOST_OF_GROUPS;
     for (size_t i = 0; i < RESTS; i++) {
         ret->nodes += of_rest[i] > 0;
         ret->edges += of_rest[i];
     }
     ret->edges += CONTEXT_EDGES * ret->nodes;
+    g2h_error_destroy(list_timers(view, &timers)); /* then writing runs out of memory, too */
+    g2h_error_destroy(list_handlers(view, &timers, &targets));
+    struct contexts contexts = {.map = 0};
+    const struct contexts_making making = {.contexts = &contexts, .view = view};
+    g2h_error_destroy(groups_make(&making, &timers));
+    ret->nodes += contexts.groups.count + (targets.count > 0 ? targets.count + 1 : 0);
+    ret->edges += contexts.more_edges + (targets.count > 0 ? 2 * targets.count + 1 : 0);
+    contexts_deinit(&contexts);
 }

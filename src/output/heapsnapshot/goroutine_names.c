@@ -1,7 +1,7 @@
 /* goroutine_names; see goroutine_names.h. */
 #include "output/heapsnapshot/goroutine_names.h"
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/text.h"
 
 /* A label has so many values in one name at most, and a name so many labels. */

@@ -12,8 +12,8 @@
  *
  *   heapsnapshot        nodes, edges, strings
  *   contexts, numbers   DevTools' filters by package and goroutine; numbers in objects
+ *   groups              rows that belong together
  *   goroutine_names     labels of goroutines in their names
- *   lines               a number per line
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,27 +22,102 @@
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/version.h>
 
-#include "base/id_hash.h"
-#include "base/bisect.h"
-#include "base/option_size.h"
-#include "base/scope.h"
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
-#include "output/detached.h"
+#include "base/workers.h"
 #include "output/heapsnapshot/contexts.h"
 #include "output/heapsnapshot/goroutine_names.h"
-#include "output/heapsnapshot/lines.h"
 #include "output/heapsnapshot/numbers.h"
+#include "output/ids.h"
+#include "output/json.h"
 #include "output/labels.h"
-#include "output/node_ids.h"
-#include "output/sink.h"
 #include "output/output_strings.h"
+#include "output/overlay.h"
+#include "output/sink.h"
+
+/* ==== a number per line ==== */
+
+enum {
+    NODE_FIELDS = 7,
+    NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
+    EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1,
+    LINE_SLACK = 8 /* bytes after a line that its writing may change */
+};
+
+/* The digits of the numbers of names, since nodes and edges contain these: json_short() by number.
+ */
+struct name_digits {
+    uint64_t *digits;
+    uint32_t count;
+};
+
+static inline char *lines_write_name(char *at, const struct name_digits *names, uint32_t name)
+{
+    return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
+}
+
+enum { LARGE_BUFFER = 8 << 20 /* bytes of lines from which on they are flushed */ };
+
+/* Writes a line's first field, the type, between commas. */
+static inline char *write_type(char *at, unsigned type)
+{
+    if (type > 9) { /* NODE_SLICED */
+        *at++ = ',';
+        at = json_u32(at, type);
+        *at++ = ',';
+        return at;
+    }
+    const char text[] = {',', (char)('0' + type), ','};
+    memcpy(at, text, sizeof(text));
+    return at + sizeof(text);
+}
+
+static inline char *lines_write_node(char *at, const struct name_digits *names, enum node_type type,
+                                     uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count,
+                                     uint32_t detachedness)
+{
+    at = lines_write_name(write_type(at, type), names, name);
+    *at++ = ',';
+    at = json_u32(at, id);
+    *at++ = ',';
+    at = json_u32(at, size);
+    *at++ = ',';
+    at = json_u32(at, edge_count);
+    const char end[] = {',', '0', ',', (char)('0' + detachedness), '\n'};
+    memcpy(at, end, sizeof(end));
+    return at + sizeof(end);
+}
+
+/* Writes the end of an edge's line: its target, which is written as number node. */
+static inline char *write_target(char *at, uint32_t node)
+{
+    *at++ = ',';
+    at = json_u32(at, node * NODE_FIELDS);
+    *at++ = '\n';
+    return at;
+}
+
+static inline char *write_element(char *at, uint32_t index, uint32_t node)
+{
+    return write_target(json_u32(write_type(at, EDGE_ELEMENT), index), node);
+}
+
+/* Writes an edge of a type other than EDGE_ELEMENT, which has a name. */
+static inline char *write_edge(char *at, const struct name_digits *names, enum edge_type type,
+                               uint32_t name, uint32_t node)
+{
+    return write_target(lines_write_name(write_type(at, type), names, name), node);
+}
+
+/* ==== nodes, edges, strings ==== */
 
 enum { STRINGS_PER_TASK = 1 << 15 };
 
 enum { MANY = 64 /* nodes or edges that are read at a time */ };
-
-/* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
-static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
 
 /* V8's lists as of Chromium 156 and Node 20. They are complete because other readers insist on all
  * entries. */
@@ -79,6 +154,7 @@ struct heapsnapshot_snapshot {
     struct strings strings;
     struct detached detached;
     struct goroutine_names goroutine_names;
+    struct overlay overlay;
     VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
     struct contexts contexts;               /* the nodes of contexts are written after the parts, */
@@ -87,8 +163,8 @@ struct heapsnapshot_snapshot {
     size_t location_count;
     uint64_t nodes, edges;
     size_t string_tasks;
-    struct name_digits digits;  /* of the strings that are names */
-    struct g2h_edges **readers; /* by thread */
+    struct name_digits digits;     /* of the strings that are names */
+    struct overlay_edges *readers; /* by thread */
 };
 
 /* ---- preparation ---- */
@@ -140,17 +216,18 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
-    snapshot->nodes =
-        account->nodes + snapshot->parts.count + contexts->list.count + numbers->nodes.count;
-    snapshot->edges = account->edges + snapshot->parts.count + contexts->edges.count +
-                      CONTEXT_EDGES * contexts->list.count + numbers->edges.count;
-    if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
-        return error_create(G2H_ERROR_LIMIT,
-                            "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
-                            "heap snapshot can have",
-                            name, (unsigned long long)snapshot->nodes,
-                            (unsigned long long)snapshot->edges, (unsigned long long)NODE_LIMIT,
-                            (unsigned long long)EDGE_LIMIT);
+    snapshot->nodes = account->nodes + snapshot->parts.count + contexts->list.count +
+                      contexts_handlers(contexts) + numbers->nodes.count;
+    snapshot->edges = account->edges + snapshot->overlay.link_count + snapshot->parts.count +
+                      contexts->edges.count + CONTEXT_EDGES * contexts->list.count +
+                      contexts_handler_edges(contexts) + numbers->edges.count;
+    if (snapshot->nodes > limits.snapshot_nodes || snapshot->edges > limits.snapshot_edges)
+        return error_create(
+            G2H_ERROR_LIMIT,
+            "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
+            "heap snapshot can have; --max-nodes 10M folds the smallest",
+            name, (unsigned long long)snapshot->nodes, (unsigned long long)snapshot->edges,
+            (unsigned long long)limits.snapshot_nodes, (unsigned long long)limits.snapshot_edges);
     return NULL;
 }
 
@@ -186,9 +263,11 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     struct g2h_heapsnapshot_options wanted;
     OPTIONS_COPY(&wanted, options->heapsnapshot);
     TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
-    TRY(strings_init(&snapshot->strings, snapshot->view));
+    TRY(strings_init(&snapshot->strings, snapshot->view, snapshot->series));
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
+    TRY(overlay_init(&snapshot->overlay, snapshot->view));
+    TRY_MEMORY(strings_name_links(&snapshot->strings, &snapshot->overlay));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
         TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
@@ -205,19 +284,20 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     if (!snapshot->readers)
         return &error_no_memory;
     for (unsigned i = 0; i < threads; i++)
-        TRY(g2h_edges_create(snapshot->view, &snapshot->readers[i]));
+        TRY(overlay_edges_init(&snapshot->readers[i], &snapshot->overlay));
     return NULL;
 }
 
 static void snapshot_deinit(struct heapsnapshot_snapshot *snapshot, unsigned threads)
 {
     for (unsigned i = 0; i < threads && snapshot->readers; i++)
-        g2h_edges_destroy(snapshot->readers[i]);
+        overlay_edges_deinit(&snapshot->readers[i]);
     free(snapshot->readers);
     free(snapshot->digits.digits);
     free(snapshot->parts.data);
     detached_deinit(&snapshot->detached);
     goroutine_names_deinit(&snapshot->goroutine_names);
+    overlay_deinit(&snapshot->overlay);
     contexts_deinit(&snapshot->contexts);
     numbers_deinit(&snapshot->numbers);
     strings_deinit(&snapshot->strings);
@@ -360,16 +440,50 @@ static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, ui
                : 0;
 }
 
-/* Writes a node. *texts is at the string of the block's next string node. */
+/* Returns how many edges a node that is not an object has because of contexts and event handlers.
+ */
+static uint32_t more_edges(const struct heapsnapshot_snapshot *snapshot, uint32_t node)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    uint32_t more = contexts_of(contexts, node) != UINT32_MAX;
+    if (node == 0 && contexts->listeners.count > 0)
+        more++;
+    return more;
+}
+
+/* Returns the first node from first on whose edges are not those in the view, because of the
+ * overlay or of groups. */
+static uint32_t next_that_differs(const struct heapsnapshot_snapshot *snapshot, uint32_t first)
+{
+    const struct context_parent *parent = contexts_next_parent(&snapshot->contexts, first);
+    const uint32_t next = overlay_next(&snapshot->overlay, first);
+    return parent && parent->node < next ? parent->node : next;
+}
+
+/* Returns the number of edges of such a node. */
+static uint32_t different_edges(const struct heapsnapshot_snapshot *snapshot, uint32_t node,
+                                uint32_t edges)
+{
+    const struct context_parent *parent = contexts_next_parent(&snapshot->contexts, node);
+    edges = overlay_edge_count(&snapshot->overlay, node, edges);
+    return parent && parent->node == node ? (uint32_t)(edges + parent->more_edges) : edges;
+}
+
+/* Writes a node. *texts is at the string of the block's next string node, *differs the next node
+ * whose edges are not those in the view. */
 static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
-                           const struct g2h_node *node, const uint32_t **texts)
+                           const struct g2h_node *node, const uint32_t **texts, uint32_t *differs)
 {
     const struct node_label label = label_node(&snapshot->strings, node, texts);
     uint32_t edges = node->edges;
+    if (number == *differs) {
+        edges = different_edges(snapshot, number, edges);
+        *differs = next_that_differs(snapshot, number + 1);
+    }
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, heapsnapshot_first_part(snapshot, number));
     if (number < snapshot->ids.first_object)
-        edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
+        edges += more_edges(snapshot, number);
     else if (snapshot->numbers.list.count > 0)
         edges += numbers_of_node(snapshot, number, &(const struct number_edge *){NULL});
     return lines_write_node(at, &snapshot->digits, label.type,
@@ -385,6 +499,7 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
     const uint32_t *texts = snapshot->strings.node_texts[block];
+    uint32_t differs = next_that_differs(snapshot, first);
     struct g2h_node nodes[MANY];
     char *at = worker_buffer_reserve(buffer, (size_t)(end - first) * NODE_LINE + LINE_SLACK),
          *begin = at;
@@ -393,7 +508,7 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
         const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
-            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts);
+            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts, &differs);
             if (node + i == 0) /* no comma before the first node */
                 memmove(begin, begin + 1, (size_t)(--at - begin));
         }
@@ -410,7 +525,9 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
 {
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
-    const size_t count = snapshot->parts.count + contexts->list.count + numbers->nodes.count;
+    const size_t listeners = contexts->listeners.count,
+                 count = snapshot->parts.count + contexts->list.count +
+                         contexts_handlers(contexts) + numbers->nodes.count;
     char *at = worker_buffer_reserve(buffer, count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
@@ -421,6 +538,16 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
     for (size_t i = 0; i < contexts->list.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
                               contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
+    if (listeners > 0)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->handlers,
+                              contexts->handlers_id, 0, (uint32_t)listeners, 0);
+    for (size_t i = 0; i < listeners; i++)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->listener,
+                              contexts->listeners.data[i].id, 0, 1, 0);
+    for (size_t i = 0; i < contexts->groups.count; i++)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
+                              contexts->groups.data[i].id, 0,
+                              (uint32_t)contexts->groups.data[i].count, 0);
     for (size_t i = 0; i < numbers->nodes.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
                               numbers->nodes.data[i].id, 0, 0, 0);
@@ -440,20 +567,74 @@ static inline char *write_edge_of(const struct heapsnapshot_snapshot *snapshot, 
                             edge->target);
 }
 
-/* Writes the edges of the nodes from first to end that the view knows. */
+/* Writes the edges of the nodes from first to end, all but those to parts, contexts and numbers. */
 static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snapshot,
-                                        struct g2h_edges *reader, uint32_t first, uint32_t end,
+                                        struct overlay_edges *reader, uint32_t first, uint32_t end,
                                         struct keys_left *keys, struct worker_buffer *buffer)
 {
     struct g2h_edge edges[MANY];
     size_t count;
-    g2h_edges_begin(reader, first, end);
-    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
+    overlay_edges_begin(reader, first, end);
+    while ((count = overlay_edges_read(reader, edges, MANY)) > 0) {
         TRY(worker_buffer_provide(buffer, MANY * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
             at = write_edge_of(snapshot, at, &edges[i], keys);
         buffer->size = (size_t)(at - buffer->data);
+    }
+    return NULL;
+}
+
+/* Returns the number under which a group is written as a node. */
+static uint32_t group_node(const struct heapsnapshot_snapshot *snapshot, size_t group)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    const size_t before = contexts_handlers(contexts) - contexts->groups.count;
+    return g2h_view_node_count(snapshot->view) +
+           (uint32_t)(snapshot->parts.count + contexts->list.count + before + group);
+}
+
+/* Writes the edge to a group if the node is its parent, and the one if the node has all groups of
+ * timers. */
+static char *write_edges_to_group(const struct heapsnapshot_snapshot *snapshot, char *at,
+                                  uint32_t node, size_t number)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    const struct context_group *group = &contexts->groups.data[number];
+    const struct context_member *first = &contexts->members.data[group->first];
+    const uint32_t target = group_node(snapshot, number), index = first->type == EDGE_ELEMENT
+                                                                      ? first->name_or_index
+                                                                      : (uint32_t)number + 1;
+    if (group->parent == node && group->kind == GROUP_OF_VARIABLES)
+        at = write_edge(at, &snapshot->digits, EDGE_PROPERTY, contexts->together, target);
+    else if (group->parent == node)
+        at = write_element(at, index, target);
+    if (contexts->timers_above == node && group->kind == GROUP_OF_TIMERS)
+        at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->timers, target);
+    return at;
+}
+
+/* Writes the edges of a node that has groups: to what is in none, and to the groups. */
+static struct g2h_error *write_grouped(const struct heapsnapshot_snapshot *snapshot,
+                                       struct overlay_edges *reader, uint32_t node,
+                                       struct worker_buffer *buffer)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    struct keys_left none = {0}; /* the node has no edges with keys */
+    struct g2h_edge edge;
+    overlay_edges_begin(reader, node, node + 1);
+    while (overlay_edges_read(reader, &edge, 1) > 0) {
+        if ((edge.flags & G2H_EDGE_WEAK) == 0 && contexts_is_in_group(contexts, node, edge.target))
+            continue;
+        TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
+        buffer->size = (size_t)(write_edge_of(snapshot, buffer->data + buffer->size, &edge, &none) -
+                                buffer->data);
+    }
+    for (size_t i = 0; i < contexts->groups.count; i++) {
+        TRY(worker_buffer_provide(buffer, 2 * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
+        buffer->size =
+            (size_t)(write_edges_to_group(snapshot, buffer->data + buffer->size, node, i) -
+                     buffer->data);
     }
     return NULL;
 }
@@ -498,7 +679,9 @@ static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapsho
 static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapshot *snapshot,
                                                 uint32_t node, struct worker_buffer *buffer)
 {
-    const uint32_t behind = context_node(snapshot, snapshot->contexts.list.count);
+    const struct contexts *contexts = &snapshot->contexts;
+    const uint32_t behind =
+        context_node(snapshot, contexts->list.count + contexts_handlers(contexts));
     const struct number_edge *edges;
     const uint32_t count = numbers_of_node(snapshot, node, &edges);
     TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
@@ -517,15 +700,46 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
                                                  struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    TRY(worker_buffer_provide(buffer, CONTEXT_EDGES * contexts->list.count * EDGE_LINE + LINE_SLACK,
-                              LARGE_BUFFER));
+    const size_t listeners = contexts->listeners.count,
+                 edges = 2 * listeners + contexts->members.count;
+    TRY(worker_buffer_provide(
+        buffer, (CONTEXT_EDGES * contexts->list.count + edges) * EDGE_LINE + LINE_SLACK,
+        LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (size_t i = 0; i < contexts->list.count; i++) {
         const uint32_t node = context_node(snapshot, i);
         at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->map, node);
         at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
     }
+    for (size_t i = 0; i < listeners; i++)
+        at = write_element(at, (uint32_t)i + 1,
+                           context_node(snapshot, contexts->list.count + 1 + i));
+    for (size_t i = 0; i < listeners; i++)
+        at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->first,
+                        contexts->listeners.data[i].target);
+    for (size_t i = 0; i < contexts->members.count; i++) {
+        const struct context_member *member = &contexts->members.data[i];
+        at = member->type == EDGE_ELEMENT
+                 ? write_element(at, member->name_or_index, member->node)
+                 : write_edge(at, &snapshot->digits, (enum edge_type)member->type,
+                              member->name_or_index, member->node);
+    }
     buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+/* Writes the root's edge to "(event handlers)". Its number keeps it last. */
+static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapshot *snapshot,
+                                                struct worker_buffer *buffer)
+{
+    enum { LAST = 99 };
+    const struct contexts *contexts = &snapshot->contexts;
+    if (contexts->listeners.count == 0)
+        return NULL;
+    TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
+    buffer->size = (size_t)(write_element(buffer->data + buffer->size, LAST,
+                                          context_node(snapshot, contexts->list.count)) -
+                            buffer->data);
     return NULL;
 }
 
@@ -537,8 +751,11 @@ static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
     const size_t at = contexts_from(contexts, first), numbered = numbers_from(numbers, first);
-    if (snapshot->parts.count > 0)
+    const struct context_parent *parent = contexts_next_parent(contexts, first);
+    if (snapshot->parts.count > 0 || (parent && parent->node == first))
         return first + 1;
+    if (parent && parent->node < end)
+        end = parent->node;
     if (at < contexts->edges.count && contexts->edges.data[at].node < end)
         end = contexts->edges.data[at].node + 1;
     if (numbered < numbers->list.count && numbers->list.data[numbered].node < end)
@@ -548,12 +765,15 @@ static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t
 
 /* Writes all edges of the nodes from first to end, which are in one block. */
 static struct g2h_error *write_edges_from(const struct heapsnapshot_snapshot *snapshot,
-                                          struct g2h_edges *reader, uint32_t first, uint32_t end,
-                                          struct keys_left *keys, struct worker_buffer *buffer)
+                                          struct overlay_edges *reader, uint32_t first,
+                                          uint32_t end, struct keys_left *keys,
+                                          struct worker_buffer *buffer)
 {
     for (uint32_t node = first, stop; node < end; node = stop) {
         stop = next_stop(snapshot, node, end);
-        TRY(write_edges_of(snapshot, reader, node, stop, keys, buffer));
+        TRY(contexts_is_grouped(&snapshot->contexts, node)
+                ? write_grouped(snapshot, reader, node, buffer)
+                : write_edges_of(snapshot, reader, node, stop, keys, buffer));
         if (snapshot->parts.count > 0)
             TRY(write_edges_to_parts(snapshot, stop - 1, buffer));
         TRY(write_edge_to_context(snapshot, stop - 1, buffer));
@@ -570,12 +790,13 @@ static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snap
     const struct strings *strings = &snapshot->strings;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
-    struct g2h_edges *reader = snapshot->readers[worker];
+    struct overlay_edges *reader = &snapshot->readers[worker];
     struct keys_left keys = keys_of_block(strings, block);
     if (block > 0)
         return write_edges_from(snapshot, reader, first, end, &keys, buffer);
     const size_t begin = buffer->size; /* the root has few edges: none of them is flushed here */
     TRY(write_edges_from(snapshot, reader, 0, 1, &keys, buffer));
+    TRY(write_edge_to_handlers(snapshot, buffer));
     if (buffer->size > begin) /* no comma before the first edge */
         memmove(buffer->data + begin, buffer->data + begin + 1, --buffer->size - begin);
     return write_edges_from(snapshot, reader, 1, end, &keys, buffer);

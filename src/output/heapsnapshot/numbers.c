@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
-#include "base/id_hash.h"
-#include "base/scope.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 enum {

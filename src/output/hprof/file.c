@@ -1,8 +1,8 @@
 /* file; see file.h. */
 #include "output/hprof/file.h"
 
+#include "base/contract.h"
 #include "base/error.h"
-#include "base/option_size.h"
 
 struct g2h_error *file_is_too_large(const struct file *file)
 {

@@ -5,7 +5,7 @@
 #include <go2heapsnapshot/output.h>
 
 #include "output/hprof/hprof_classes.h"
-#include "output/node_ids.h"
+#include "output/ids.h"
 
 /* How many bytes of a node an HPROF file has. A dump may declare terabytes that it does not
  * contain; a file is not longer than the existing data. */
@@ -82,11 +82,6 @@ static inline uint64_t array_elements(uint64_t size)
 
 /* Returns the error for too few ids. */
 struct g2h_error *file_is_too_large(const struct file *file);
-
-/* Makes the records of the roots, and the contents of packages' classes: the statics of classes,
- * file->before and file->roots. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: there are not enough
- * ids. */
-struct g2h_error *roots_make(struct file *file);
 
 /* A writer writes the objects of blocks of nodes. Each thread has one. */
 struct writer;

@@ -1,7 +1,385 @@
 /* hprof_classes; see hprof_classes.h. */
 #include "output/hprof/hprof_classes.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* ==== the strings of an HPROF file, each once, and the Java names of Go's types ==== */
+
+bool java_names_init(struct java_names *names, const struct g2h_view *view)
+{
+    *names = (struct java_names){.view = view};
+    names->of_view = calloc((size_t)g2h_view_name_count(view) + 1, sizeof(*names->of_view));
+    return names->of_view != NULL;
+}
+
+void java_names_deinit(struct java_names *names)
+{
+    string_pool_deinit(&names->pool);
+    free(names->of_view);
+}
+
+bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret)
+{
+    uint32_t number;
+    if (!string_pool_intern(&names->pool, text, size, &number))
+        return false;
+    *ret = number + 1;
+    return true;
+}
+
+bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
+{
+    size_t size;
+    if (name == G2H_NAME_NONE)
+        return java_names_text(names, "", 0, ret);
+    const char *text = g2h_view_name(names->view, name, &size);
+    if (names->of_view[name] == 0 && !java_names_text(names, text, size, &names->of_view[name]))
+        return false;
+    *ret = names->of_view[name];
+    return true;
+}
+
+/* ---- names of classes ---- */
+
+/* Returns where the brackets at the beginning of a type end: in "[4][]main.Bid" at "main". */
+static size_t skip_brackets(const char *name, size_t size)
+{
+    size_t at = 0;
+    while (at < size && name[at] == '[') {
+        const char *end = memchr(name + at, ']', size - at);
+        if (!end)
+            break;
+        at = (size_t)(end - name) + 1;
+    }
+    return at;
+}
+
+static void append_slashed(const char *name, size_t size, struct text *ret)
+{
+    for (size_t i = 0; i < size; i++)
+        text_append(ret, name[i] == '.' ? "/" : name + i, 1);
+}
+
+/* Appends a type with its leading brackets moved to the end. A bracket that is not closed stays in
+ * front, as a parenthesis. */
+static void append_turned(const char *name, size_t size, struct text *ret)
+{
+    const size_t brackets = skip_brackets(name, size);
+    const bool is_open = brackets < size && name[brackets] == '[';
+    if (is_open)
+        text_append_string(ret, "(");
+    append_slashed(name + brackets + is_open, size - brackets - is_open, ret);
+    text_append(ret, name, brackets);
+}
+
+static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
+{
+    return (struct g2h_bytes){(const uint8_t *)text->data + begin, text->size - begin};
+}
+
+static bool is_javas(struct g2h_bytes name)
+{
+    static const char *const primitives[] = {"boolean", "char",  "float", "double",
+                                             "byte",    "short", "int",   "long"};
+    if (bytes_begin(name, "java/"))
+        return true;
+    for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
+        if (bytes_are(name, primitives[i]))
+            return true;
+    return false;
+}
+
+void java_class_name(const char *name, size_t size, struct text *ret)
+{
+    const size_t begin = ret->size;
+    append_turned(name, size, ret);
+    if (ret->failed)
+        return;
+    const struct g2h_bytes made = bytes_behind(ret, begin);
+    if (made.size == 0 || bytes_begin(made, "java/") || bytes_end(made, "[]"))
+        text_append_string(ret, " (Go)");
+}
+
+/* Appends the class name for arrays of this many bytes that are written as instances: main/Bid[][]
+ * (48 bytes) for [][]main.Bid. */
+static void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret)
+{
+    append_turned(name, size, ret);
+    text_printf(ret, " (%" PRIu64 " bytes)", bytes);
+}
+
+/* Appends the class name for object arrays; name is that of an element. */
+static void java_array_name(const char *name, size_t size, struct text *ret)
+{
+    text_append_string(ret, "[L");
+    const size_t begin = ret->size;
+    append_turned(name, size, ret);
+    if (!ret->failed && is_javas(bytes_behind(ret, begin)))
+        text_append_string(ret, " (Go)");
+    text_append_string(ret, ";");
+}
+
+/* ==== a string as Java stores it: a String and the array of its bytes ==== */
+
+/* Returns the next character; U+FFFD for a byte that is not UTF-8. */
+static uint32_t next_character(const struct java_string *string, size_t *at)
+{
+    const uint8_t *text = (const uint8_t *)string->text;
+    uint32_t character = 0xfffd;
+    const size_t size = utf8_read(text + *at, string->size - *at, &character);
+    *at += size > 0 ? size : 1;
+    return character;
+}
+
+struct java_string java_string_of(const char *text, size_t size)
+{
+    struct java_string string = {.text = text, .size = size < PIECE ? size : (size_t)PIECE};
+    uint32_t count = 0, wide = 0;
+    string.is_ascii = text_is_ascii((const uint8_t *)text, string.size);
+    if (string.is_ascii) {
+        string.bytes = (uint32_t)string.size;
+        return string;
+    }
+    for (size_t at = 0; at < string.size; count++) {
+        const uint32_t character = next_character(&string, &at);
+        string.is_wide = string.is_wide || character > 0xff;
+        wide += character > 0xffff ? 4 : 2;
+    }
+    string.bytes = string.is_wide ? wide : count;
+    return string;
+}
+
+static char *put_wide(char *at, uint32_t character)
+{
+    if (character <= 0xffff)
+        return put_u2(at, character);
+    character -= 0x10000;
+    return put_u2(put_u2(at, 0xd800 | character >> 10), 0xdc00 | (character & 0x3ff));
+}
+
+char *java_string_put(char *at, const struct java_string *string)
+{
+    if (string->is_ascii) {
+        if (string->size > 0)
+            memcpy(at, string->text, string->size);
+        return at + string->size;
+    }
+    for (size_t from = 0; from < string->size;) {
+        const uint32_t character = next_character(string, &from);
+        at = string->is_wide ? put_wide(at, character) : put_u1(at, character);
+    }
+    return at;
+}
+
+char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wide)
+{
+    at = put_instance(at, id, class_id(CLASS_STRING), STRING_FIELDS);
+    return put_u1(put_u4(at, bytes), is_wide);
+}
+
+struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
+                                    const char *text, size_t size)
+{
+    const struct java_string string = java_string_of(text, size);
+    char *at;
+    TRY(segment_reserve(segment, STRING_RECORD + NUMBERS_HEADER + string.bytes, &at));
+    at = java_string_put_instance(at, id, bytes, string.is_wide);
+    java_string_put(hprof_put_byte_array(at, bytes, string.bytes), &string);
+    return NULL;
+}
+
+/* ==== the contents of an object, field by field ==== */
+
+enum { MOST_FIELDS = 4096 /* the most parts that become fields of a class */ };
+
+static void parts_deinit(struct parts *parts)
+{
+    free(parts->list.data);
+}
+
+static struct g2h_error *hprof_parts_add(struct parts *parts, struct part part)
+{
+    if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
+        parts->too_many = true;
+        return NULL;
+    }
+    parts->pointers += part.type == TYPE_OF_OBJECT;
+    TRY_MEMORY(vector_push(&parts->list, part));
+    return NULL;
+}
+
+/* ---- parts by the type ---- */
+
+/* Adds a part of a value. Its name is the value's path and a suffix. */
+static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value, const char *suffix,
+                                   struct part part)
+{
+    struct text *text = &classes->text;
+    text->size = 0;
+    text_append(text, value->path, value->path_size);
+    text_append_string(text, suffix);
+    if (text->size == 0)
+        text_append_string(text, "(value)");
+    TRY_MEMORY(!text->failed &&
+               java_names_text(classes->names, text->data, text->size, &part.name));
+    part.offset += value->offset;
+    return hprof_parts_add(parts, part);
+}
+
+static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct parts *parts,
+                                                const struct g2h_value *value)
+{
+    static const enum field_type integers[] = {
+        [1] = TYPE_OF_BYTE, [2] = TYPE_OF_SHORT, [4] = TYPE_OF_INT, [8] = TYPE_OF_LONG};
+    const uint16_t half = (uint16_t)(value->size / 2);
+    struct part part = {.size = (uint16_t)value->size};
+    switch (value->kind) {
+    case G2H_VALUE_BOOL:
+        part.type = TYPE_OF_BOOL;
+        part.is_bool = true;
+        break;
+    case G2H_VALUE_FLOAT:
+        part.type = value->size == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
+        break;
+    case G2H_VALUE_COMPLEX:
+        part.type = half == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
+        part.size = half;
+        TRY(add_named(classes, parts, value, ".real", part));
+        part.offset = half;
+        return add_named(classes, parts, value, ".imag", part);
+    default:
+        part.type = value->size < sizeof(integers) / sizeof(*integers) ? integers[value->size] : 0;
+    }
+    return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
+}
+
+/* Adds the words after a value's pointer, such as the length of a string. */
+static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct parts *parts,
+                                               const struct g2h_value *value,
+                                               const char *const *names, size_t count)
+{
+    const uint16_t word = (uint16_t)classes->word;
+    for (size_t i = 0; i < count && !g2h_view_is_redacted(classes->view); i++)
+        TRY(add_named(classes, parts, value, names[i],
+                      (struct part){.offset = (i + 1) * word,
+                                    .size = word,
+                                    .type = word == 8 ? TYPE_OF_LONG : TYPE_OF_INT}));
+    return NULL;
+}
+
+static struct g2h_error *hprof_parts_add_value(struct classes *classes, struct parts *parts,
+                                               const struct g2h_value *value)
+{
+    static const char *const lengths[] = {".len", ".cap"};
+    const struct part pointer = {.type = TYPE_OF_OBJECT};
+    switch (value->kind) {
+    case G2H_VALUE_STRING:
+        TRY(add_named(classes, parts, value, "", pointer));
+        return hprof_parts_add_words(classes, parts, value, lengths, 1);
+    case G2H_VALUE_SLICE:
+        TRY(add_named(classes, parts, value, "", pointer));
+        return hprof_parts_add_words(classes, parts, value, lengths, 2);
+    case G2H_VALUE_INTERFACE:
+        return add_named(classes, parts, value, "",
+                         (struct part){.offset = classes->word, .type = TYPE_OF_OBJECT});
+    case G2H_VALUE_POINTER:
+        return add_named(classes, parts, value, "", pointer);
+    default:
+        return g2h_view_is_redacted(classes->view) ? NULL
+                                                   : hprof_parts_add_number(classes, parts, value);
+    }
+}
+
+/* Returns how many bytes are written of the objects of a shape: fields after them would be zeros.
+ */
+static uint64_t written_of(const struct classes *classes, const struct shape_key *key)
+{
+    const struct g2h_heap *heap = g2h_view_heap(classes->view);
+    struct g2h_node node;
+    if (classes->largest_array == 0 || g2h_view_nodes(classes->view, key->node, 1, &node) == 0 ||
+        node.object == UINT32_MAX)
+        return key->size;
+    const uint64_t written = g2h_heap_written_size(heap, node.object, classes->largest_array);
+    return written < g2h_heap_written_size(heap, node.object, 0) ? written : key->size;
+}
+
+/* Find the parts of the first object of a shape, which are added to *parts, at first empty: by its
+ * type, or by its words, which have the names of its pointers. Error: G2H_ERROR_MEMORY. */
+static struct g2h_error *parts_by_values(struct classes *classes, const struct shape_key *key,
+                                         struct parts *parts)
+{
+    const uint64_t written = written_of(classes, key);
+    struct g2h_value value;
+    g2h_values_begin(classes->values, key->node);
+    while (!parts->too_many && g2h_values_next(classes->values, &value))
+        if (value.offset + value.size <= written)
+            TRY(hprof_parts_add_value(classes, parts, &value));
+    return NULL;
+}
+
+static void parts_element(struct classes *classes, const struct shape_key *key, struct element *ret)
+{
+    struct g2h_value value;
+    *ret = (struct element){0};
+    g2h_values_begin(classes->values, key->node);
+    while (ret->values < MOST_FIELDS && g2h_values_next(classes->values, &value)) {
+        if (ret->values == 0)
+            ret->base = value.offset;
+        if (value.path_size >= 3 && memcmp(value.path, "[1]", 3) == 0) {
+            ret->stride = value.offset - ret->base;
+            return;
+        }
+        ret->pointers += value.kind >= G2H_VALUE_STRING;
+        ret->values++;
+    }
+}
+
+/* ---- parts by words ---- */
+
+/* Finds the names of an object's pointers, by the numbers of their words. */
+static struct g2h_error *find_word_names(struct classes *classes, uint32_t node, uint32_t *ret,
+                                         uint64_t words)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(classes->edges, node, node + 1);
+    while (g2h_edges_next(classes->edges, &edge)) {
+        const uint64_t word = edge.offset / classes->word;
+        if (edge.offset != UINT64_MAX && word < words && edge.name != G2H_NAME_NONE)
+            TRY_MEMORY(java_names_of_view(classes->names, edge.name, &ret[word]));
+    }
+    return NULL;
+}
+
+static struct g2h_error *parts_by_words(struct classes *classes, const struct shape_key *key,
+                                        struct parts *parts)
+{
+    const uint64_t words = key->size / classes->word;
+    char name[32];
+    if (words > MOST_FIELDS) {
+        parts->too_many = true;
+        return NULL;
+    }
+    _cleanup_free_ uint32_t *names = calloc((size_t)words + 1, sizeof(*names));
+    TRY_MEMORY(names);
+    TRY(find_word_names(classes, key->node, names, words));
+    for (uint64_t i = 0; i < words; i++) {
+        const uint64_t offset = i * classes->word;
+        const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
+        TRY_MEMORY(names[i] != 0 ||
+                   java_names_text(classes->names, name, (size_t)length, &names[i]));
+        TRY(hprof_parts_add(
+            parts, (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
+    }
+    return NULL;
+}
+
+/* ==== the classes and shapes with which objects are written ==== */
 
 /* ---- classes that every file has ---- */
 
@@ -210,4 +588,348 @@ struct g2h_error *classes_write(const struct classes *classes, struct worker_buf
     }
     segment_close(&segment);
     return NULL;
+}
+
+/* ==== finds the shapes of a view's objects, and makes the fields of their classes ====
+ *
+ * Fields come from the type of an object if that is known as a whole. In other objects each word
+ * may be a pointer, and has the name that it has in the first object of the shape. Padding follows
+ * the fields, so that readers which add them up come to the slot's size.
+ */
+
+enum {
+    MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */
+    MOST_SHORT = 256,    /* the most bytes of an array whose elements' parts become fields */
+    LEAST_ARRAY = 24,    /* an object array of this many bytes has space for all 8-byte pointers */
+    BLOCK = 1 << 14,     /* nodes of a task */
+    MANY = 64
+};
+
+/* ---- shapes ---- */
+
+static bool is_array_name(const char *name, size_t size)
+{
+    return size > 2 && name[0] == '[' && name[1] == ']';
+}
+
+static struct g2h_error *shape_of_objects(struct classes *classes, const char *name, size_t size,
+                                          struct shape *shape)
+{
+    struct text *text = &classes->text;
+    uint32_t id;
+    text->size = 0;
+    if (is_array_name(name, size))
+        java_array_name(name + 2, size - 2, text);
+    else
+        java_array_name(name, size, text);
+    TRY_MEMORY(!text->failed && java_names_text(classes->names, text->data, text->size, &id));
+    return classes_named(classes, id, &shape->class);
+}
+
+/* Adds fields that fill an instance up to the size of its slot, unless its other fields do. */
+static struct g2h_error *add_padding(struct classes *classes, struct shape *shape)
+{
+    struct class *class = &classes->list.data[shape->class];
+    if (class->size <= shape->fields_size + OBJECT_HEADER)
+        return NULL;
+    uint32_t size = class->size - OBJECT_HEADER - shape->fields_size;
+    shape->fields_size += size;
+    static const enum field_type types[] = {TYPE_OF_LONG, TYPE_OF_INT, TYPE_OF_SHORT, TYPE_OF_BYTE};
+    static const char name[] = "(padding)";
+    struct class_field field;
+    TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
+    for (uint32_t i = 0, width = 8; width > 0; i++, width /= 2)
+        for (field.type = types[i]; size >= width; size -= width, class->fields++)
+            TRY_MEMORY(vector_push(&classes->fields, field));
+    return NULL;
+}
+
+static struct g2h_error *shapes_add_field(struct classes *classes, struct shape *shape,
+                                          const struct part *part)
+{
+    const struct class_field field = {part->name, part->type};
+    const uint32_t offset = (uint32_t)part->offset;
+    TRY_MEMORY(vector_push(&classes->fields, field));
+    if (part->type == TYPE_OF_OBJECT) {
+        const struct shape_pointer pointer = {offset, shape->fields_size};
+        TRY_MEMORY(vector_push(&classes->pointers, pointer));
+        shape->pointers++;
+        shape->fields_size += ID_SIZE;
+    } else {
+        const struct shape_number number = {offset, shape->fields_size, part->size, part->is_bool};
+        TRY_MEMORY(vector_push(&classes->numbers, number));
+        shape->numbers++;
+        shape->fields_size += part->size;
+    }
+    return NULL;
+}
+
+/* Returns whether some word of an object that could be a pointer is in no field, such as the first
+ * word of an interface, or a word after the value. A folded view has edges that are not pointers,
+ * so that the result is true. */
+static bool has_gap(const struct classes *classes, const struct shape_key *key,
+                    const struct parts *parts)
+{
+    uint64_t word = 0;
+    if (g2h_view_account(classes->view)->folded_nodes > 0)
+        return true;
+    for (size_t i = 0; i < parts->list.count; i++) {
+        const struct part *part = &parts->list.data[i];
+        const uint64_t size = part->type == TYPE_OF_OBJECT ? classes->word : part->size;
+        if (part->offset / classes->word > word)
+            return true;
+        word = (part->offset + size + classes->word - 1) / classes->word;
+    }
+    return word < key->size / classes->word;
+}
+
+static struct g2h_error *shape_of_instance(struct classes *classes, const struct shape_key *key,
+                                           const char *name, size_t size, struct parts *parts,
+                                           struct shape *shape)
+{
+    struct text *text = &classes->text;
+    uint32_t id;
+    text->size = 0;
+    if (is_array_name(name, size))
+        java_sized_name(name, size, key->size, text);
+    else
+        java_class_name(name, size, text);
+    TRY_MEMORY(!text->failed && java_names_text(classes->names, text->data, text->size, &id));
+    TRY(classes_add(classes, id, &shape->class));
+    shape->form = SHAPE_INSTANCE;
+    shape->may_have_rest = key->has_edges && has_gap(classes, key, parts);
+    for (size_t i = 0; i < parts->list.count; i++)
+        TRY(shapes_add_field(classes, shape, &parts->list.data[i]));
+    struct class *class = &classes->list.data[shape->class];
+    shape->unpadded = shape->fields_size;
+    class->fields = (uint32_t)parts->list.count;
+    class->size = (uint32_t)key->size;
+    return add_padding(classes, shape);
+}
+
+/* Adds a class of object arrays for strings, or bytes, that hold other objects. */
+static struct g2h_error *add_pointing(struct classes *classes, enum shape_form form)
+{
+    static const char text[] = "(string)", bytes[] = "[]uint8";
+    struct shape *shapes = classes->shapes.data;
+    if (form == SHAPE_TEXT)
+        return shape_of_objects(classes, text, sizeof(text) - 1, &shapes[classes->pointing_text]);
+    return shape_of_objects(classes, bytes, sizeof(bytes) - 1, &shapes[classes->pointing_bytes]);
+}
+
+struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
+{
+    static const char name[] = "(others)";
+    struct shape *shape = &classes->shapes.data[number];
+    struct class *class = &classes->list.data[shape->class];
+    if (shape->form == SHAPE_TEXT || shape->form == SHAPE_BYTES)
+        return add_pointing(classes, shape->form);
+    const uint32_t first = class->first_field, count = shape->pointers + shape->numbers;
+    struct class_field field = {.type = TYPE_OF_OBJECT};
+    TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
+    class->first_field = (uint32_t)classes->fields.count;
+    class->fields = count + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct class_field copy = classes->fields.data[first + i];
+        TRY_MEMORY(vector_push(&classes->fields, copy));
+    }
+    TRY_MEMORY(vector_push(&classes->fields, field));
+    shape->rest = shape->unpadded;
+    shape->fields_size = shape->unpadded + ID_SIZE;
+    return add_padding(classes, shape);
+}
+
+/* Returns whether an array is written as an object array, since its elements are pointers or it is
+ * long; sets the shape's base and stride. */
+static bool is_object_array(struct classes *classes, const struct shape_key *key,
+                            struct shape *shape)
+{
+    struct element element;
+    if (key->size < LEAST_ARRAY)
+        return false;
+    shape->stride = (uint32_t)classes->word;
+    if (key->layout == 0)
+        return true;
+    parts_element(classes, key, &element);
+    if (element.pointers <= 1 && element.stride >= classes->word && element.stride < UINT32_MAX) {
+        shape->base = (uint32_t)element.base;
+        shape->stride = (uint32_t)element.stride;
+    }
+    return key->size > MOST_SHORT || (element.pointers == 1 && element.stride == classes->word);
+}
+
+static bool is_padding_long(const struct shape_key *key, const struct parts *parts)
+{
+    uint64_t filled = OBJECT_HEADER;
+    for (size_t i = 0; i < parts->list.count; i++)
+        filled += parts->list.data[i].type == TYPE_OF_OBJECT ? ID_SIZE : parts->list.data[i].size;
+    return key->size > filled && (key->size - filled) / 8 > MOST_PADDING;
+}
+
+static struct g2h_error *make_object_shape(struct classes *classes, const struct shape_key *key,
+                                           const char *name, size_t size, struct shape *shape)
+{
+    _cleanup_(parts_deinit) struct parts parts = {0};
+    shape->form = SHAPE_OBJECTS;
+    if (key->size >= PIECE) {
+        shape->stride = (uint32_t)classes->word;
+        return shape_of_objects(classes, name, size, shape);
+    }
+    if (is_array_name(name, size) && is_object_array(classes, key, shape))
+        return shape_of_objects(classes, name, size, shape);
+    if (key->layout != 0)
+        TRY(parts_by_values(classes, key, &parts));
+    else if (key->has_edges)
+        TRY(parts_by_words(classes, key, &parts));
+    if (!parts.too_many && !is_padding_long(key, &parts))
+        return shape_of_instance(classes, key, name, size, &parts, shape);
+    shape->base = 0;
+    shape->stride = (uint32_t)classes->word;
+    return shape_of_objects(classes, name, size, shape);
+}
+
+static struct g2h_error *make_shape(struct classes *classes, const struct shape_key *key,
+                                    struct shape *shape)
+{
+    static const char texts[] = "(string)";
+    size_t size = sizeof(texts) - 1;
+    const char *name = key->is_text ? texts : g2h_view_name(classes->view, key->name, &size);
+    if (key->is_folded) {
+        shape->form = SHAPE_ROW;
+        return shape_of_objects(classes, name, size, shape);
+    }
+    if (key->size < PIECE && (key->is_text || key->name == classes->name_of_bytes)) {
+        shape->form = key->is_text ? SHAPE_TEXT : SHAPE_BYTES;
+        shape->may_have_rest = key->has_edges;
+        shape->class = CLASS_STRING;
+        return NULL;
+    }
+    return make_object_shape(classes, key, name, size, shape);
+}
+
+struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
+                              const struct g2h_node *node)
+{
+    struct shape_key key = {.name = node->name,
+                            .node = number,
+                            .is_text = node->kind == G2H_NODE_TEXT,
+                            .is_folded = node->members > 0,
+                            .has_edges = node->edges > 0};
+    const bool is_one = !key.is_folded && (!key.is_text || node->size >= PIECE);
+    if (is_one) {
+        key.size = node->size;
+        if (node->object != UINT32_MAX)
+            key.layout = g2h_values_layout(classes->view, node->object);
+    }
+    if (key.is_text)
+        key.name = G2H_NAME_NONE;
+    const uint64_t flags = (uint64_t)key.name << 2 | (key.is_text ? 2u : 0u) | key.is_folded;
+    key.hash = map_hash_pair(map_hash_pair(key.layout, key.size), flags);
+    return key;
+}
+
+/* ---- shapes of all objects ---- */
+
+bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
+{
+    struct g2h_node member;
+    if (node->kind == G2H_NODE_STACK)
+        return true;
+    if (node->kind != G2H_NODE_OBJECT && node->kind != G2H_NODE_TEXT)
+        return false;
+    if (classes->keeps_garbage)
+        return true;
+    if (node->object != UINT32_MAX)
+        return !g2h_view_is_garbage(classes->view, node->object);
+    g2h_view_member(classes->view, number, 0, &member);
+    return !g2h_view_is_garbage(classes->view, member.object);
+}
+
+struct shapes_finding {
+    struct classes *classes;
+    struct map *seen; /* by thread: keys that it has passed on already */
+    VECTOR(struct shape_key) keys;
+};
+
+/* Collects the shapes of a task's objects, each once per thread. */
+static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct shapes_finding *finding = context;
+    const struct g2h_view *view = finding->classes->view;
+    struct g2h_node nodes[MANY];
+    const uint32_t first = (uint32_t)task * BLOCK;
+    size_t count = MANY;
+    for (uint32_t node = first; node - first < BLOCK && count == MANY; node += MANY) {
+        count = g2h_view_nodes(view, node, MANY, nodes);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t known;
+            if (!is_written(finding->classes, node + (uint32_t)i, &nodes[i]))
+                continue;
+            const struct shape_key key =
+                shape_key_of(finding->classes, node + (uint32_t)i, &nodes[i]);
+            struct map *seen = &finding->seen[worker];
+            const uint64_t hash = key.hash ^ key.has_edges;
+            if (map_get(seen, hash) != MAP_NONE)
+                continue;
+            TRY_MEMORY(map_put(seen, hash, 0, &known) &&
+                       worker_buffer_put(buffer, &key, sizeof(key)));
+        }
+    }
+    return NULL;
+}
+
+/* Numbers the keys. Of equal keys the first one counts, or the first one that has edges. */
+static struct g2h_error *shapes_number_keys(void *context, const struct worker_buffer *buffer)
+{
+    struct shapes_finding *finding = context;
+    for (size_t at = 0; at < buffer->size; at += sizeof(struct shape_key)) {
+        struct shape_key key;
+        uint32_t number;
+        memcpy(&key, buffer->data + at, sizeof(key));
+        TRY_MEMORY(
+            map_put(&finding->classes->by_key, key.hash, (uint32_t)finding->keys.count, &number));
+        if (number == finding->keys.count)
+            TRY_MEMORY(vector_push(&finding->keys, key));
+        else if (key.has_edges && !finding->keys.data[number].has_edges)
+            finding->keys.data[number] = key;
+    }
+    return NULL;
+}
+
+static struct g2h_error *make_shapes(struct shapes_finding *finding)
+{
+    struct classes *classes = finding->classes;
+    for (size_t i = 0; i < finding->keys.count; i++) {
+        struct shape shape = {.stride = 1, .rest = UINT32_MAX};
+        shape.first_pointer = (uint32_t)classes->pointers.count;
+        shape.first_number = (uint32_t)classes->numbers.count;
+        TRY(make_shape(classes, &finding->keys.data[i], &shape));
+        TRY_MEMORY(vector_push(&classes->shapes, shape));
+    }
+    const struct shape pointing = {.form = SHAPE_OBJECTS,
+                                   .stride = (uint32_t)classes->word,
+                                   .rest = UINT32_MAX,
+                                   .class = CLASS_OBJECTS};
+    classes->pointing_text = (uint32_t)classes->shapes.count;
+    classes->pointing_bytes = classes->pointing_text + 1;
+    TRY_MEMORY(vector_push(&classes->shapes, pointing) && vector_push(&classes->shapes, pointing));
+    return NULL;
+}
+
+struct g2h_error *classes_find(struct classes *classes, unsigned threads)
+{
+    struct shapes_finding finding = {.classes = classes};
+    const size_t tasks = ((size_t)g2h_view_node_count(classes->view) + BLOCK - 1) / BLOCK;
+    finding.seen = calloc(threads, sizeof(*finding.seen));
+    TRY_MEMORY(finding.seen);
+    struct g2h_error *error =
+        workers_run_ordered(threads, tasks, find_keys, NULL, shapes_number_keys, &finding);
+    if (!error)
+        error = make_shapes(&finding);
+    for (unsigned i = 0; i < threads; i++)
+        map_deinit(&finding.seen[i]);
+    free(finding.seen);
+    free(finding.keys.data);
+    return error;
 }

@@ -1,5 +1,75 @@
 /*
- * hprof_classes: the classes and shapes with which objects are written.
+ * hprof_classes: what Go's objects become in Java: names, strings, and the classes and shapes with
+ * which objects are written.
+ */
+#ifndef HPROF_HPROF_CLASSES_H
+#define HPROF_HPROF_CLASSES_H
+
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/view.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "output/hprof/hprof_records.h"
+
+/* ==== the strings of an HPROF file, each once, and the Java names of Go's types ==== */
+
+struct java_names {
+    const struct g2h_view *view;
+    struct string_pool pool;
+    uint32_t *of_view; /* by name of the view: the string's id; 0: it has none yet */
+};
+
+/* Returns false if memory runs out; even then *names must be passed to java_names_deinit(). */
+bool java_names_init(struct java_names *names, const struct g2h_view *view);
+
+void java_names_deinit(struct java_names *names);
+
+/* Find the id of a string, or of a name of the view. It is not 0. They return false if memory runs
+ * out. */
+bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret);
+
+bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret);
+
+/*
+ * Appends the class name for instances of a Go type. Dots become slashes, which readers turn back.
+ * Readers would take a name that begins with a bracket for an array, so the brackets go to the end:
+ * [4]main.Bid becomes main/Bid[4]. A name that Java has itself gets a suffix.
+ */
+void java_class_name(const char *name, size_t size, struct text *ret);
+
+/* ==== a string as Java stores it: a String and the array of its bytes ====
+ *
+ * The bytes are Latin-1 if all characters are in that set, otherwise UTF-16.
+ */
+
+/* A string, and how it is written. */
+struct java_string {
+    const char *text; /* UTF-8 */
+    size_t size;
+    uint32_t bytes; /* the size of the array; at most twice size */
+    bool is_wide, is_ascii;
+};
+
+/* Finds out how a string is written. Only its first 2^30 bytes are used. */
+struct java_string java_string_of(const char *text, size_t size);
+
+/* Writes the bytes of the array, and returns the position after them. */
+char *java_string_put(char *at, const struct java_string *string);
+
+/* Writes the String with id id, and its array with id bytes, to a segment. Errors:
+ * G2H_ERROR_MEMORY; those of worker_buffer_flush(). */
+struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
+                                    const char *text, size_t size);
+
+/* The sizes of a String's fields and record, and the function that writes that record. */
+enum { STRING_FIELDS = ID_SIZE + 1, STRING_RECORD = INSTANCE_HEADER + STRING_FIELDS };
+
+char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wide);
+
+/* ==== the classes and shapes with which objects are written ====
  *
  * An HPROF class has a fixed list of fields, and all its instances have one size. Go's objects of
  * one class do not, so there is an HPROF class for each class and size, if need be several with one
@@ -7,16 +77,6 @@
  * of pointers, arrays that are not short, and objects with too many parts to be fields. There is
  * one class of object arrays for each name. An object's shape says how it is written.
  */
-#ifndef OUTPUT_HPROF_HPROF_CLASSES_H
-#define OUTPUT_HPROF_HPROF_CLASSES_H
-
-#include <go2heapsnapshot/heap.h>
-#include <go2heapsnapshot/view.h>
-
-#include "base/map.h"
-#include "base/memory.h"
-#include "output/hprof/java_names.h"
-#include "output/hprof/hprof_records.h"
 
 /* The numbers of classes that every file has. */
 enum {
@@ -40,7 +100,8 @@ enum {
 /* The ids of classes, and of everything else that has no id in a snapshot, are even and in this
  * range, which is otherwise unused: it ends at the ids of goroutines (output/ids.c). */
 #define FIRST_FREE_ID 1024u
-#define END_OF_FREE   ((uint32_t)1 << 30)
+
+#define END_OF_FREE ((uint32_t)1 << 30)
 
 struct class_field {
     uint32_t name; /* id */
@@ -128,6 +189,7 @@ struct shape_key {
 /* classes must be passed to classes_deinit() also after an error. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *view,
                                struct java_names *names);
+
 void classes_deinit(struct classes *classes);
 
 /* Finds the shapes of all objects of the view, on this number of threads. Error:
@@ -147,6 +209,7 @@ struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *
 /* Write the records of all classes: classes_write_loads() those that load them, classes_write()
  * those in the heap. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_write_loads(const struct classes *classes, struct worker_buffer *buffer);
+
 struct g2h_error *classes_write(const struct classes *classes, struct worker_buffer *buffer);
 
 /* Returns the key of the shape of a node that is_written(). */
@@ -160,5 +223,32 @@ static inline uint32_t class_id(uint32_t class)
 
 /* Returns whether a node is written as an object of its own. */
 bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node);
+
+/* ==== the contents of an object, field by field ====
+ *
+ * They come from its type if that is known as a whole; otherwise each word may be a pointer.
+ */
+
+/* A field, before it is known whether there will be a class for it. */
+struct part {
+    uint64_t offset;
+    uint32_t name; /* id */
+    uint16_t size; /* bytes of a number in the object */
+    enum field_type type;
+    bool is_bool;
+};
+
+struct parts {
+    VECTOR(struct part) list;
+    uint32_t pointers;
+    bool too_many;
+};
+
+/* The elements of an array: where the first one begins, how far they are apart (0: there is only
+ * one), how many values each has, and how many of these are pointers. */
+struct element {
+    uint64_t base, stride;
+    uint32_t pointers, values;
+};
 
 #endif

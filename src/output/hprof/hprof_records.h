@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "base/workers.h"
 
 enum record_tag {

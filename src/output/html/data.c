@@ -1,6 +1,7 @@
 /* data; see data.h. */
 #include "output/html/data.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "output/json.h"

@@ -1,15 +1,22 @@
 /*
- * data: the JSON that the page's script reads, part by part; docs/html.md describes it.
+ * data: the JSON that the page's script reads, part by part, and the page's sources; docs/html.md
+ * describes it.
+ */
+#ifndef HTML_DATA_H
+#define HTML_DATA_H
+
+#include <stddef.h>
+
+#include "base/strings.h"
+#include "findings/ages.h"
+#include "findings/findings.h"
+#include "findings/suspects.h"
+
+/* ==== the JSON that the page's script reads, part by part; docs/html.md describes it ====
  *
  * The size of the page is bounded, whatever the heap, so that it fits into a ticket: limits are
  * below and in output/html/html.c, and the member "cut" says what they left out.
  */
-#ifndef OUTPUT_HTML_DATA_H
-#define OUTPUT_HTML_DATA_H
-
-#include "base/strings.h"
-#include "findings/findings.h"
-#include "findings/suspects.h"
 
 enum {
     DATA_CHARACTERS = 256,   /* of a name, which is cut */
@@ -20,6 +27,9 @@ enum {
     DATA_OBJECTS_BYTES = 400000,
     DATA_GONE_BYTES = 100000,
     DATA_LAYOUTS_BYTES = 100000,
+    DATA_PAST_BYTES = 500000, /* of the tree in earlier dumps; and of the classes in these */
+    DATA_PAST_CLASSES_BYTES = 200000,
+    DATA_EXAMPLES_BYTES = 60000,
 };
 
 /* JSON in which < > & are not replaced yet. */
@@ -40,10 +50,12 @@ struct data {
 
 /* Add words of JSON, and a number. */
 void data_words(struct data *data, const char *words);
+
 void data_number(struct data *data, uint64_t number);
 
 /* Add a string; a long one is cut, a path at a higher limit. */
 void data_string(struct data *data, const char *text, size_t size);
+
 void data_path(struct data *data, const struct text *path);
 
 /* Adds a comma, unless it is the first element. */
@@ -79,26 +91,50 @@ struct html_tree {
     uint32_t *kept;    /* by number: the node */
     uint32_t count;    /* of kept */
     uint64_t cut_branches, cut_bytes;
+    struct ages_groups *aged; /* by node; NULL: the process was not watched */
 };
 
 struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree);
+
 void tree_deinit(struct html_tree *tree);
 
 /* Returns the number in the tree of the node that represents a node of merged. */
 uint32_t tree_number(const struct html_tree *tree, uint32_t node);
 
+/* What the nodes of the tree retained in an earlier heap, and their counts, by number. */
+struct html_tree_past {
+    uint64_t *was, *was_count;
+    uint32_t size;
+};
+
+/* Finds these anew; the growth of then is since that heap. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *tree_past_find(const struct findings *then, const struct html_tree *tree,
+                                 struct html_tree_past *ret);
+
+void tree_past_deinit(struct html_tree_past *past);
+
 /* Adds the nodes of the report's suspects, one for each, in their order. */
 void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects);
+
+/* Adds for each of these one of its objects with its values, or one of its goroutines. */
+struct g2h_error *data_put_examples(struct data *data, const struct who_suspects *suspects);
 
 /* Adds nothing without a base. */
 struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree);
 
 struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree);
+
 struct g2h_error *data_put_layouts(struct data *data);
 
 /* source is the name of the dump that is shown. */
-struct g2h_error *data_put_series(struct data *data, const struct g2h_html_options *wanted,
-                                  const char *source);
+struct g2h_error *data_put_series(struct data *data, const struct html_tree *tree,
+                                  const struct g2h_html_options *wanted, const char *source);
+
+/* ==== page.html, page.css and page.js, which the Makefile makes bytes of ==== */
+
+extern const unsigned char html_page[], html_style[], html_script[];
+
+extern const size_t html_page_size, html_style_size, html_script_size;
 
 #endif

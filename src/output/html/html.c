@@ -3,12 +3,11 @@
  * nothing but itself: docs/html.md.
  *
  *   html                the page: its sources, the report as text, and the data in its place
- *   data                JSON values and names, and the limits of all parts:
- *   html_tree          the merged tree of dominators
- *   gone                what only the base has
- *   html_objects       the largest objects with the paths to them, and layouts of structs
- *   html_series        trends over several dumps
- *   sources             the bytes of page.html, page.css and page.js
+ *   data                JSON values and names, the limits of all parts, and the bytes of page.html,
+ *                       page.css and page.js:
+ *   html_tree           the merged tree of dominators, and what only the base has of it
+ *   html_objects        the largest objects with the paths to them, and layouts of structs
+ *   html_series         trends over several dumps
  *
  * The report is in the page twice, by the code that writes it elsewhere: as JSON for the page's
  * script, and as text for readers without scripts. Whatever a program can name is in two places
@@ -20,10 +19,9 @@
 
 #include <go2heapsnapshot/version.h>
 
-#include "base/option_size.h"
-#include "base/scope.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "output/html/data.h"
-#include "output/html/sources.h"
 #include "output/report/report.h"
 #include "output/sink.h"
 
@@ -126,11 +124,12 @@ static struct g2h_error *html_put_data(struct html *html, const struct g2h_html_
     data_words(data, ",\n");
     TRY(data_put_tree(data, &tree));
     data_put_suspects(data, &tree, &html->suspects);
+    TRY(data_put_examples(data, &html->suspects));
     TRY(data_put_gone(data, &tree));
     TRY(data_put_largest(data, &tree));
     TRY(data_put_layouts(data));
     if (wanted->series_count > 1)
-        TRY(data_put_series(data, wanted, html->source));
+        TRY(data_put_series(data, &tree, wanted, html->source));
     put_names(data);
     put_cut(data, report, &tree);
     data_words(data, "}");

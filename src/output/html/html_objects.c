@@ -1,14 +1,16 @@
-/* html_objects: the largest objects, with the path to each, and the layouts of structs; see data.h.
- */
+/* html_objects: the largest objects, with the path to each, the examples of suspects with their
+ * values or stacks, and the layouts of structs; see data.h. */
 #include <inttypes.h>
 #include <string.h>
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/error.h"
 #include "base/port.h"
-#include "base/scope.h"
-#include "findings/path.h"
 #include "findings/class_rows.h"
+#include "findings/memory_use.h"
+#include "findings/path.h"
+#include "findings/patterns.h"
 #include "output/html/data.h"
 
 enum {
@@ -227,6 +229,75 @@ struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tr
     for (size_t i = 0; i < objects.list.count && data_size(&data->out) - begin < DATA_OBJECTS_BYTES;
          i++)
         TRY(html_objects_put(&objects, tree, i));
+    data_words(data, "],\n");
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
+}
+
+/* ---- examples of suspects ---- */
+
+enum { MOST_CALLS = 24 };
+
+/* Adds the stack of one of the goroutines in a place: its functions and lines, the innermost one
+ * first. */
+static struct g2h_error *put_example_stack(struct objects *objects, uint32_t place)
+{
+    struct data *data = objects->data;
+    struct stack_place found;
+    struct stack_walk walk;
+    struct g2h_view_call call;
+    size_t count = 0;
+    TRY(stack_place_find(objects->findings, place, &found));
+    if (found.example == UINT32_MAX)
+        return NULL;
+    if (!g2h_view_is_redacted(objects->findings->view))
+        html_objects_put_number(data, "goroutine", found.goid);
+    data_key(data, "stack");
+    data_words(data, "[");
+    stack_walk_begin(&walk, objects->findings->view, found.example, false);
+    while (count < MOST_CALLS && stack_walk_next(&walk, &call)) {
+        objects->text.size = 0;
+        g2h_view_call_text(objects->findings->view, &call, &objects->text);
+        data->out.text.failed |= objects->text.failed;
+        data_comma(data, count++);
+        data_string(data, objects->text.data, objects->text.size);
+    }
+    data_words(data, "]");
+    return NULL;
+}
+
+static void put_example_object(struct objects *objects, uint32_t example)
+{
+    struct data *data = objects->data;
+    struct g2h_node node;
+    g2h_view_brief(objects->findings->view, example, &node);
+    if (node.object == UINT32_MAX)
+        return;
+    html_objects_put_class(data, &node);
+    html_objects_put_address(data, node.address);
+    html_objects_put_fields(objects, node.object);
+}
+
+struct g2h_error *data_put_examples(struct data *data, const struct who_suspects *suspects)
+{
+    _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
+                                                             .findings = data->findings};
+    const size_t begin = data_size(&data->out);
+    enum g2h_memory_part part;
+    const bool is_outside = memory_is_outside(data->findings, &part);
+    TRY(g2h_values_create(data->findings->view, &objects.values));
+    data_key(data, "suspect_examples");
+    data_words(data, is_outside ? "[{}" : "[");
+    for (size_t i = 0; i < suspects->count; i++) {
+        const struct who *who = &suspects->list[i];
+        data_words(data, is_outside + i > 0 ? ",\n{" : "\n{");
+        const bool has_room = data_size(&data->out) - begin < DATA_EXAMPLES_BYTES;
+        if (has_room && who->suspect.is_goroutines)
+            TRY(put_example_stack(&objects, who->suspect.item));
+        else if (has_room && !who->suspect.is_deferred && who->example.node != UINT32_MAX)
+            put_example_object(&objects, who->example.node);
+        data_words(data, "}");
+    }
     data_words(data, "],\n");
     TRY_MEMORY(!data->out.text.failed);
     return NULL;

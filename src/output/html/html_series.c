@@ -2,11 +2,13 @@
  * html_series: how a heap grew over several dumps; see data.h.
  *
  * Each earlier dump is a base, which has hashes of names in place of names. So the classes and
- * places that are shown are those of the last dump, and the bases provide their earlier values.
+ * places that are shown are those of the last dump, and the bases provide their earlier values. So
+ * it is with the tree: its nodes have, for earlier dumps, what they retained then, with which the
+ * page compares any two dumps.
  */
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/class_rows.h"
 #include "findings/goroutines.h"
 #include "findings/trend.h"
@@ -14,6 +16,9 @@
 
 /* How many are shown, and by how many goroutines a place must have changed: one comes and goes. */
 enum { MOST_CLASSES = 8, MOST_PLACES = 4, LEAST_CHANGE = 2 };
+
+/* Of how many classes the earlier values are looked up, those that grew most first. */
+enum { PAST_CLASSES = 5000 };
 
 struct html_series {
     struct data *data;
@@ -226,8 +231,141 @@ static struct g2h_error *put_places(const struct html_series *series)
     return NULL;
 }
 
-struct g2h_error *data_put_series(struct data *data, const struct g2h_html_options *wanted,
-                                  const char *source)
+/* ---- the tree and the classes in earlier dumps ---- */
+
+/* Adds the nodes that differ from those of another dump: number, retained, count. */
+static void put_changes(struct data *data, const struct html_tree_past *before,
+                        const struct html_tree_past *past)
+{
+    size_t count = 0;
+    data_words(data, "[");
+    for (uint32_t i = 0; i < past->size; i++) {
+        if (past->was[i] == before->was[i] && past->was_count[i] == before->was_count[i])
+            continue;
+        data_comma(data, count++);
+        data_number(data, i);
+        data_words(data, ",");
+        data_number(data, past->was[i]);
+        data_words(data, ",");
+        data_number(data, past->was_count[i]);
+    }
+    data_words(data, "]");
+}
+
+static struct g2h_error *find_past(const struct html_series *series, const struct html_tree *tree,
+                                   size_t number, struct html_tree_past *ret)
+{
+    struct findings then = *series->data->findings;
+    growth_vector growth = {0};
+    struct g2h_error *error = growth_find(series->bases[number], &then.merged, &growth);
+    then.growth = growth;
+    if (!error)
+        error = tree_past_find(&then, tree, ret);
+    free(growth.data);
+    return error;
+}
+
+/* Adds for every stride-th base but the first how the tree differs from that of the one before. */
+static struct g2h_error *put_trees(const struct html_series *series, const struct html_tree *tree,
+                                   size_t stride)
+{
+    _cleanup_(tree_past_deinit) struct html_tree_past before = {0}, past = {0};
+    TRY(find_past(series, tree, 0, &before));
+    for (size_t i = stride; i < series->count; i += stride) {
+        TRY(find_past(series, tree, i, &past));
+        data_comma(series->data, i - stride);
+        put_changes(series->data, &before, &past);
+        const struct html_tree_past found = past;
+        past = before;
+        before = found;
+    }
+    return NULL;
+}
+
+/* Adds a class if it has changed. Returns false if it does not fit. */
+static bool put_past_class(const struct html_series *series, const struct class_row *class,
+                           size_t stride, size_t *count, size_t most)
+{
+    struct data *data = series->data;
+    const uint64_t held = class->count - class->garbage;
+    bool is_changed = false;
+    size_t size;
+    const char *name = merged_name(&data->findings->merged, class->node, &size);
+    for (size_t i = 0; i < series->count && !is_changed; i += stride) {
+        const struct growth_class then = growth_class_before(series->bases[i], name, size);
+        is_changed = then.count != held || then.bytes != class->held;
+    }
+    if (!is_changed)
+        return true;
+    if (data_size(&data->out) >= most)
+        return false;
+    begin_row(data, name, size, "objects", (*count)++);
+    for (size_t i = 0; i < series->count; i += stride) {
+        data_comma(data, i);
+        data_number(data, growth_class_before(series->bases[i], name, size).count);
+    }
+    data_words(data, "],");
+    data_key(data, "bytes");
+    data_words(data, "[");
+    for (size_t i = 0; i < series->count; i += stride) {
+        data_comma(data, i);
+        data_number(data, growth_class_before(series->bases[i], name, size).bytes);
+    }
+    data_words(data, "]}");
+    return true;
+}
+
+static struct g2h_error *put_past_classes(const struct html_series *series, size_t stride)
+{
+    _cleanup_(class_rows_deinit) struct class_rows classes = {0};
+    const size_t most = data_size(&series->data->out) + DATA_PAST_CLASSES_BYTES;
+    size_t count = 0, cut = 0;
+    TRY(class_rows_find(series->data->findings, false, &classes));
+    data_key(series->data, "classes");
+    data_words(series->data, "[");
+    for (size_t i = 0; i < classes.list.count; i++)
+        cut += i >= PAST_CLASSES ||
+               !put_past_class(series, &classes.list.data[i], stride, &count, most);
+    data_words(series->data, "],");
+    data_key(series->data, "cut");
+    data_number(series->data, cut);
+    return NULL;
+}
+
+/* Adds what the page compares. Of so many dumps that this would be too large, it is every second
+ * one, or every fourth one and so on. */
+static struct g2h_error *put_compared(const struct html_series *series,
+                                      const struct html_tree *tree)
+{
+    struct data *data = series->data;
+    const size_t begin = data->out.text.size, markup = data->out.markup;
+    size_t stride = 1;
+    for (;; stride *= 2) {
+        data_key(data, "compared");
+        data_words(data, "{");
+        data_key(data, "dumps");
+        data_words(data, "[");
+        for (size_t i = 0; i < series->count; i += stride) {
+            data_comma(data, i);
+            data_number(data, i);
+        }
+        data_words(data, "],");
+        data_key(data, "changes");
+        data_words(data, "[");
+        TRY(put_trees(series, tree, stride));
+        data_words(data, "],\n");
+        if (stride >= series->count || data->out.text.size - begin <= DATA_PAST_BYTES)
+            break;
+        data->out.text.size = begin;
+        data->out.markup = markup;
+    }
+    TRY(put_past_classes(series, stride));
+    data_words(data, "}");
+    return NULL;
+}
+
+struct g2h_error *data_put_series(struct data *data, const struct html_tree *tree,
+                                  const struct g2h_html_options *wanted, const char *source)
 {
     const size_t count = wanted->series_count;
     const bool has_times = wanted->times && trend_times_elapsed(wanted->times, count + 1) > 0;
@@ -240,6 +378,8 @@ struct g2h_error *data_put_series(struct data *data, const struct g2h_html_optio
     TRY(put_classes(&series));
     data_words(data, ",");
     TRY(put_places(&series));
+    data_words(data, ",\n");
+    TRY(put_compared(&series, tree));
     data_words(data, "},\n");
     TRY_MEMORY(!data->out.text.failed);
     return NULL;

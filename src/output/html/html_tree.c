@@ -1,21 +1,28 @@
 /*
- * html_tree: the merged tree of dominators, as columns; see data.h.
+ * html_tree: the merged tree of dominators, as columns, and the subtrees that only the base has;
+ * see data.h.
+ */
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "findings/memory_use.h"
+#include "findings/merged.h"
+#include "output/html/data.h"
+
+/* ==== the tree ====
  *
  * Branches are added from the largest on, until the limits are reached. The remaining ones of each
  * node are merged into one node, so that all sums stay exact.
  */
-#include <string.h>
-
-#include "base/scope.h"
-#include "findings/memory_use.h"
-#include "findings/merged.h"
-#include "output/html/data.h"
 
 enum { KIND_MORE = MERGED_CLASS + 1 };
 
 /* Stands for the branches of a node that are left out. */
 struct html_tree_rest {
     uint64_t branches, bytes, objects, was, was_objects;
+    struct pages_sum pages;
+    struct ages_groups aged;
 };
 
 struct html_tree_choice {
@@ -115,6 +122,11 @@ static void html_tree_add_rest(const struct findings *findings, const struct htm
                                uint32_t node, struct html_tree_rest *rest)
 {
     const struct merged_node *of = findings_node(findings, node);
+    const struct pages_sum pages = pages_own(&findings->pages, node);
+    rest->pages.bytes += pages.bytes;
+    rest->pages.empty += pages.empty;
+    for (unsigned i = 0; tree->aged && i < AGES_GROUPS; i++)
+        rest->aged.bytes[i] += tree->aged[node].bytes[i];
     if (of->kind == MERGED_CLASS) {
         rest->objects += of->count;
         rest->was_objects += findings->base ? was_count(findings, node) : 0;
@@ -144,7 +156,27 @@ static void html_tree_sum_up(const struct findings *findings, struct html_tree *
 
 /* ---- columns ---- */
 
-enum column { PARENT, NAME, KIND, PACKAGE, BYTES, COUNT, WAS, WAS_COUNT, COLUMNS };
+enum column {
+    PARENT,
+    NAME,
+    KIND,
+    PACKAGE,
+    BYTES,
+    COUNT,
+    PAGES,
+    FREE_SLOTS,
+    WAS,
+    WAS_COUNT,
+    COLUMNS
+};
+
+/* Returns whether the page has a column. */
+static bool has_column(const struct findings *findings, enum column column)
+{
+    if (column == PAGES || column == FREE_SLOTS)
+        return findings->pages.retained != NULL;
+    return column < WAS || findings->base != NULL;
+}
 
 static uint32_t html_tree_package_of(struct data *data, uint32_t node)
 {
@@ -191,6 +223,12 @@ static void html_tree_put_kept(struct data *data, const struct html_tree *tree, 
     case COUNT:
         data_number(data, of->count);
         break;
+    case PAGES:
+        data_number(data, pages_own(&data->findings->pages, node).bytes);
+        break;
+    case FREE_SLOTS:
+        data_number(data, pages_own(&data->findings->pages, node).empty);
+        break;
     case WAS:
         data_number(data, was(data->findings, node));
         break;
@@ -213,6 +251,8 @@ static void html_tree_put_rest(struct data *data, const struct html_tree_rest *r
         [PACKAGE] = column == PACKAGE ? data_name(data, "", 0) : 0,
         [BYTES] = rest->bytes,
         [COUNT] = rest->objects,
+        [PAGES] = rest->pages.bytes,
+        [FREE_SLOTS] = rest->pages.empty,
         [WAS] = rest->was,
         [WAS_COUNT] = rest->was_objects};
     data_number(data, numbers[column]);
@@ -230,6 +270,33 @@ static void put_column(struct data *data, const struct html_tree *tree,
             data_words(data, ",");
             html_tree_put_rest(data, &rests[i], i, column);
         }
+}
+
+/* Adds, for each group of ages, how many bytes each node has in it. */
+static void put_aged(struct data *data, const struct html_tree *tree,
+                     const struct html_tree_rest *rests)
+{
+    const struct g2h_ages_known *known = ages_watched(g2h_view_heap(data->findings->view));
+    assert(known);
+    data_key(data, "watched_ms");
+    data_number(data, (uint64_t)(known->looks[known->look_count].time - known->looks[1].time));
+    data_words(data, ",");
+    data_key(data, "aged");
+    data_words(data, "[");
+    for (unsigned group = 0; group < AGES_GROUPS; group++) {
+        data_words(data, group > 0 ? ",\n[" : "[");
+        for (uint32_t i = 0; i < tree->count; i++) {
+            data_comma(data, i);
+            data_number(data, tree->aged[tree->kept[i]].bytes[group]);
+        }
+        for (uint32_t i = 0; i < tree->count; i++)
+            if (rests[i].branches > 0) {
+                data_words(data, ",");
+                data_number(data, rests[i].aged.bytes[group]);
+            }
+        data_words(data, "]");
+    }
+    data_words(data, "],\n");
 }
 
 /* Adds, for each node with omitted branches, how many there are. */
@@ -255,17 +322,24 @@ static void put_columns(struct data *data, const struct html_tree *tree,
                         const struct html_tree_rest *rests)
 {
     static const char *const keys[COLUMNS] = {
-        [PARENT] = "parent", [NAME] = "name",   [KIND] = "kind", [PACKAGE] = "package",
-        [BYTES] = "bytes",   [COUNT] = "count", [WAS] = "was",   [WAS_COUNT] = "was_count",
+        [PARENT] = "parent", [NAME] = "name",
+        [KIND] = "kind",     [PACKAGE] = "package",
+        [BYTES] = "bytes",   [COUNT] = "count",
+        [PAGES] = "pages",   [FREE_SLOTS] = "free_slots",
+        [WAS] = "was",       [WAS_COUNT] = "was_count",
     };
     data_key(data, "tree");
     data_words(data, "{");
-    for (enum column column = PARENT; column < (data->findings->base ? COLUMNS : WAS); column++) {
+    for (enum column column = PARENT; column < COLUMNS; column++) {
+        if (!has_column(data->findings, column))
+            continue;
         data_key(data, keys[column]);
         data_words(data, "[");
         put_column(data, tree, rests, column);
         data_words(data, "],\n");
     }
+    if (tree->aged)
+        put_aged(data, tree, rests);
     put_more(data, tree, rests);
     data_words(data, "},\n");
 }
@@ -302,6 +376,7 @@ struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
     _cleanup_(html_tree_choice_deinit) struct html_tree_choice choice = {
         .data = data, .tree = tree, .merged = &findings->merged};
     TRY_MEMORY(html_tree_allocate(&choice));
+    TRY(ages_find_groups(findings, &tree->aged));
     html_tree_count_children(&choice);
     TRY(html_tree_choose(&choice));
     html_tree_number_nodes(tree, &findings->merged);
@@ -311,6 +386,38 @@ struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
     put_columns(data, tree, rests);
     TRY_MEMORY(!data->out.text.failed);
     return NULL;
+}
+
+/* ---- the same tree at other times ---- */
+
+struct g2h_error *tree_past_find(const struct findings *then, const struct html_tree *tree,
+                                 struct html_tree_past *ret)
+{
+    const struct merged *merged = &then->merged;
+    uint32_t size = tree->count;
+    for (uint32_t i = 0; i < tree->count; i++)
+        size += tree->more[i] != TREE_NONE;
+    free(ret->was);
+    free(ret->was_count);
+    ret->size = size;
+    ret->was = calloc((size_t)size + 1, sizeof(*ret->was));
+    ret->was_count = calloc((size_t)size + 1, sizeof(*ret->was_count));
+    TRY_MEMORY(ret->was && ret->was_count);
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t number = tree_number(tree, i), parent = merged->nodes.data[i].parent;
+        const bool is_kept = tree->numbers[i] != TREE_NONE;
+        if (is_kept || tree->numbers[parent] != TREE_NONE)
+            ret->was[number] += was(then, i);
+        if (is_kept || merged->nodes.data[i].kind == MERGED_CLASS)
+            ret->was_count[number] += was_count(then, i);
+    }
+    return NULL;
+}
+
+void tree_past_deinit(struct html_tree_past *past)
+{
+    free(past->was);
+    free(past->was_count);
 }
 
 void data_put_suspects(struct data *data, const struct html_tree *tree,
@@ -334,4 +441,57 @@ void tree_deinit(struct html_tree *tree)
     free(tree->anchors);
     free(tree->more);
     free(tree->kept);
+    free(tree->aged);
+}
+
+/* ==== subtrees that only the base has ==== */
+
+enum {
+    MOST_GONE = 500,
+    LEAST_SHARE = 1000 /* each has at least a thousandth */
+};
+
+static void put_gone(struct data *data, const struct html_tree *tree,
+                     const struct growth_gone *gone, size_t number)
+{
+    data_words(data, number > 0 ? ",\n{" : "\n{");
+    data_key(data, "below");
+    data_number(data, tree_number(tree, gone->parent));
+    data_words(data, ",");
+    data_key(data, "name");
+    data_string(data, gone->name, gone->name_size);
+    data_words(data, ",");
+    data_key(data, "kind");
+    data_number(data, gone->kind);
+    data_words(data, ",");
+    data_key(data, "was");
+    data_number(data, gone->retained);
+    data_words(data, ",");
+    data_key(data, "was_count");
+    data_number(data, gone->count);
+    data_words(data, "}");
+}
+
+struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
+{
+    const struct findings *findings = data->findings;
+    _cleanup_vector_ gone_vector list = {0};
+    const size_t begin = data_size(&data->out);
+    uint64_t all = 0;
+    if (!findings->base)
+        return NULL;
+    TRY(growth_find_gone(findings->base, &findings->growth, &list));
+    for (size_t i = 0; i < list.count; i++)
+        all += list.data[i].retained;
+    data_key(data, "gone");
+    data_words(data, "[");
+    for (size_t i = 0; i < list.count && list.data[i].retained >= all / LEAST_SHARE; i++) {
+        if (i < MOST_GONE && data_size(&data->out) - begin < DATA_GONE_BYTES)
+            put_gone(data, tree, &list.data[i], i);
+        else
+            data->cut_gone++;
+    }
+    data_words(data, "],\n");
+    TRY_MEMORY(!data->out.text.failed);
+    return NULL;
 }

@@ -7,7 +7,7 @@
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const {report, names, tree} = data;
-const since = report.since; // what has grown, if there is a base
+const since = report.since; // what has grown, if there is a base: from the first dump to the last one
 
 // ---- elements and texts ----
 
@@ -123,6 +123,21 @@ const retained = Float64Array.from(tree.bytes), was = tree.was ? Float64Array.fr
 const depths = new Uint16Array(size), below = Array.from({length: size}, () => []);
 for (let i = size - 1; i > 0; i--) retained[parents[i]] += retained[i];
 
+// What could be freed without a node: pages, and of these what is free slots now. Only if the heap knows its spans.
+const hasPages = tree.pages !== undefined, pages = Float64Array.from(tree.pages ?? []), freeSlots = Float64Array.from(tree.free_slots ?? []);
+for (let i = pages.length - 1; i > 0; i--) {
+  pages[parents[i]] += pages[i];
+  freeSlots[parents[i]] += freeSlots[i];
+}
+
+// Bytes by age, of a process that was watched: those that had survived a collection before the watch, in each quarter of it, or not yet.
+const hasAges = tree.aged !== undefined, ageGroups = (tree.aged ?? []).map(column => Float64Array.from(column)), LAST_GROUP = ageGroups.length - 1;
+for (const group of ageGroups) for (let i = size - 1; i > 0; i--) group[parents[i]] += group[i];
+/** Bytes that had survived a collection by the end of a group, by node. */
+const survived = ageGroups.map((_, last) => Float64Array.from({length: size}, (_, i) => ageGroups.slice(0, last + 1).reduce((sum, group) => sum + group[i], 0)));
+/** How long ago the end of a group was. */
+const agoOf = group => durationOf(tree.watched_ms * (LAST_GROUP - 1 - group) / (LAST_GROUP - 1));
+
 const nameOf = i => names[tree.name[i]] || (i === 0 ? '(the whole heap)' : '(no name)'), packageOf = i => names[tree.package[i]];
 
 const isMany = i => tree.kind[i] === GROUP && nameOf(i).startsWith('goroutines ');
@@ -154,16 +169,74 @@ const moreBranches = new Map(tree.more ?? []);
 // By how much a branch grew, without what shrank beside it. So the areas of a picture of growth fit into each other, while
 // the labels say by how much the branch as a whole has grown.
 const grown = new Float64Array(was ? size : 0);
-for (let i = grown.length - 1; i >= 0; i--) {
-  let inner = 0;
-  for (const child of below[i]) inner += grown[child];
-  grown[i] = Math.max(0, change(i), inner);
+function sumGrowth() {
+  for (let i = grown.length - 1; i >= 0; i--) {
+    let inner = 0;
+    for (const child of below[i]) inner += grown[child];
+    grown[i] = Math.max(0, change(i), inner);
+  }
+}
+sumGrowth();
+
+// ---- any two dumps of a series ----
+
+// The numbers of the dumps that can be compared, the last one included, and what is compared: places in this list.
+const comparedDumps = data.series ? [...data.series.compared.dumps, data.series.dumps.length - 1] : [];
+const lastCompared = comparedDumps.length - 1, compared = {from: 0, to: lastCompared};
+const nameOfDump = at => hasTimes ? momentOf(times[comparedDumps[at]]) : `${comparedDumps[at] + 1}: ${visible(baseName(data.series.dumps[comparedDumps[at]].source))}`;
+const isLast = () => compared.to === lastCompared;
+
+/** What all nodes retained in a dump, and their counts. Each dump has only what differs from the one before. */
+const treesOfDumps = new Map();
+if (data.series) {
+  treesOfDumps.set(0, [Float64Array.from(tree.was), Float64Array.from(tree.was_count)]);
+  treesOfDumps.set(lastCompared, [retained.slice(), Float64Array.from(tree.count)]);
+}
+function treeOfDump(at) {
+  if (treesOfDumps.has(at)) return treesOfDumps.get(at);
+  const [before, counts] = treeOfDump(at - 1), values = before.slice(), numbers = counts.slice(), changes = data.series.compared.changes[at - 1];
+  for (let i = 0; i < changes.length; i += 3) {
+    values[changes[i]] = changes[i + 1];
+    numbers[changes[i]] = changes[i + 2];
+  }
+  treesOfDumps.set(at, [values, numbers]);
+  return treesOfDumps.get(at);
+}
+
+const pastClasses = new Map(data.series?.compared.classes.map(row => [row.name, row]) ?? []);
+/** The objects and bytes of a class in a dump, of a row of report.classes; those that are not listed have not changed. */
+function classOfDump(row, at) {
+  const past = pastClasses.get(row.class);
+  return at === lastCompared || !past ? {objects: row.objects, bytes: row.bytes} : {objects: past.objects[at], bytes: past.bytes[at]};
+}
+
+/** Compares two dumps: all that says how large something is and how it has grown is of these from now on. */
+function compareDumps(from, to) {
+  const [before, countsBefore] = treeOfDump(from), [now, counts] = treeOfDump(to);
+  Object.assign(compared, {from, to});
+  was.set(before);
+  retained.set(now);
+  tree.was_count = Array.from(countsBefore);
+  tree.count = Array.from(counts);
+  for (let i = 1; i < size; i++) {
+    if (shownAs[i] === i || tree.parent[i] <= 0) continue;
+    tree.count[shownAs[i]] = tree.count[i];
+    tree.was_count[shownAs[i]] = tree.was_count[i];
+  }
+  sumGrowth();
+  if (!isLast()) { // pages and ages are known of the last dump only
+    if (state.by === 'pages') state.by = 'now';
+    if (state.colour === 'age') state.colour = 'package';
+    state.since = 'all';
+  }
+  sortedChildren.clear();
+  hitList = undefined;
 }
 
 /** The children of a node that have a value, the largest first. They are sorted when they are needed. */
 const sortedChildren = new Map();
 function childrenOf(i) {
-  const values = areas(), isHiding = state.library === 'hide', key = isHiding ? values === retained ? 'shown' : 'shown growth' : values;
+  const values = areas(), isHiding = state.library === 'hide', key = isHiding ? `shown ${state.by} ${state.since}` : values;
   if (!sortedChildren.has(key)) sortedChildren.set(key, []);
   const known = sortedChildren.get(key);
   return known[i] ??= below[i].filter(child => values[child] > 0 && !(isHiding && onlyStandard[child]))
@@ -171,7 +244,8 @@ function childrenOf(i) {
 }
 
 /** The share of the reachable heap, which is what all percentages of the page are of. */
-const shareOf = i => i === 0 ? '' : percent(retained[i], report.heap.reachable);
+const reachable = () => isLast() ? report.heap.reachable : data.series.dumps[comparedDumps[compared.to]].reachable;
+const shareOf = i => i === 0 ? '' : percent(retained[i], reachable());
 
 /** The nodes from the root to a node. */
 function trailOf(i) {
@@ -235,11 +309,21 @@ function growthColour(i) {
   if (share < -.01) return 'less';
   return share < .01 ? 'growth0' : share < .25 ? 'growth1' : share < .5 ? 'growth2' : share < .8 ? 'growth3' : 'growth4';
 }
+/** By the age that half of the bytes have, or are older than. */
+function ageColour(i) {
+  if (tree.kind[i] === GROUP || tree.kind[i] === VARIABLE) return 'root';
+  const all = survived[LAST_GROUP][i];
+  if (all === 0) return 'ageless';
+  const group = survived.findIndex(bytesOf => 2 * bytesOf[i] >= all);
+  return group === 0 ? 'age3' : group === LAST_GROUP ? 'age0' : 2 * group < LAST_GROUP ? 'age2' : 'age1';
+}
 const colourNames = new Map([
   ...colouredPackages.map(number => [packageColours.get(number), visible(names[number])]),
   ['builtin', 'Go’s own types: string, slice, map, chan'], ['other', 'other packages'], ['root', 'roots, variables'],
   ['growth0', 'unchanged'], ['growth1', '< 25 % new'], ['growth2', '< 50 % new'], ['growth3', '< 80 % new'],
   ['growth4', '> 80 % new'], ['less', 'shrunk'],
+  ...hasAges ? [['age3', 'half from the start'], ['age2', `half older than ${agoOf(LAST_GROUP / 2 - .5)}`], ['age1', 'half survived a collection'],
+    ['age0', 'half new since the last collection'], ['ageless', 'age not known']] : [],
 ]);
 
 // ---- the standard library, which can be dimmed or hidden ----
@@ -282,10 +366,15 @@ for (let i = size - 1; i > 0; i--) {
 
 const views = ['icicle', 'map', 'table'];
 const sheets = []; // functions that write the page's tables anew
-const state = {view: 'icicle', by: 'now', colour: was ? 'growth' : 'package', library: 'show', top: 0, node: 0, find: ''};
-/** What areas stand for. */
-const areas = () => state.by === 'grown' ? grown : retained;
-const colourOf = i => state.colour === 'growth' ? growthColour(i) : packageColour(i);
+const state = {view: 'icicle', by: 'now', since: 'all', colour: was ? 'growth' : 'package', library: 'show', top: 0, node: 0, find: ''};
+/** What areas stand for. Sizes are those of objects of all ages, or only of old ones. */
+const areas = () => state.by === 'grown' ? grown : state.by === 'pages' ? pages : state.since !== 'all' ? survived[state.since] : retained;
+/** How large a node is by what areas stand for; of growth what the labels say besides. */
+const sizeOf = i => state.by === 'grown' ? retained[i] : areas()[i];
+const ageChoices = ['all', ...ageGroups.slice(0, -1).map((_, group) => String(group))];
+const measures = ['now', hasPages && 'pages', was && 'grown'].filter(Boolean);
+const colours = ['package', hasAges && 'age', was && 'growth'].filter(Boolean);
+const colourOf = i => state.colour === 'growth' ? growthColour(i) : state.colour === 'age' ? ageColour(i) : packageColour(i);
 
 function readAddress() {
   const fields = new URLSearchParams(location.hash.slice(1));
@@ -293,14 +382,18 @@ function readAddress() {
   const node = name => /^\d{1,7}$/.test(fields.get(name)) && Number(fields.get(name)) < size ? shownAs[Number(fields.get(name))] : 0;
   if (!fields.has('node')) return false;
   Object.assign(state, {view: oneOf('view', views), library: oneOf('library', ['show', 'dim', 'hide']), node: node('node'), top: node('top'), find: fields.get('find') ?? ''});
-  if (was) Object.assign(state, {by: oneOf('by', ['now', 'grown']), colour: oneOf('colour', ['package', 'growth'])});
+  state.by = oneOf('by', measures);
+  state.colour = oneOf('colour', colours);
+  state.since = state.by === 'now' ? oneOf('since', ageChoices) : 'all';
+  const dump = (name, usual) => /^\d{1,3}$/.test(fields.get(name)) && Number(fields.get(name)) <= lastCompared ? Number(fields.get(name)) : usual;
+  if (data.series) compareDumps(dump('from', 0), dump('to', lastCompared));
   if (areas()[state.top] <= 0) state.top = 0;
   return true;
 }
 
 let addressTimer;
 function keepAddress() {
-  const {find, ...place} = state;
+  const {find, ...place} = {...state, ...compared.from > 0 || !isLast() ? compared : {}};
   clearTimeout(addressTimer);
   // Browsers allow some changes of the address per second only, and none in a frame that is isolated.
   addressTimer = setTimeout(() => {
@@ -336,12 +429,23 @@ const rssParts = new Map([
   ['gc', ['collector', 'other']], ['runtime', ['runtime', 'other']],
 ]);
 
+/** Who keeps free slots. */
+function holdersOfPages() {
+  const holders = report.free_slots?.holders ?? [];
+  return holders.length > 0 && make('ul', {class: 'small'}, holders.map(holder => make('li', {}, holder.shared_by
+    ? [`${bytes(holder.free_slots)} of free slots could be freed only if all that share these pages were emptied: `,
+      holder.shared_by.map((one, i) => [i > 0 && ', ', code(one.held_by ?? one.name)]),
+      holder.sharers > holder.shared_by.length && ` and ${holder.is_sample ? 'at least ' : ''}${count(holder.sharers - holder.shared_by.length)} more`, '.']
+    : [`${bytes(holder.free_slots)} of free slots could be freed if `, code(holder.held_by ?? holder.name), ' were emptied',
+      holder.class && [' of ', count(holder.count), ' ', code(holder.class)], '.'])));
+}
+
 function memoryOfProcess() {
   const {process} = report;
   if (process?.rss) {
     const parts = [...rssParts].map(([part, [name, colour]]) => [name, process.rss.parts[part] ?? 0, colour]);
     return make('div', {}, make('div', {class: 'dim'}, `The process occupies ${bytes(process.rss.bytes)} of memory (RSS)`),
-      partsBar(parts));
+      partsBar(parts), holdersOfPages());
   }
   if (process?.bytes === undefined) return undefined;
   const garbage = Math.min(report.heap.garbage ?? 0, process.objects);
@@ -474,10 +578,11 @@ function charts({dumps, classes, places}) {
 
 if (data.series) {
   const few = 4, all = charts(data.series), grid = make('div', {class: 'grid of-charts'}, all.slice(0, few).map(row => chart(...row)));
-  const more = all.length > few && make('p', {class: 'more'}, button(`Show all ${all.length}`, () => {
+  const rest = all.length > few && button(`Show all ${all.length}`, () => {
     grid.append(...all.slice(few).map(row => chart(...row)));
-    more.remove();
-  }));
+    rest.remove();
+  });
+  const more = make('p', {class: 'more'}, rest, button('SVG', () => save('svg', svgOfCharts([...grid.children])), {title: 'Save the charts'}));
   section('trends', 'Trends', `Trends over ${count(data.series.dumps.length)} dumps${hasTimes ? `, ${durationOf(lastTime - firstTime)}` : ''}`,
     hasTimes ? `From ${momentOf(firstTime)} to ${momentOf(lastTime)}, in your time zone. Each chart starts at zero.`
       : 'From the oldest to the newest. Each chart starts at zero.', grid, more);
@@ -545,6 +650,25 @@ function staleOfSuspect({stale}) {
     ` (length ${count(stale.length)})`, stale.retained > 0 && `: ${bytes(stale.retained)}`, '.');
 }
 
+/** How many of a suspect's objects were there before the watch, were born in each 16th of it, and have not survived a collection. */
+const verdicts = {'leaks': 'evenly spread, and nothing ends: leaks, unless it is a cache that still fills', 'bounded': 'bounded', 'of the start': 'from the start',
+  'of one moment': 'built at once', 'young': 'new since the last collection'};
+function agesOfSuspect({age: {verdict, before, young, seconds, spread}}) {
+  if (!spread?.length || verdict === 'few') return false;
+  const bars = [before, ...spread.map(part => part.born), young], most = Math.max(...bars);
+  const nameOfBar = i => i === 0 ? `before the watch of ${seconds} s` : i === bars.length - 1 ? 'new since the last collection'
+    : `${Math.round(seconds * (1 - i / spread.length))} s ago`;
+  return [make('p', {class: 'dim'}, `Objects by age, over ${seconds} s: ${verdicts[verdict] ?? 'no verdict'}.`), make('div', {class: 'ages', role: 'img', 'aria-label': `objects by age: ${bars.map((number, i) => `${count(number)} ${nameOfBar(i)}`).join(', ')}`},
+    bars.map((number, i) => make('i', {title: `${count(number)} ${nameOfBar(i)}`, style: {height: `${most ? Math.ceil(100 * number / most) : 0}%`}})))];
+}
+
+/** What could be freed without a suspect, if that is more than twice its bytes, or less than half of them. */
+function pagesOfSuspect({pages: {bytes: could, free_slots: slots}, retained_grown: more, retained: size}) {
+  if (more !== undefined || (could <= 2 * size && could >= size / 2) || Math.max(could, size) < 1 << 20) return false;
+  return make('p', {}, could > size ? `${bytes(could)} of pages could be freed without it, ${bytes(slots)} of that are free slots.`
+    : `Only ${bytes(could)} of pages could be freed without it: others have objects there, or they take no memory.`);
+}
+
 function factsOfSuspect(suspect) {
   const {each, keys, frames, most, timers, allocated_by: by} = suspect;
   const parts = each?.parts?.map((part, i) => [visible(part.class), part.bytes, `package${i % 5}`]) ?? [];
@@ -569,6 +693,8 @@ function factsOfSuspect(suspect) {
     most && (suspect.is_goroutines || !(most.count > 1)) && make('p', {}, code(most.held_by), ` alone has ${most.count > 1 ? `${count(most.count)} of these, ` : ''}`,
       `${bytes(most.retained)} (${percent(most.retained, suspect.retained)}).`),
     suspect.stale && staleOfSuspect(suspect),
+    suspect.pages && pagesOfSuspect(suspect),
+    suspect.age && agesOfSuspect(suspect),
     by && make('p', {class: 'dim'}, 'Allocated by ', code(by.function), ' ', code(`${by.file}:${by.line}`),
       ` (${count(by.samples)} of ${several(by.of, 'sample')})`, by.within && [', in ', code(by.within)], '.'),
   ];
@@ -588,17 +714,35 @@ function cardOf(suspect, number) {
   }
   return make('article', {class: 'card'}, big(percent(size, report.heap.reachable), 'the heap'),
     make('p', {}, sentenceOfSuspect(suspect)), heldBySuspect(suspect), factsOfSuspect(suspect),
-    nextCommand(suspect),
+    exampleOf(number), nextCommand(suspect),
     node >= 0 && make('div', {class: 'foot'}, button('Show in the tree', () => show(node))));
 }
 
-/** The command that says more about a suspect: what is in it or, of goroutines, where they are and what their variables are. */
+/** The values of one of a suspect's objects, or the stack of one of its goroutines. */
+function exampleOf(number) {
+  const {class: name, address, fields, goroutine, stack} = data.suspect_examples?.[number] ?? {};
+  if (stack?.length > 0) {
+    return make('details', {class: 'example'}, make('summary', {}, goroutine === undefined ? 'Stack of one of these' : `Stack of goroutine ${goroutine}`),
+      make('ol', {class: 'steps'}, stack.map(call => make('li', {}, code(call)))));
+  }
+  return fields?.length > 0 && make('details', {class: 'example'}, make('summary', {}, make('span', {}, 'Values of one ', code(names[name]))),
+    make('div', {class: 'scrolls'}, fieldsTable(fields)), make('p', {class: 'dim small'}, code(address)));
+}
+
+const fieldsTable = fields => make('table', {class: 'fields'}, make('tbody', {}, fields.map(([name, type, value]) =>
+  make('tr', {}, make('td', {}, code(name)), make('td', {class: 'dim'}, code(type)), make('td', {}, code(value))))));
+
+/**
+ * The command that says more about a suspect: what is in it or, of goroutines, where they are and what their variables are. Where
+ * there is no expression that leads to it, or it would contain a hash: the paths to its type.
+ */
 function nextCommand(suspect) {
-  const {held_by: held, goroutine, is_goroutines: areGoroutines} = suspect;
+  const {held_by: held, goroutine, is_goroutines: areGoroutines, is_outside: isOutside, item} = suspect;
   const what = areGoroutines ? goroutine !== undefined && `goroutine ${goroutine}` : held && !held.includes('…') && held;
-  if (!what || data.redacted) return undefined;
-  const quoted = `'${what.replaceAll("'", "'\\''")}'`;
-  const command = `go2heapsnapshot --exe APP --show ${quoted} ${baseName(report.heap.source)}`, text = make('bdi', {}, visible(command));
+  const asked = what && !data.redacted ? ['--show', what] : item && !item.includes('…') ? ['--path-to', item] : undefined;
+  if (!asked || isOutside) return undefined;
+  const command = `go2heapsnapshot --exe APP ${asked[0]} '${asked[1].replaceAll("'", "'\\''")}' ${baseName(report.heap.source)}`;
+  const text = make('bdi', {}, visible(command));
   return make('div', {class: 'expression next'}, text, copyButton(() => visible(command), () => text));
 }
 
@@ -626,6 +770,7 @@ const side = make('div', {class: 'side', role: 'region', 'aria-label': 'the sele
 const crumbs = make('div', {class: 'crumbs'}), legend = make('div', {class: 'legend'}), growthHint = make('p', {class: 'hint'});
 const found = make('span', {class: 'dim number', role: 'status'});
 const headHeight = 19; // of a box of the map
+const svgButton = button('SVG', () => save('svg', svgOf(treeView, `what holds what: ${labelOf(state.top)}, ${bytes(areas()[state.top])}`)), {title: 'Save the picture'});
 
 /** A choice of one of several values of the state. */
 function choice(name, label, options, changed) {
@@ -639,11 +784,33 @@ function choice(name, label, options, changed) {
     name !== 'view' && make('span', {}, label), buttons.map(([, element]) => element))};
 }
 const choices = [choice('view', 'View', [['icicle', 'Icicle'], ['map', 'Map'], ['table', 'Table']])];
-if (was) {
-  choices.push(choice('by', 'Area', [['now', 'Size now'], ['grown', 'Growth']]),
-    choice('colour', 'Colour', [['package', 'Package'], ['growth', 'Growth']]));
+const measureNames = {now: was ? 'Size now' : 'Size', pages: 'Pages', grown: 'Growth'};
+if (measures.length > 1) choices.push(choice('by', 'Area', measures.map(measure => [measure, measureNames[measure]]), () => { state.since = 'all'; }));
+if (hasAges) {
+  const since = ageChoices.map(group => [group, group === 'all' ? 'Any time' : group === '0' ? 'The start' : Number(group) === LAST_GROUP - 1
+    ? 'The last collection' : `${agoOf(Number(group))} ago`]);
+  choices.push(choice('since', 'Survived since', since, () => { if (state.since !== 'all') state.by = 'now'; }));
 }
+const colourTitles = {package: 'Package', age: 'Age', growth: 'Growth'};
+if (colours.length > 1) choices.push(choice('colour', 'Colour', colours.map(colour => [colour, colourTitles[colour]])));
 choices.push(choice('library', 'Standard library', [['show', 'Show'], ['dim', 'Dim'], ['hide', 'Hide']], () => sheets.forEach(write => write())));
+
+/** Two lists of the dumps of a series: what is compared with what. */
+function dumpChoice() {
+  const list = (key, label) => make('select', {'aria-label': label, on: {change: event => choose({...compared, [key]: Number(event.target.value)})}},
+    comparedDumps.map((_, at) => make('option', {value: at}, nameOfDump(at))));
+  const from = list('from', 'compare with the dump'), to = list('to', 'the dump that is shown');
+  const choose = ({from, to}) => {
+    compareDumps(from, to);
+    if (areas()[state.top] <= 0) state.top = 0;
+    comparePlaces();
+    sheets.forEach(write => write());
+    redraw();
+  };
+  const update = () => { from.value = compared.from; to.value = compared.to; };
+  return {update, element: make('span', {class: 'choice'}, make('span', {}, 'From'), from, make('span', {}, 'to'), to)};
+}
+if (comparedDumps.length > 2) choices.push(dumpChoice());
 
 const search = make('input', {type: 'search', placeholder: 'Find a type or variable   /', 'aria-label': 'Find a type or variable', on: {
   input: () => { state.find = search.value; paint(); keepAddress(); },
@@ -685,7 +852,7 @@ function countHits(hits) {
     if (!inside[i]) sum += values[i];
     inside[i] = 1;
   }
-  return number > 0 ? `${count(number)} found, ${bytes(sum)}, ${percent(sum, values[0])}` : 'nothing found';
+  return number > 0 ? `${count(number)} found, ${bytes(sum)}, ${percent(sum, values === retained ? reachable() : values[0])}` : 'nothing found';
 }
 
 /** Selects the next hit, from large to small. */
@@ -727,7 +894,7 @@ function addBox(out, nodes, x, y, width, height, kind) {
   element.setAttribute('aria-level', depths[nodes[0]] + 1);
   // With the number of objects there would be no room for the names. What can be read must be part of the label.
   const grows = state.by === 'grown', names = nodes.map(i => labelOf(i, !isWide)).filter((name, i) => i === 0 || name !== 'stack').join(' › ');
-  const size = grows ? signed(change(node), bytes) : bytes(retained[node]), growth = change(node) && !grows ? ` ${signed(change(node), bytes)}` : '';
+  const size = grows ? signed(change(node), bytes) : bytes(sizeOf(node)), growth = change(node) && state.by === 'now' && state.since === 'all' ? ` ${signed(change(node), bytes)}` : '';
   element.setAttribute('aria-label', `${nodes.length === 1 ? labelOf(node) : names}, ${size}${growth}`);
   if (isWide && height > 16) {
     element.append(make('span', {}, names), ' ', make('span', {}, size + (right - left >= 240 ? growth : '')));
@@ -866,7 +1033,7 @@ function drawMap(width) {
 
 /** A row for each node: those below it follow if it is open. */
 function drawTable() {
-  const values = areas(), out = document.createDocumentFragment(), whole = report.heap.reachable + (report.heap.garbage ?? 0);
+  const values = areas(), out = document.createDocumentFragment();
   const indent = level => make('span', {style: {'padding-left': `${level * 14}px`}});
   const add = node => {
     const children = childrenOf(node), isOpen = opened.has(node) || node === state.top, level = depths[node] - depths[state.top];
@@ -876,8 +1043,9 @@ function drawTable() {
         ? make('span', {class: 'twist', 'data-twist': node, 'aria-hidden': 'true'}, isOpen ? '▾' : '▸') : make('span', {class: 'twist'}),
       make('i', {class: `swatch ${colour}`}), code(tree.kind[node] === CLASS ? nameOf(node) : labelOf(node, true))),
       make('td', {class: 'n'}, (tree.kind[node] === CLASS || isMany(node)) && count(tree.count[node])),
-      make('td', {class: 'n'}, tree.bytes[node] > 0 && bytes(tree.bytes[node])),
-      make('td', {class: 'n'}, bytes(retained[node])), make('td', {class: 'n'}, percent(retained[node], whole)),
+      make('td', {class: 'n'}, isLast() && tree.bytes[node] > 0 && bytes(tree.bytes[node])),
+      make('td', {class: 'n'}, bytes(retained[node])), make('td', {class: 'n'}, shareOf(node)),
+      hasPages && make('td', {class: 'n'}, bytes(pages[node])),
       was && make('td', {class: `n ${directionOf(change(node))}`}, signed(change(node), bytes)),
       make('td', {class: 'visual'}, make('div', {class: 'bar', style: {width: `${100 * values[node] / (values[state.top] || 1)}%`}})));
     row.className = standard[node] ? 'standard' : '';
@@ -892,11 +1060,11 @@ function drawTable() {
     const rest = children.slice(shown).reduce((sum, child) => sum + retained[child], 0);
     out.append(make('tr', {'aria-level': level + 2}, make('td', {class: 'name'}, indent(level + 1), make('span', {class: 'twist'}),
       button(`${count(children.length - shown)} more`, () => { wholeLists.add(node); redraw(); }, {class: 'link'})),
-    make('td'), make('td'), make('td', {class: 'n dim'}, bytes(rest)), make('td'), was && make('td'), make('td')));
+    make('td'), make('td'), make('td', {class: 'n dim'}, bytes(rest)), make('td'), hasPages && make('td'), was && make('td'), make('td')));
   };
   add(state.top);
   tableHead.replaceChildren(make('tr', {}, make('th', {}, 'held'), ['objects', 'own', 'retained', 'share'].map(title =>
-    make('th', {class: 'n'}, title)), was && make('th', {class: 'n'}, 'grown'), make('td', {'aria-hidden': 'true'})));
+    make('th', {class: 'n'}, title)), hasPages && make('th', {class: 'n'}, 'pages'), was && make('th', {class: 'n'}, 'grown'), make('td', {'aria-hidden': 'true'})));
   tableBody.replaceChildren(out);
   plot.style.height = '';
 }
@@ -918,7 +1086,7 @@ function redraw() {
   drawn = new Map();
   looks = [];
   choices.forEach(one => one.update());
-  treeView.hidden = isTable;
+  treeView.hidden = svgButton.hidden = isTable;
   tableView.hidden = !isTable;
   root.dataset.library = state.library;
   plot.classList.toggle('is-table', isTable);
@@ -928,9 +1096,9 @@ function redraw() {
   const trail = trailOf(state.top);
   crumbs.replaceChildren(...trail.flatMap((node, i) => i < trail.length - 1
     ? [link(node > 0 ? labelOf(node, true) : 'whole heap', () => zoom(node)), '›']
-    : [make('b', {}, node > 0 ? code(labelOf(node, true)) : `whole heap, ${bytes(retained[0])}`)]));
+    : [make('b', {}, node > 0 ? code(labelOf(node, true)) : `whole heap, ${bytes(sizeOf(0))}`)]));
   drawLegend();
-  sayGrowth();
+  sayMeasure();
   select(state.node);
   if (hadFocus) focusPlot();
 }
@@ -947,6 +1115,20 @@ function drawLegend() {
     }, {'aria-pressed': lit.has(colour), title: 'dim the others'});
     return toggle;
   }));
+}
+
+/** What areas show, if it is not the size. */
+function sayMeasure() {
+  sayGrowth();
+  if (state.since !== 'all') {
+    growthHint.textContent = `Areas show ${bytes(areas()[state.top])} of objects that ${state.since === '0' ? `were there when the watch began, ${durationOf(tree.watched_ms)} `
+      : Number(state.since) === LAST_GROUP - 1 ? 'have survived a collection, ' : `had survived a collection ${agoOf(Number(state.since))} `}before the last one.`;
+    growthHint.hidden = false;
+  }
+  if (state.by !== 'pages') return;
+  growthHint.textContent = `Areas show what could be freed without a box: ${bytes(pages[state.top])} of pages, ${bytes(freeSlots[state.top])} of that are `
+    + 'free slots. The runtime returns it to the system within minutes, debug.FreeOSMemory() at once.';
+  growthHint.hidden = false;
 }
 
 /** Growth as a whole, and what grew in it, differ: what shrank lies between. */
@@ -1029,6 +1211,12 @@ const focusPlot = () => (state.view === 'table' ? tableView : treeView).focus({p
 
 // ---- what the selected node is ----
 
+/** Of a type that is in several places: a button that lists all of them. */
+function holdersButton(node) {
+  const row = tree.kind[node] === CLASS && report.classes.find(one => one.class === nameOf(node));
+  return row && row.objects > tree.count[node] && isLast() && button(`Who holds all ${count(row.objects)}`, () => showHolders(row));
+}
+
 function tell() {
   const node = state.node, kind = tree.kind[node], number = tree.count[node], children = childrenOf(node);
   const before = tree.was_count?.[node] ?? number;
@@ -1040,8 +1228,12 @@ function tell() {
     about && make('p', {class: 'dim small'}, about),
     make('dl', {},
       make('dt', {}, 'retained'), make('dd', {}, [bytes(retained[node]), shareOf(node)].filter(Boolean).join(', ')),
+      hasPages && isLast() && [make('dt', {}, 'pages'), make('dd', {}, pages[node] > 0 ? [`${bytes(pages[node])} could be freed without it`,
+        freeSlots[node] > 0 && `, ${bytes(freeSlots[node])} of that are free slots`] : 'others have objects in all of them')],
+      hasAges && isLast() && [make('dt', {}, 'from the start'), make('dd', {}, bytes(survived[0][node]), ageGroups[LAST_GROUP][node] > 0
+        && `, ${bytes(ageGroups[LAST_GROUP][node])} new since the last collection`)],
       was && [make('dt', {}, 'grown'), make('dd', {class: directionOf(change(node))}, signed(change(node), bytes))],
-      make('dt', {}, 'its own'), make('dd', {}, bytes(tree.bytes[node])),
+      isLast() && [make('dt', {}, 'its own'), make('dd', {}, bytes(tree.bytes[node]))],
       kind === CLASS && [make('dt', {}, 'objects'),
         make('dd', {}, count(number), was && number !== before && ` (${signed(number - before, count)})`)],
       kind === CLASS && number > 1 && [make('dt', {}, 'each retains'), make('dd', {}, bytes(Math.round(retained[node] / number)))]),
@@ -1055,7 +1247,8 @@ function tell() {
       make('li', {}, make('div', {class: 'row whole'}, link(visible(object.held_by ?? object.address), () => showObject(i)),
         make('span', {class: 'number'}, bytes(object.retained))))))],
     layout && [make('h3', {}, `layout, ${several(layout.size, 'byte')}`), layoutBar(layout, 300)],
-    node !== state.top && children.length > 0 && make('p', {class: 'more'}, button('Zoom in', () => zoom(node))));
+    make('p', {class: 'more'}, node !== state.top && children.length > 0 && button('Zoom in', () => zoom(node)),
+      holdersButton(node)));
 }
 
 // ---- mouse and keys ----
@@ -1106,8 +1299,9 @@ treeView.addEventListener('mousemove', event => {
   if (tip.hidden) return;
   tip.replaceChildren(...rest ? [`${count(Number(rest.dataset.narrow))} more, too narrow to draw: zoom in`] : [
     make('b', {}, labelOf(node)), make('br'), `retains ${[bytes(retained[node]), shareOf(node)].filter(Boolean).join(', ')}`,
+    hasPages && isLast() ? `; pages ${bytes(pages[node])}` : '',
     was ? `, ${change(node) ? signed(change(node), bytes) : 'as before'}` : '',
-    tree.bytes[node] > 0 ? `; its own ${bytes(tree.bytes[node])}` : '']);
+    isLast() && tree.bytes[node] > 0 ? `; its own ${bytes(tree.bytes[node])}` : '']);
   const {width, height} = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(6, Math.min(event.clientX + 14, innerWidth - width - 10))}px`;
   tip.style.top = `${event.clientY + 20 + height > innerHeight ? event.clientY - height - 12 : event.clientY + 18}px`;
@@ -1166,10 +1360,12 @@ addEventListener('keydown', event => {
 const keys = (...list) => list.flatMap(key => [make('kbd', {}, key), ' ']);
 section('tree', 'What holds what', 'What holds what',
   'Freeing a box frees everything inside or below it. Objects of one type with the same holder are one box.',
-  make('div', {class: 'tools'}, choices.map(one => one.element), search, found), crumbs,
+  make('div', {class: 'tools'}, choices.map(one => one.element), search, found, svgButton), crumbs,
   make('div', {class: 'explore'}, make('div', {}, plot, legend, growthHint, make('p', {class: 'hint'},
     'Click a box to zoom in, the topmost one to zoom out. ', keys('←', '↑', '→', '↓'), 'move, ', keys('Enter'), 'zooms in, ', keys('Esc'),
     'zooms out, ', keys('/'), 'searches, where ', keys('Enter'), 'goes to the next hit. The address of the page links to what is shown.')), side),
+  data.series && comparedDumps.length < data.series.dumps.length && note(`${count(comparedDumps.length)} of the ${count(data.series.dumps.length)} dumps can be compared: `
+    + 'this page has no room for the others.'),
   data.cut?.tree?.[0] > 0 && note(`${several(data.cut.tree[0], 'branch', 'branches')} too small for this page, `
     + `${bytes(data.cut.tree[1])}, are merged into “smaller branches” of what holds them.`));
 
@@ -1227,7 +1423,7 @@ function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
   let shown = rows;
   const box = make('div', {class: 'scrolls'}), more = make('p', {class: 'more'});
   const bars = columns.filter(column => column.hasBar);
-  const largest = new Map(bars.map(({key}) => [key, rows.reduce((max, row) => Math.max(max, Math.abs(row[key] ?? 0)), 1)]));
+  const largestOf = key => rows.reduce((max, row) => Math.max(max, Math.abs(row[key] ?? 0)), 1);
   const compare = (a, b) => direction * (columns.find(column => column.key === key).format
     ? (a[key] ?? 0) - (b[key] ?? 0) : String(a[key] ?? '').localeCompare(String(b[key] ?? ''), 'en'));
   const sortBy = column => {
@@ -1247,16 +1443,16 @@ function sheet(columns, rows, {sort, most, filter, isStandard = () => false}) {
   function update() {
     const chosen = rows.filter(row => !(state.library === 'hide' && isStandard(row))).filter(row => matches(String(row[columns[0].key]))).sort(compare);
     shown = chosen;
-    const bar = bars.find(column => column.key === key) ?? bars[0];
+    const bar = bars.find(column => column.key === key) ?? bars[0], largest = bar && largestOf(bar.key);
     box.replaceChildren(make('table', {},
       make('thead', {}, make('tr', {}, columns.map(head), bar && make('td', {'aria-hidden': 'true'}))),
       make('tbody', {}, chosen.slice(0, isWhole ? chosen.length : most).map(row => make('tr', {class: isStandard(row) && 'standard'}, columns.map(column => cell(column, row)),
         bar && make('td', {class: 'visual', 'aria-hidden': 'true'}, make('div', {class: 'bar', style: {
-          width: `${100 * Math.abs(row[bar.key] ?? 0) / largest.get(bar.key)}%`}})))))));
+          width: `${100 * Math.abs(row[bar.key] ?? 0) / largest}%`}})))))));
     more.replaceChildren(...chosen.length > most ? [button(isWhole ? 'Show fewer' : `Show all ${count(chosen.length)}`, () => {
       isWhole = !isWhole;
       update();
-    })] : [], ...chosen.length > 3 ? [button('CSV', () => save(`${baseName(report.heap.source)}.csv`, csvOf(columns, shown)),
+    })] : [], ...chosen.length > 3 ? [button('CSV', () => save('csv', csvOf(columns, shown)),
       {title: 'Save the rows as a table for spreadsheets'})] : []);
   }
   update();
@@ -1294,13 +1490,57 @@ function csvOf(columns, rows) {
 }
 
 /** Offers a text as a file to save. */
-function save(name, text) {
-  const {createObjectURL: publish, revokeObjectURL: forget} = URL;
-  const address = publish(new Blob([text], {type: 'text/csv'})), anchor = make('a', {href: address, download: name});
+function save(ending, text) {
+  const {createObjectURL: publish, revokeObjectURL: forget} = URL, name = `${baseName(report.heap.source)}.${ending}`;
+  const type = ending === 'svg' ? 'image/svg+xml' : 'text/csv';
+  const address = publish(new Blob([text], {type})), anchor = make('a', {href: address, download: name});
   document.body.append(anchor);
   anchor.click();
   anchor.remove();
   setTimeout(() => forget(address), 10_000);
+}
+
+/** A text without the characters that XML forbids, besides those that visible() writes in another way. */
+const legal = text => text.replace(/[\ufffe\uffff]/g, '\ufffd');
+
+/** An empty drawing on the page's ground. */
+const drawing = (width, height, title) => draw('svg', {width, height, viewBox: `0 0 ${width} ${height}`, 'font-family': 'monospace', 'font-size': 12},
+  draw('title', {}, legal(`${visible(baseName(report.heap.source))}, ${title}`)),
+  draw('rect', {width, height, fill: getComputedStyle(document.body).backgroundColor}));
+
+/** Charts as a drawing, two in a row, each below its title and figures, with the colours that they have now. */
+function svgOfCharts(figures) {
+  const width = 300, height = 96, gap = 20, line = 16, looks = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity'];
+  const rows = Math.ceil(figures.length / 2), above = 3 * line, svg = drawing(2 * width + 3 * gap, rows * (above + height + gap) + gap, 'trends');
+  for (const [i, figure] of figures.entries()) {
+    const x = gap + i % 2 * (width + gap), y = gap + Math.floor(i / 2) * (above + height + gap), chart = figure.querySelector('svg'), copy = chart.cloneNode(true);
+    for (const [name, value] of Object.entries({x, y: y + above, width, height})) copy.setAttribute(name, value);
+    const originals = chart.querySelectorAll('*');
+    for (const [j, element] of copy.querySelectorAll('*').entries()) {
+      const style = getComputedStyle(originals[j]);
+      for (const look of looks) element.setAttribute(look, style.getPropertyValue(look));
+      if (element.tagName === 'text') element.setAttribute('font-size', style.fontSize);
+    }
+    const texts = [...figure.querySelectorAll('bdi, figcaption > div')];
+    svg.append(draw('svg', {x, y, width, height: above}, ...texts.map((text, j) => draw('text', {y: line * (j + .75), fill: getComputedStyle(text).color}, legal(text.textContent)))), copy);
+  }
+  return new XMLSerializer().serializeToString(svg);
+}
+
+/** The boxes of a picture as a drawing, with the colours that they have now, for documents and tickets. */
+function svgOf(view, title) {
+  const {clientWidth: width, clientHeight: height} = view, svg = drawing(width, height, title);
+  for (const box of view.children) {
+    const {offsetLeft: x, offsetTop: y, offsetWidth: w, offsetHeight: h} = box, style = getComputedStyle(box);
+    const isRest = box.classList.contains('rest'), texts = box.childElementCount > 0 ? [...box.children].map(part => part.textContent) : [box.textContent];
+    const [name, size = ''] = texts, room = w - 8 - 7.3 * size.length, line = Math.min(h, Number.parseFloat(style.lineHeight) || h);
+    const text = (content, left, space, anchor) => content && space > 12 && draw('svg', {x: x + left, y, width: space, height: h},
+      draw('text', {x: anchor === 'end' ? space : 0, y: line / 2 + 4, 'text-anchor': anchor, fill: style.color}, legal(content)));
+    svg.append(draw('g', {opacity: style.opacity}, draw('rect', {x, y, width: w, height: h, rx: 2, fill: isRest ? style.borderColor : style.backgroundColor,
+      'fill-opacity': isRest ? .25 : 1, ...box.classList.contains('map') && {stroke: style.borderColor}}, draw('title', {}, legal(box.getAttribute('aria-label') ?? 'smaller ones'))),
+    ...isRest ? [] : [text(name, 4, room, 'start'), text(size, w - 4 - 7.3 * size.length, 7.3 * size.length, 'end')].filter(Boolean)));
+  }
+  return new XMLSerializer().serializeToString(svg);
 }
 
 // ---- who holds a type ----
@@ -1329,18 +1569,159 @@ function holdersOf(row) {
   return rows.map(one => ({...one, share: row.bytes > 0 ? 100 * one.own / row.bytes : 0}));
 }
 
+/**
+ * The same as a tree that stands on its head: the type is the root, and below each node is what holds it, merged by name, up to
+ * variables and goroutines. own is the bytes of the type's objects that are held in this way, node the largest place of these.
+ */
+function invertedTree(row) {
+  const fresh = (name, level, node) => ({name, level, node, own: 0, objects: 0, inner: new Map(), colour: packageColour(node)});
+  let top;
+  for (let i = 1; i < size; i++) {
+    if (tree.kind[i] !== CLASS || shownAs[i] !== i || nameOf(i) !== row.class) continue;
+    top ??= fresh(row.class, 0, i);
+    for (let at = top, above = i; at; above = parents[above]) {
+      if (above === i || !nameOf(above).startsWith('(')) {
+        if (above !== i) {
+          const name = nameOf(above);
+          if (!at.inner.has(name)) at.inner.set(name, {...fresh(name, at.level + 1, i), colour: packageColour(above)});
+          at = at.inner.get(name);
+        }
+        at.own += tree.bytes[i];
+        at.objects += tree.count[i];
+        if (retained[i] > retained[at.node]) at.node = i;
+      }
+      if (parents[above] <= 0) break;
+    }
+  }
+  return top;
+}
+
+/** Draws it as an icicle, in which a click zooms, with a line about the box that is selected. */
+function invertedIcicle(row) {
+  const whole = invertedTree(row), rowHeight = 26;
+  if (!whole || whole.own === 0 || whole.inner.size === 0) return undefined;
+  const view = make('div', {class: 'boxes', role: 'tree', tabindex: 0, 'aria-label': `what holds ${visible(row.class)}`});
+  const about = make('p', {class: 'small', role: 'status'}), frame = make('div', {class: 'plot inverted'}, view);
+  let top = whole, selected = whole, boxes = []; // boxes: [node, element, the node that it is below]
+  const trail = [];
+  const select = node => {
+    selected = node;
+    for (const [one, element] of boxes) {
+      element.classList.toggle('selected', one === node);
+      element.setAttribute('aria-selected', String(one === node));
+      if (one === node) view.setAttribute('aria-activedescendant', element.id);
+    }
+    fill(about, node === whole ? '' : 'Held through ', code(node.name), `: ${several(node.objects, 'object')}, ${bytes(node.own)}, `
+      + `${percent(node.own, whole.own)} of the type. `, button('Show in the tree', () => show(node.node)));
+  };
+  const zoomTo = node => {
+    const path = pathTo(node);
+    trail.splice(0, trail.length, ...path.slice(0, -1));
+    top = node;
+    paintBoxes();
+    select(node);
+  };
+  const pathTo = node => {
+    const path = [node];
+    while (path[0] !== whole) path.unshift(path[0].outer);
+    return path;
+  };
+  const addBox = (node, x, width, level, kind) => {
+    const left = Math.round(x), right = Math.max(left + 1, Math.round(x + width) - 1), isWide = right - left >= 150;
+    const element = make('div', {id: `h${boxes.length}`, role: 'treeitem', 'aria-level': node.level + 1, 'aria-label': `${visible(node.name)}, ${bytes(node.own)}`,
+      class: `box ${kind} ${node.colour}${isWide ? ' wide' : right - left < 14 ? ' thin' : ''}`, title: `${visible(node.name)}, ${bytes(node.own)}`,
+      style: {left: `${left}px`, top: `${level * rowHeight}px`, width: `${right - left}px`, height: `${rowHeight - 1}px`}},
+    isWide ? [make('span', {}, visible(node.name)), ' ', make('span', {}, bytes(node.own))] : right - left >= 34 ? visible(node.name) : '');
+    boxes.push([node, element]);
+    view.append(element);
+  };
+  const paintBoxes = () => {
+    const width = frame.clientWidth;
+    boxes = [];
+    view.replaceChildren();
+    view.style.setProperty('--row', `${rowHeight - 1}px`);
+    trail.forEach((node, level) => addBox(node, 0, width, level, 'above'));
+    let rows = trail.length + 1;
+    const place = (node, x, w, level) => {
+      let at = x, left = 0;
+      addBox(node, x, w, level, '');
+      rows = Math.max(rows, level + 1);
+      for (const inner of [...node.inner.values()].sort((a, b) => b.own - a.own)) {
+        const innerWidth = w * inner.own / node.own;
+        inner.outer = node;
+        if (innerWidth >= 2) {
+          place(inner, at, innerWidth, level + 1);
+          at += innerWidth;
+        } else left += innerWidth;
+      }
+      if (left < 3) return;
+      rows = Math.max(rows, level + 2);
+      view.append(make('div', {class: 'box rest', style: {left: `${Math.round(at)}px`, top: `${(level + 1) * rowHeight}px`, width: `${Math.round(left) - 1}px`, height: `${rowHeight - 1}px`}}));
+    };
+    place(top, 0, width, trail.length);
+    view.style.height = `${rows * rowHeight}px`;
+    frame.style.height = `${Math.min(420, rows * rowHeight + 2)}px`;
+  };
+  const boxOf = event => boxes.find(([, element]) => element.contains(event.target))?.[0];
+  view.addEventListener('click', event => {
+    const node = boxOf(event);
+    view.focus({preventScroll: true});
+    if (node) zoomTo(node === top && node !== whole ? node.outer : node);
+  });
+  view.addEventListener('keydown', event => {
+    const drawnNodes = boxes.map(([node]) => node), beside = selected.outer ? [...selected.outer.inner.values()].filter(one => drawnNodes.includes(one)).sort((a, b) => b.own - a.own) : [];
+    const inner = [...selected.inner.values()].filter(one => drawnNodes.includes(one)).sort((a, b) => b.own - a.own)[0], at = beside.indexOf(selected);
+    const to = {ArrowDown: inner, ArrowUp: selected.outer, ArrowRight: beside[at + 1], ArrowLeft: beside[at - 1], Home: top}[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (to) select(to);
+    else if (event.key === 'Enter' || event.key === ' ') zoomTo(selected);
+    else if (event.key === 'Escape' || event.key === 'Backspace') zoomTo(top.outer ?? whole);
+    else if (!event.key.startsWith('Arrow')) return;
+    event.preventDefault();
+  });
+  // It can be drawn only when it is in the page, and as wide as that.
+  drawHolders = () => { paintBoxes(); select(selected); };
+  return [make('p', {class: 'dim small'}, 'Below a box is what holds it, merged by name; widths are bytes of the type. A click zooms in, on the topmost box out.'), frame, about,
+    make('p', {class: 'more'}, button('SVG', () => save('svg', svgOf(view, `what holds ${visible(row.class)}`)), {title: 'Save the picture'}))];
+}
+
+let drawHolders; // draws the picture of holders anew, if there is one
+
 /** Lists who holds a type, below the table of types. */
 function showHolders(row) {
   sheets.splice(sheetsOfPage);
   holders.hidden = false;
+  drawHolders = undefined;
   fill(holders, make('h3', {}, 'Who holds ', code(row.class)),
-    make('p', {class: 'dim'}, `${several(row.objects, 'object')} of ${bytes(row.bytes)}. A holder is the trail from a variable or goroutine; the share is of these bytes.`),
+    make('p', {class: 'dim'}, `${several(row.objects, 'object')} of ${bytes(row.bytes)}${isLast() ? '' : ', in the last dump'}. `
+      + 'A holder is the trail from a variable or goroutine; the share is of these bytes.'), invertedIcicle(row),
     ...sheet([{key: 'holder', title: 'holder', click: one => one.node >= 0 && show(one.node)}, {key: 'objects', title: 'objects', format: count},
       {key: 'own', title: 'own', format: bytes, hasBar: true}, {key: 'share', title: 'share', format: part => percent(part, 100)},
       {key: 'retained', title: 'retained', format: bytes, hasBar: true}], holdersOf(row), {sort: 'own', most: 10}));
+  drawHolders?.();
   holders.setAttribute('tabindex', '-1');
   holders.scrollIntoView({block: 'nearest'});
   holders.focus({preventScroll: true});
+}
+
+const typeRows = report.classes.map(row => row.allocated_by
+  ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : {...row});
+
+/** Puts the numbers of the dumps that are compared into the tables of types and of goroutines. */
+function comparePlaces() {
+  const isUsual = compared.from === 0 && isLast();
+  report.classes.forEach((row, i) => {
+    const before = classOfDump(row, compared.from), now = classOfDump(row, compared.to);
+    Object.assign(typeRows[i], {objects: now.objects, bytes: now.bytes, retained: isLast() ? row.retained : undefined,
+      grown: isUsual ? row.grown : now.bytes - before.bytes});
+  });
+  const groups = new Map();
+  for (let i = 1; i < size; i++) if (isMany(i) || isOne(i)) groups.set(nameOf(i).replace(/^goroutines? /, ''), shownAs[i]);
+  report.goroutines.forEach((row, i) => {
+    const node = groups.get(row.place);
+    Object.assign(placeRows[i], isUsual ? row : node === undefined ? {grown: undefined, count: isLast() ? row.count : undefined}
+      : {count: tree.count[node], grown: tree.count[node] - tree.was_count[node], retained: retained[node]});
+  });
 }
 
 const typesShown = 15, typesSorted = since ? 'grown' : 'bytes';
@@ -1350,24 +1731,25 @@ const haveAllocators = [...report.classes].sort((a, b) => (b[typesSorted] ?? 0) 
 const growthColumn = format => since ? [{key: 'grown', title: 'grown', format, isChange: true, hasBar: true}] : [];
 section('types', 'Types', 'Types', 'Own bytes add up to the heap. Retained: what would be freed without all objects of the type.',
   ...sheet([
-    {key: 'class', title: 'type', click: showHolders}, {key: 'objects', title: 'objects', format: count, hasBar: true},
+    {key: 'class', title: 'type', click: row => showHolders(report.classes.find(one => one.class === row.class))}, {key: 'objects', title: 'objects', format: count, hasBar: true},
     {key: 'bytes', title: 'own', format: bytes, hasBar: true}, {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(bytes),
     ...haveAllocators ? [{key: 'by', title: 'allocated by'}] : [],
-  ], report.classes.map(row => row.allocated_by
-    ? {...row, by: `${row.allocated_by.function} ${row.allocated_by.file}:${row.allocated_by.line}`} : row),
+  ], typeRows,
   {sort: typesSorted, most: typesShown, filter: 'Filter types', isStandard: row => isStandardText(row.class.replace(/^.*[\]*]/, ''))}),
+  data.series?.compared.cut > 0 && note(`Of ${several(data.series.compared.cut, 'type')} that have changed least, this page knows the last dump only.`),
   data.cut?.classes > 0 && note(`${several(data.cut.classes, 'smaller type')} are not in this table.`), holders);
 
 // ---- goroutines ----
 
+const placeRows = report.goroutines.map(row => ({...row}));
 section('goroutines', 'Goroutines', 'Goroutines by location', '',
   ...sheet([
     {key: 'place', title: 'location'}, {key: 'started_at', title: 'started at'},
     {key: 'count', title: 'goroutines', format: count, hasBar: true},
     ...report.leaked?.count > 0 ? [{key: 'leaked', title: 'leaked', format: count}] : [], {key: 'retained', title: 'retained', format: bytes, hasBar: true},
     ...growthColumn(count).map(column => ({...column, hasBar: false})),
-  ], report.goroutines, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter locations',
+  ], placeRows, {sort: 'retained', most: 12, filter: report.goroutines.length > 12 && 'Filter locations',
     isStandard: row => isStandardText(row.place)}),
   report.leaked?.count > 0 && note(`${several(report.leaked.count, 'goroutine')} can never run again, because nothing alive reaches `
     + `what ${report.leaked.count === 1 ? 'it waits' : 'they wait'} on; together they retain ${bytes(report.leaked.retained)}.`),
@@ -1386,9 +1768,7 @@ function aboutObject(object) {
     object.steps?.length > 0 && make('ol', {class: 'steps'}, object.steps.map(step => make('li', {},
       step.step && [make('b', {}, code(step.step)), '  '], make('span', {class: step.step && 'dim'}, code(names[step.class])),
       make('span', {class: 'dim'}, `  ${bytes(step.retained)}`)))),
-    object.fields?.length > 0 && make('div', {class: 'scrolls'}, make('table', {class: 'fields'}, make('tbody', {},
-      object.fields.map(([name, type, value]) => make('tr', {}, make('td', {}, code(name)), make('td', {class: 'dim'}, code(type)),
-        make('td', {}, code(value))))))),
+    object.fields?.length > 0 && make('div', {class: 'scrolls'}, fieldsTable(object.fields)),
     object.referrers?.length > 0 && make('p', {class: 'small'}, 'Referred to by ', object.referrers.map(([text, times], i) =>
       [i > 0 && ', ', times > 1 && `${count(times)} × `, code(text)]), '.'),
     make('div', {}, button('Show in the tree', () => show(object.node))),
@@ -1570,14 +1950,20 @@ const sheetsOfPage = sheets.length; // those of holders come and go
 for (let i = 0; i < size; i++) if (retained[i] > retained[0] * .02 && depths[i] < 30) opened.add(i);
 // Without an address the first suspect is selected: beside the picture there is what it holds.
 if (!readAddress()) state.node = data.suspect_nodes.find(node => node >= 0) ?? 0;
+if (data.series) comparePlaces();
 sheets.forEach(write => write());
 redraw();
-addEventListener('hashchange', () => { if (readAddress()) redraw(); });
+addEventListener('hashchange', () => {
+  if (!readAddress()) return;
+  if (data.series) comparePlaces();
+  sheets.forEach(write => write());
+  redraw();
+});
 
 let resizeTimer;
 addEventListener('resize', () => {
   clearTimeout(resizeTimer);
-  resizeTimer = setTimeout(redraw, 80);
+  resizeTimer = setTimeout(() => { redraw(); drawHolders?.(); }, 80);
 });
 addEventListener('beforeprint', () => {
   plot.style.width = '680px';

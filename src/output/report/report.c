@@ -1,18 +1,328 @@
-/*
- * report: a summary in text: how much memory there is, what is suspect and who holds it, goroutines
+/* report; see report.h. */
+#include "output/report/report.h"
+
+#include <string.h>
+
+#include <go2heapsnapshot/error.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/workers.h"
+#include "findings/class_rows.h"
+#include "findings/goroutines.h"
+#include "findings/lookup.h"
+#include "findings/merged.h"
+#include "output/report/sections.h"
+#include "output/sink.h"
+
+/* ==== the classes that have most bytes, or have grown most ==== */
+
+struct g2h_error *report_put_classes(const struct report *report)
+{
+    _cleanup_(class_rows_deinit) struct class_rows classes = {0};
+    _cleanup_(table_deinit) struct table table = {.page = NULL};
+    const bool has_base = report->findings->base != NULL;
+    uint64_t bytes = 0;
+    size_t shown = 0;
+    TRY(class_rows_find(report->findings, false, &classes));
+    while (shown < classes.list.count && shown < report_rows(report, REPORT_ROWS) &&
+           (!has_base || classes.list.data[shown].grown > 0))
+        shown++; /* with a base, only classes that have grown */
+    table_init(&table, report->page, "classes",
+               has_base ? "CLASSES,>objects,>bytes,>retained,>grown"
+                        : "CLASSES,>objects,>bytes,>retained",
+               shown);
+    for (size_t i = 0; i < classes.list.count; i++) {
+        const struct class_row *row = &classes.list.data[i];
+        struct allocator allocator;
+        TABLE_OPEN(&table, "%s{class}%n{objects}%b{bytes}%b{retained}%?d{grown}",
+                   report_name(report, row->node), row->count, row->bytes, row->retained, has_base,
+                   row->grown);
+        if (report->page->is_json &&
+            allocated_by(&report->findings->allocated, report_node(report, row->node)->name,
+                         MERGED_NONE, &allocator))
+            TRY(report_put_allocator(report, &allocator, false));
+        page_close(report->page);
+        bytes += i < shown ? 0 : row->bytes;
+    }
+    TRY(table_end(&table));
+    if (classes.list.count > shown && shown > 0)
+        PUT(report->page, "  %n more, %b\n", classes.list.count - shown, bytes);
+    return NULL;
+}
+
+/* ==== the tree of retainers ==== */
+
+enum {
+    MOST_LINES = 50,
+    MOST_CHILDREN = 8, /* most children of a node that are shown */
+    MOST_DEPTH = 16,
+    LEAST_NAME = 20, /* characters */
+};
+
+struct report_tree {
+    const struct report *report;
+    uint64_t least; /* bytes that a line has at least */
+    size_t lines;
+};
+
+/* Widths of the columns before the names. */
+enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
+
+static void put_branch(const struct report *report, uint32_t node, size_t depth)
+{
+    const struct merged_node *of = report_node(report, node);
+    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
+                 columns = report->page->columns,
+                 width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    const bool has_base = report->findings->base != NULL;
+    const int64_t within =
+                      has_base ? report->findings->growth.data[node].within : (int64_t)of->retained,
+                  grown = has_base ? report->findings->growth.data[node].count : 0;
+    struct page *page = report->page;
+    /* A dash is for a node that as a whole has shrunk. */
+    PUT(page,
+        within < 0 ? "  %*s"
+        : has_base ? "  %*d"
+                   : "  %*b",
+        OF_BYTES, within < 0 ? page_value_words("-") : page_value_signed(within));
+    PUT(page, " %*p ", OF_PERCENT - 2, within > 0 ? within : 0, report->findings->reachable);
+    /* The count is for several objects; with a base, how many more there are. */
+    if (of->kind != MERGED_CLASS || (has_base ? grown == 0 : of->count < 2))
+        page_blanks(page, OF_COUNT);
+    else
+        PUT(page, has_base ? "%*c" : "%*n", OF_COUNT, has_base ? (uint64_t)grown : of->count);
+    page_blanks(page, 2 + 2 * depth);
+    PUT(page, "%.*s{name}\n|%b{retained}%b{bytes}%n{count}", width, report_name(report, node),
+        of->retained, of->bytes, of->count);
+    if (has_base)
+        PUT(page, "|%d{retained_grown}%c{count_grown}", within, grown);
+    report_put_pages(report, node);
+}
+
+/* Adds a node to those that get a branch, if it is large enough. */
+static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranking *children)
+{
+    const uint64_t weight = findings_weight(tree->report->findings, node);
+    return weight < tree->least || vector_push(children, ((struct ranked){weight, node}));
+}
+
+/* Adds those children of a node that are large enough. The groups of (GC roots) are shown beside
+ * (globals), not below it; garbage and threads are left out. */
+static bool add_children(const struct report_tree *tree, uint32_t node, ranking *children)
+{
+    const struct findings *findings = tree->report->findings;
+    const uint32_t gc_roots =
+        node == 0 ? findings_find_kind(findings, G2H_NODE_GC_ROOTS) : MERGED_NONE;
+    if (gc_roots != MERGED_NONE) {
+        const uint32_t globals = findings_find_kind(findings, G2H_NODE_GLOBALS);
+        if (globals != MERGED_NONE && !report_tree_add(tree, globals, children))
+            return false;
+        node = gc_roots;
+    }
+    for (uint32_t i = report_node(tree->report, node)->child; i != MERGED_NONE;
+         i = report_node(tree->report, i)->sibling)
+        if (!report_tree_add(tree, i, children))
+            return false;
+    return true;
+}
+
+/* Adds the largest branches below a node, as many and as deep as the limits allow. */
+static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size_t depth)
+{
+    const struct report *report = tree->report;
+    ranking children = {0};
+    struct g2h_error *error = add_children(tree, node, &children) ? NULL : &error_no_memory;
+    ranking_sort(&children);
+    for (size_t i = 0; !error && i < children.count && i < report_rows(report, MOST_CHILDREN);
+         i++) {
+        if (tree->lines++ >= MOST_LINES)
+            break;
+        PUT(report->page, "<>");
+        put_branch(report, children.data[i].node, depth);
+        PUT(report->page, "[holds]");
+        if (depth + 1 < MOST_DEPTH)
+            error = put_below(tree, children.data[i].node, depth + 1);
+        PUT(report->page, "[/]</>");
+    }
+    free(children.data);
+    return error;
+}
+
+static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_node_kind kind)
+{
+    const uint32_t node = findings_find_kind(findings, kind);
+    return node == MERGED_NONE ? 0 : findings_weight(findings, node);
+}
+
+static struct g2h_error *report_put_tree(const struct report *report)
+{
+    enum { OF_ALL = 50, LEAST = 4096 };
+    const uint64_t all = report_tree_weight_of(report->findings, G2H_NODE_GLOBALS) +
+                         report_tree_weight_of(report->findings, G2H_NODE_GC_ROOTS),
+                   least = all / OF_ALL;
+    struct report_tree tree = {.report = report,
+                               .least = report->findings->base && least < LEAST ? LEAST : least};
+    if (all >= tree.least) {
+        page_head(report->page, report->findings->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+        page_say(report->page,
+                 "   tree of dominators, down to 2 % of the heap; equal children are merged\n");
+    }
+    PUT(report->page, "[tree]");
+    TRY(put_below(&tree, 0, 0));
+    PUT(report->page, "[/]");
+    return NULL;
+}
+
+/* ==== answers --by label: what the goroutines with each value of a label retain ==== */
+
+/* Reports the values of a label. */
+static struct g2h_error *by_label_put_key(const struct report *report,
+                                          const struct goroutine_labels *labels, uint32_t key)
+{
+    _cleanup_(table_deinit) struct table table = {.page = NULL};
+    _cleanup_vector_ label_values values = {0};
+    struct page *page = report->page;
+    size_t size, shown;
+    const char *name = string_pool_text(&labels->texts, key, &size);
+    TRY(label_values_find(report->findings, labels, key, &values));
+    PUT(page, "<>");
+    page_head(page, "LABEL");
+    PUT(page, " %#s{key}\n", report_bytes(name, size));
+    shown = report_rows(report, REPORT_ROWS);
+    table_init(&table, page, "values", "VALUE,>goroutines,>retained,>of the heap", shown);
+    for (size_t i = 0; i < values.count; i++) {
+        const struct label_value *value = &values.data[i];
+        const bool is_none = value->value == UINT32_MAX;
+        const char *text =
+            is_none ? "no label" : string_pool_text(&labels->texts, value->value, &size);
+        const struct g2h_bytes words = report_bytes(text, is_none ? strlen(text) : size);
+        TABLE_PUT(&table, "%s%n{goroutines}%b{retained}%p|%?s{value}", words, value->count,
+                  value->retained, value->retained, report->findings->reachable, !is_none, words);
+    }
+    TRY(table_end(&table));
+    if (values.count > shown)
+        PUT(page, "  %n more\n", values.count - shown);
+    PUT(page, "</>");
+    return NULL;
+}
+
+/* Writes what the goroutines with each value of a label retain, or of all labels if asked is empty.
+ * Errors: G2H_ERROR_NOT_FOUND. */
+static struct g2h_error *report_put_labels(const struct report *report, const char *asked)
+{
+    _cleanup_(goroutine_labels_deinit) struct goroutine_labels labels = {.list = {0}};
+    _cleanup_(map_deinit) struct map seen = {0};
+    uint32_t keys = 0;
+    if (!g2h_view_is_typed(report->findings->view))
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "without types it is not known where labels are: --exe gives them");
+    TRY(goroutine_labels_read(report->findings, &labels));
+    PUT(report->page, "[labels]");
+    for (size_t i = 0; i < labels.list.count; i++) {
+        const uint32_t key = labels.list.data[i].key;
+        uint32_t number = keys;
+        size_t size;
+        const char *name = string_pool_text(&labels.texts, key, &size);
+        if (*asked != '\0' && (size != strlen(asked) || memcmp(name, asked, size) != 0))
+            continue;
+        TRY_MEMORY(map_put(&seen, key, keys, &number));
+        if (number != keys)
+            continue;
+        keys++;
+        TRY(by_label_put_key(report, &labels, key));
+    }
+    PUT(report->page, "[/]");
+    if (keys == 0 && *asked != '\0')
+        return error_create(G2H_ERROR_NOT_FOUND, "no goroutine has a label '%s'", asked);
+    if (keys == 0)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "no goroutine has labels: pprof.Do and pprof.SetGoroutineLabels set "
+                            "them");
+    return NULL;
+}
+
+/* ==== suggests commands that show more than a short report ==== */
+
+/* Adds a command. An option that takes nothing has no argument. */
+static void put_command(const struct report *report, const char *command, const char *option,
+                        const char *argument)
+{
+    _cleanup_(text_deinit) struct text line = {0};
+    text_append_string(&line, command);
+    text_printf(&line, " %s", option);
+    if (argument) {
+        text_append_string(&line, " ");
+        shell_append(&line, argument);
+    }
+    report->page->out.failed |= line.failed;
+    PUT(report->page, "  %s\n", &line);
+}
+
+/* Adds an option with a class or an expression as its argument, if that can be typed and leads to
+ * something. Ends asked with a NUL. */
+static struct g2h_error *put_if_found(const struct report *report, const char *command,
+                                      const char *option, struct text *asked)
+{
+    enum { LONGEST = 160 };
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
+    if (asked->size == 0 || asked->size > LONGEST || asked->data[0] == '-' ||
+        !printable_is(asked->data, asked->size))
+        return NULL;
+    text_append(asked, "", 1);
+    TRY_MEMORY(!asked->failed);
+    struct g2h_error *error = lookup_find(report->findings, asked->data, &lookup);
+    if (!error)
+        put_command(report, command, option, asked->data);
+    if (error && error->code != G2H_ERROR_NOT_FOUND)
+        return error;
+    g2h_error_destroy(error);
+    return NULL;
+}
+
+/* Adds the commands for the first suspect that is objects of a class. */
+static struct g2h_error *report_next_put_suspect(const struct report *report, const char *command)
+{
+    const struct who_suspects *suspects = report->suspects;
+    _cleanup_(text_deinit) struct text name = {0}, path = {0};
+    size_t i = 0;
+    while (i < suspects->count &&
+           report_node(report, suspects->list[i].suspect.item)->kind != MERGED_CLASS)
+        i++;
+    if (i == suspects->count)
+        return NULL;
+    const struct who *who = &suspects->list[i];
+    const struct g2h_bytes item = report_name(report, who->suspect.item);
+    text_append(&name, (const char *)item.data, (size_t)item.size);
+    text_append(&path, who->path.data, who->path.size);
+    TRY_MEMORY(!name.failed && !path.failed);
+    /* Hashes have another key the next time. */
+    if (g2h_view_is_typed(report->findings->view) && !g2h_view_is_redacted(report->findings->view))
+        TRY(put_if_found(report, command, "--show", &path));
+    return put_if_found(report, command, "--path-to", &name);
+}
+
+/* Suggests commands that show more about the subject of the report: each begins with command, and
+ * works as shown. Errors: G2H_ERROR_MEMORY. */
+static struct g2h_error *report_put_next(const struct report *report, const char *command)
+{
+    page_head(report->page, "NEXT");
+    page_say(report->page, "\n");
+    TRY(report_next_put_suspect(report, command));
+    put_command(report, command, "--full", NULL);
+    put_command(report, command, "-o", "page.html");
+    return NULL;
+}
+
+/* ==== all of a report, for outputs that contain one ====
+ *
+ * A summary in text: how much memory there is, what is suspect and who holds it, goroutines
  * by their places, classes, the tree of retainers, waste.
  *
  * Each section shows what retains most, and counts what it does not show. Sizes are decimal, as in
  * DevTools. See docs/report.md.
  */
-#include <string.h>
-
-#include "base/option_size.h"
-#include "base/scope.h"
-#include "base/workers.h"
-#include "output/report/report.h"
-#include "output/report/sections.h"
-#include "output/sink.h"
 
 /* ---- the first lines ---- */
 
@@ -135,15 +445,19 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
     if (work->wanted->by_label)
         return report_put_labels(&report, work->wanted->by_label);
     if (work->wanted->path_to)
-        return report_put_path(&report, work->wanted->path_to);
-    return work->wanted->show ? report_put_shown(&report, work->wanted->show)
-                              : put_sections(work, &report);
+        return report_put_path(&report, work->wanted->path_to, work->wanted->older);
+    if (work->wanted->show)
+        return report_put_shown(&report, work->wanted->show);
+    TRY(report_put_free_slots(&report));
+    return put_sections(work, &report);
 }
 
 static struct g2h_error *report_put_most(void *context)
 {
     struct report_work *work = context;
     TRY(findings_merge(work->findings));
+    if (!work->wanted->show && !work->wanted->by_label)
+        TRY(pages_find(work->findings));
     if (!report_is_asked(work)) {
         TRY(allocated_find(&work->findings->merged, &work->findings->allocated));
         TRY(who_find(work->findings, work->suspects));

@@ -1,6 +1,8 @@
-/* report: all of a report, for outputs that contain one. */
-#ifndef OUTPUT_REPORT_REPORT_H
-#define OUTPUT_REPORT_REPORT_H
+/*
+ * report: all of a report, for outputs that contain one.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
 
 #include "findings/findings.h"
 #include "findings/suspects.h"

@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "findings/goroutines.h"
-#include "findings/labels_of.h"
-#include "findings/stack_places.h"
+#include "findings/patterns.h"
+#include "output/report/page.h"
 #include "output/report/sections.h"
-#include "output/report/table.h"
 
 /* Returns a string without the first of the words that it begins with. */
 static struct g2h_bytes text_without(struct g2h_bytes text, const char *const *words)

@@ -2,7 +2,7 @@
 #include "findings/growth.h"
 #include "findings/memory_use.h"
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "output/report/sections.h"
 
 enum {
@@ -135,6 +135,26 @@ static void report_memory_put_resident(const struct report *report)
     PUT(page, "[/]</>");
 }
 
+/* Reports how much garbage the collector allows until it begins again. */
+static void put_collector(const struct report *report)
+{
+    const struct g2h_collector *collector =
+        g2h_heap_collector(g2h_view_heap(report->findings->view));
+    struct page *page = report->page;
+    if (!collector)
+        return;
+    PUT(page, "<collector>  collector   %b{live} alive after the last collection",
+        collector->marked);
+    if (collector->is_off)
+        page_say(page, ", GOGC=off");
+    else
+        PUT(page, ", the next at %b{goal}: up to %b{garbage} of garbage, GOGC=%n{gogc}",
+            collector->goal, collector->goal - collector->marked, collector->gogc);
+    if (collector->limit > 0)
+        PUT(page, ", GOMEMLIMIT %b{limit}", collector->limit);
+    PUT(page, "</>\n");
+}
+
 void report_put_memory(const struct report *report)
 {
     const uint64_t *numbers = memory_stats(report->findings);
@@ -145,6 +165,7 @@ void report_put_memory(const struct report *report)
         report_memory_put_resident(report);
     if (numbers)
         put_from_system(report, numbers);
+    put_collector(report);
     PUT(report->page, "</>");
 }
 

@@ -11,9 +11,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/option_size.h"
-#include "base/scope.h"
+#include "base/contract.h"
+#include "base/error.h"
 #include "output/report/page.h"
+#include "output/report/sections.h"
 #include "output/sink.h"
 
 /* The version of the JSON. It changes when a member changes its name or its meaning. */
@@ -257,14 +258,9 @@ static void put_goroutines(const struct trend_report *report, const struct trend
 }
 
 /* Reports what holds what was found, and what that is: a map of so many entries. */
-static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
+static void put_path_of(const struct trend_report *report, const struct trend_held *held)
 {
-    const struct trend_held *held = trend_held_of(report->trend, place);
     const size_t most = 2 * report->page->columns;
-    if (held && held->goroutines > 0)
-        put_goroutines(report, held);
-    if (!held || held->path.size == 0)
-        return;
     PUT(report->page, "      held by %.*s{held_by}", most, &held->path);
     if (held->length.kind)
         PUT(report->page, "<container>, a %s{kind} of %n{entries} %s</>", held->length.kind,
@@ -272,6 +268,19 @@ static void report_trend_put_held_by(const struct trend_report *report, uint32_t
     PUT(report->page, "\n");
     if (held->example.size > 0)
         PUT(report->page, "      example %.*s{example}\n", most, &held->example);
+}
+
+/* Reports what is known of how a place is held in the last heap. */
+static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
+{
+    const struct trend_held *held = trend_held_of(report->trend, place);
+    if (!held)
+        return;
+    if (held->goroutines > 0)
+        put_goroutines(report, held);
+    if (held->path.size > 0)
+        put_path_of(report, held);
+    report_put_age(report->page, "      age ", &held->age);
 }
 
 /* Says how closely the growth follows a straight line. */
@@ -445,36 +454,40 @@ static void put_none(const struct trend_report *report)
         page_say(report->page, "Nothing grew in every interval.\n");
 }
 
-/* Returns whether all that grew steadily is goroutines most of which can never run again. */
-static bool are_leaked(const struct trend_report *report)
+/* Returns how much of what grew steadily is goroutines most of which can never run again. */
+static size_t count_leaked(const struct trend_report *report)
 {
     const trend_found_vector *found = &report->found[TREND_STEADY];
+    size_t count = 0;
     for (size_t i = 0; i < found->count; i++) {
         const struct trend_held *held = trend_held_of(report->trend, found->data[i].place);
-        if (!held || held->goroutines == 0 || 2 * held->leaked < held->goroutines)
-            return false;
+        count += held && held->goroutines > 0 && 2 * held->leaked >= held->goroutines;
     }
-    return found->count > 0;
+    return count;
 }
 
 /* Adds what the sections mean, and what they cannot show. */
 static void put_meaning(const struct trend_report *report)
 {
     const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count,
-                 slowing = report->found[TREND_SLOWING].count;
+                 slowing = report->found[TREND_SLOWING].count, leaked = count_leaked(report);
     struct page *page = report->page;
     page_say(page, "\n");
     if (heaps < TREND_LEAST)
         PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
         put_none(report);
-    if (steady > 0 && are_leaked(report)) {
+    if (steady > 0 && leaked == steady) {
         page_say(page, "What grew in every interval is leaked: nothing can wake these "
                        "goroutines.\n");
     } else if (steady > 0) {
         page_wrap(page,
-                  "What grew in every interval need not be a leak: a cache that still fills, "
-                  "and load that still rises, look the same for as long as they do.",
+                  leaked > 0
+                      ? "Goroutines that can never run again are a leak. What else grew in every "
+                        "interval need not be one: a cache that still fills, and load that still "
+                        "rises, look the same for as long as they do."
+                      : "What grew in every interval need not be a leak: a cache that still fills, "
+                        "and load that still rises, look the same for as long as they do.",
                   0);
     }
     if (slowing > 0) {

@@ -1,6 +1,229 @@
-/* report_waste: unused memory; see sections.h and findings/waste.h. */
-#include "base/scope.h"
+/*
+ * report_waste: unused memory, also by rounding and padding, and in spans that few objects keep;
+ * see sections.h and findings/waste.h.
+ */
+#include "base/error.h"
 #include "output/report/sections.h"
+
+/* ==== the cost of rounding and padding; see sections.h and findings/struct_layout.h ==== */
+
+/* Reports "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2
+ * MB × 500 []main.T, together 2.8 MB in slots of 4 MB". */
+static void put_rounding(const struct report *report, const struct layout_findings *layout,
+                         const struct layout_row *row)
+{
+    const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
+    struct page *page = report->page;
+    PUT(page, "<>  %9b{wasted}%9n{objects} × %s{class}, ", layout_rounding(row), row->objects,
+        report_class(report, class.name));
+    if (!class.is_array && class.name != G2H_NAME_NONE)
+        PUT(page, "%n B in slots of %n B", row->needed / row->objects, row->slots / row->objects);
+    else
+        PUT(page, "together %b in slots of %b", row->needed, row->slots);
+    PUT(page, "\n|%b{needed}%b{headers}%b{bytes}|</>", row->needed, row->headers, row->slots);
+}
+
+/* Reports "21 MB × 1,000,000 main.T, 21 of 48 B; reordering its fields saves 16 B each, 16 MB:
+ * slots of 32 B instead of 48". */
+static void put_padding(const struct report *report, const struct layout_findings *layout,
+                        const struct layout_row *row)
+{
+    const struct g2h_layout_class class = g2h_layouts_class(layout->layouts, row->class);
+    struct page *page = report->page;
+    PUT(page,
+        "<>  %9b{wasted}%9n{objects} × %s{class}, %n{padding} of %n{size} "
+        "B|%n{values}%b{reordered}%b{saved}",
+        row->padding, row->objects, report_class(report, class.name), class.padding, class.size,
+        row->values, class.reordered, row->saved);
+    if (row->saved > 0 && class.is_array)
+        PUT(page, "; reordering its fields saves %b", row->saved);
+    else if (row->saved > 0)
+        PUT(page, "; reordering its fields saves %n B each, %b: slots of %n B instead of %n",
+            row->smallest - row->reordered, row->saved, row->reordered, row->smallest);
+    PUT(page, "\n</>");
+}
+
+static void report_put_layout(const struct report *report, const struct layout_findings *layout)
+{
+    const struct layout_row *sums = &layout->sums;
+    const uint64_t rounding = layout_rounding(sums), weight = layout_weight(sums),
+                   much = report->findings->reachable / 100; /* some of both is everywhere */
+    struct page *page = report->page;
+    if (sums->objects == 0)
+        return;
+    const bool is_rounded = rounding > 0 && rounding >= much,
+               is_padded = weight > 0 && weight >= much;
+    PUT_IF(is_rounded, page,
+           "<rounding>  rounding %b{wasted} lost to size-class rounding, in %n{objects} objects of "
+           "%b{bytes}\n"
+           "|%b{needed}%b{headers}|[classes]",
+           rounding, sums->objects, sums->slots, sums->needed, sums->headers);
+    for (size_t i = 0; i < layout->rounding.count; i++) {
+        const struct layout_row *row = &layout->rounding.data[i];
+        if (!page->is_json &&
+            (!is_rounded || !report_is_shown(report, i, layout_rounding(row), rounding)))
+            break;
+        put_rounding(report, layout, row);
+    }
+    PUT_IF(is_padded, page,
+           "[/]</><padding>  padding  %b{wasted} between fields; reordering fields saves %b{saved} "
+           "of slots\n[classes]",
+           sums->padding, sums->saved);
+    for (size_t i = 0; i < layout->padding.count; i++) {
+        const struct layout_row *row = &layout->padding.data[i];
+        if (!page->is_json &&
+            (!is_padded || !report_is_shown(report, i, layout_weight(row), weight)))
+            break;
+        put_padding(report, layout, row);
+    }
+    PUT(page, "[/]</>");
+}
+
+/* ==== spans that few objects keep, and what emptying their holder would give back ==== */
+
+enum {
+    LEAST_WASTED =
+        1 << 20,  /* each of some hundred kinds of slots has one span that is being filled */
+    MOST_PINS = 2 /* classes that a line names */
+};
+
+/* Reports the classes that pin the sparse spans of a row. */
+static void put_pins(const struct report *report, const struct fragmentation *fragmentation,
+                     uint64_t slot)
+{
+    struct page *page = report->page;
+    unsigned shown = 0;
+    PUT(page, "[classes]");
+    for (size_t i = 0; i < fragmentation->pins.count; i++) {
+        const struct span_pin *pin = &fragmentation->pins.data[i];
+        if (pin->slot == slot && (page->is_json || shown < MOST_PINS))
+            PUT(page,
+                shown++ == 0 ? "<>, pinned by %n{objects} %s{class} in %n{spans}</>"
+                             : "<>, %n{objects} %s{class} in %n{spans}</>",
+                pin->objects, report_class(report, pin->name), pin->spans);
+    }
+    PUT(page, "[/]");
+}
+
+/* Parts of waste. */
+static void report_put_fragmentation(const struct report *report,
+                                     const struct fragmentation *fragmentation)
+{
+    const struct span_row *sums = &fragmentation->sums;
+    const uint64_t wasted = span_unused(&sums->sparse);
+    struct page *page = report->page;
+    const bool is_much = wasted >= LEAST_WASTED && wasted >= report->findings->reachable / 100;
+    if (fragmentation->rows.count == 0)
+        return;
+    PUT_IF(is_much, page,
+           "<spans>  spans    %b{wasted} free in %n{spans} spans that are less than %p full, "
+           "%b{below_tenth} of it in "
+           "spans less than %p full\n|%b{bytes}%b{live}%n{objects}|[sizes]",
+           wasted, sums->sparse.spans, 1, SPAN_SPARSE, span_unused(&sums->empty), 1, SPAN_EMPTY,
+           sums->sparse.bytes, sums->sparse.live, sums->sparse.objects);
+    for (size_t i = 0; i < fragmentation->rows.count; i++) {
+        const struct span_row *row = &fragmentation->rows.data[i];
+        if (!page->is_json &&
+            (!is_much || !report_is_shown(report, i, span_unused(&row->sparse), wasted)))
+            break;
+        PUT(page,
+            "<>  %9b{wasted}%9n{spans} × spans of slots of %n{slot} B, %.1p full"
+            "|%b{bytes}%b{live}%n{objects}%b{below_tenth}%n{all_spans}%b{all_bytes}%n{all_objects}",
+            span_unused(&row->sparse), row->sparse.spans, row->slot, row->sparse.live,
+            row->sparse.bytes, row->sparse.bytes, row->sparse.live, row->sparse.objects,
+            span_unused(&row->empty), row->all.spans, row->all.bytes, row->all.objects);
+        put_pins(report, fragmentation, row->slot);
+        PUT(page, "\n</>");
+    }
+    PUT(page, "[/]</>");
+}
+
+/* ---- who keeps free slots ---- */
+
+/* Reports what a holder is called: the path to it, or else its own name. */
+static struct g2h_error *put_holder_name(const struct report *report, uint32_t node)
+{
+    _cleanup_(text_deinit) struct text path = {0};
+    uint32_t end;
+    TRY(path_append(report->findings->paths, report_node(report, node)->example, &path, &end));
+    TRY_MEMORY(!path.failed);
+    if (path.size > 0)
+        PUT(report->page, "%.*s{held_by}", report->page->columns, &path);
+    else
+        PUT(report->page, "%.*s{name}", report->page->columns, report_name(report, node));
+    return NULL;
+}
+
+/* Reports who shares spans: "main.a, main.b and 2 more". */
+static struct g2h_error *put_sharers(const struct report *report, const struct pages_holder *holder)
+{
+    struct page *page = report->page;
+    PUT(page, "[shared_by]");
+    for (uint32_t i = 0; i < holder->sharer_count; i++) {
+        PUT(page, i == 0 ? "<>" : "<>, ");
+        TRY(put_holder_name(report, holder->sharers[i]));
+        PUT(page, "</>");
+    }
+    PUT(page, "[/]|%n{sharers}%f{is_sample}", holder->all_sharers, holder->is_sampled);
+    if (holder->all_sharers > holder->sharer_count)
+        PUT(page, holder->is_sampled ? " and at least %n more" : " and %n more",
+            holder->all_sharers - holder->sharer_count);
+    return NULL;
+}
+
+/* Reports a holder: "72.7 MB could be freed if main.index were emptied: 9,375 main.Req keep it". */
+static struct g2h_error *put_holder(const struct report *report, const struct pages_holder *holder)
+{
+    const struct merged_node *item = report_node(report, holder->item);
+    struct page *page = report->page;
+    if (holder->is_shared) {
+        PUT(page,
+            "%b{free_slots} only if all that share these pages were emptied: ", holder->sum.empty);
+        TRY(put_sharers(report, holder));
+    } else {
+        PUT(page, "%b{free_slots} could be freed if ", holder->sum.empty);
+        TRY(put_holder_name(report, holder->node));
+        PUT(page, " were emptied");
+        if (holder->item != holder->node)
+            PUT(page, " of %n{count} %s{class}", item->count, report_name(report, holder->item));
+    }
+    PUT(page, "\n|%b{bytes}", holder->sum.bytes);
+    return NULL;
+}
+
+void report_put_pages(const struct report *report, uint32_t node)
+{
+    const struct pages_sum sum = pages_of(&report->findings->pages, node);
+    if (report->findings->pages.retained)
+        PUT(report->page, "<pages>|%b{bytes}%b{free_slots}|</>", sum.bytes, sum.empty);
+}
+
+struct g2h_error *report_put_free_slots(const struct report *report)
+{
+    const struct pages *pages = &report->findings->pages;
+    const struct pages_sum all = pages_all(pages);
+    struct page *page = report->page;
+    size_t shown = 0;
+    if (!pages->retained)
+        return NULL;
+    PUT(page, "<free_slots>|%b{bytes}%b{in}|[holders]", all.empty, all.bytes);
+    for (size_t i = 0; i < pages->holders.count; i++) {
+        if (!page->is_json &&
+            !report_is_shown(report, i, pages->holders.data[i].sum.empty, all.empty))
+            break;
+        PUT(page, shown++ == 0 ? "<>  free slots  " : "<>              ");
+        TRY(put_holder(report, &pages->holders.data[i]));
+        PUT(page, "</>");
+    }
+    PUT(page, "[/]");
+    if (shown > 0)
+        PUT(page, "              the runtime returns what is free to the system within minutes, "
+                  "debug.FreeOSMemory() at once\n");
+    PUT(page, "</>");
+    return NULL;
+}
+
+/* ==== unused memory ==== */
 
 enum { LONGEST = 60 /* characters of a string that are shown */ };
 

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "findings/ages.h"
 #include "findings/goroutines.h"
 #include "findings/keys.h"
-#include "findings/pinned.h"
 #include "findings/path.h"
 #include "findings/patterns.h"
-#include "findings/stack_places.h"
+#include "findings/pinned.h"
 #include "output/report/sections.h"
 
 /* Returns the name of a node, which is clipped if it is a class that has a struct without a name in
@@ -242,7 +242,8 @@ static void put_views(const struct report *report, const struct who *who)
 
 static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
 {
-    const uint32_t sharers = who_shares(report->findings, who->suspect.item);
+    const uint32_t sharers = who_shares(report->findings, who->suspect.item),
+                   container = who->suspect.container.node;
     struct page *page = report->page;
     if (who->path.size > 0) {
         PUT(page, "      held by     %.*s{held_by}", 2 * page->columns, &who->path);
@@ -252,9 +253,15 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
         if (who->length.kind)
             PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
                 who->length.count, who->length.count == 1 ? "entry" : "entries");
+        if (who->length.kind && container != MERGED_NONE && who->example.most == UINT32_MAX &&
+            who->path_end != who->example.node && report_node(report, container)->count > 1 &&
+            report->findings->merged
+                    .of[g2h_dominators_number(report->findings->dominators, who->path_end)] ==
+                container)
+            PUT(page, ", one of %n", report_node(report, container)->count);
         PUT(page, "\n");
     }
-    if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0)
+    if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0 || who->is_container)
         PUT(page, "|%f{is_container}", true);
     if (who->suspect.container.node != MERGED_NONE && who->entry.size > 0 &&
         who->suspect.container.beside_count == 0 &&
@@ -487,9 +494,9 @@ static void put_number(const struct report *report, const struct suspect *suspec
     }
 }
 
-/* Reports the name and number of a suspect; how much of it takes memory, if that
- * is far less than what it retains; and its holder: ", in 4 × map[uint64]*main.Watcher", or ", in
- * one entry of map[string]*main.Node". */
+/* Reports the name and number of a suspect, of several maps also how many entries they have; how
+ * much of it takes memory, if that is far less than what it retains; and its holder: ", in 4 ×
+ * map[uint64]*main.Watcher", or ", in one entry of map[string]*main.Node". */
 static void put_head(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -498,6 +505,8 @@ static void put_head(const struct report *report, const struct who *who)
     const uint64_t resident = node->retained - node->untouched;
     struct page *page = report->page;
     put_number(report, suspect);
+    if (who->map_entries > 0)
+        PUT(page, " with %n{entries} entries", who->map_entries);
     PUT(page, "|%f{is_goroutines}%f{is_deferred}", suspect->is_goroutines, suspect->is_deferred);
     if (resident < node->retained / 100)
         PUT(page, " (not resident)");
@@ -557,6 +566,14 @@ static struct g2h_error *put_leaked(const struct report *report, const struct su
     return NULL;
 }
 
+static struct g2h_error *put_ages(const struct report *report, const struct suspect *suspect)
+{
+    struct ages_found found;
+    TRY(ages_find(report->findings, suspect->item, &found));
+    report_put_age(report->page, "      age         ", &found);
+    return NULL;
+}
+
 static struct g2h_error *put_objects_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -582,10 +599,54 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
     put_views(report, who);
     TRY(put_held_by(report, who));
     TRY(put_stale(report, suspect));
+    TRY(put_ages(report, suspect));
     return allocated_by(&report->findings->allocated, report_node(report, suspect->item)->name,
                         suspect->item, &allocator)
                ? report_put_allocator(report, &allocator, true)
                : NULL;
+}
+
+/* Reports the pages that could be freed with a suspect, if these are more than twice its bytes, or
+ * less than half of them. */
+static void put_pages(const struct report *report, const struct suspect *suspect)
+{
+    enum { LEAST = 1 << 20 };
+    const struct pages_sum *pages = &suspect->pages;
+    const uint64_t bytes = suspect->bytes - report_node(report, suspect->item)->untouched;
+    struct page *page = report->page;
+    if (!report->findings->pages.retained)
+        return;
+    PUT(page, "<pages>|%b{bytes}%b{free_slots}%f{is_only_for_pages}|</>", pages->bytes,
+        pages->empty, suspect->is_for_pages);
+    if (report->findings->base)
+        return;
+    if (pages->bytes >= LEAST && pages->bytes / 2 > bytes)
+        PUT(page, "      pages       %b could be freed without it, %b of that are free slots\n",
+            pages->bytes, pages->empty);
+    else if (bytes < LEAST || bytes > suspect->bytes || pages->bytes >= bytes / 2)
+        return;
+    else if (pages->absent >= bytes / 2)
+        PUT(page, "      pages       only %b of it is resident\n", pages->bytes);
+    else
+        PUT(page,
+            "      pages       only %b could be freed without it: others have objects there\n",
+            pages->bytes);
+}
+
+/* Reports what is known of a suspect besides its size. */
+static struct g2h_error *put_details(const struct report *report, const struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    if (suspect->is_goroutines)
+        return put_goroutines_suspect(report, who);
+    if (suspect->is_deferred)
+        return put_deferred(report, suspect->item);
+    if (!findings_is_kind(report->findings, suspect->item, G2H_NODE_STACK))
+        return put_objects_suspect(report, who);
+    const uint32_t goroutine =
+        report_node(report, report_node(report, suspect->item)->parent)->example;
+    TRY(put_started_by(report, goroutine));
+    return put_frames(report, goroutine);
 }
 
 static struct g2h_error *put_suspect(const struct report *report, const struct who *who,
@@ -603,16 +664,9 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
         suspect->part_count > 0 ? suspect->all : report_node(report, suspect->item)->retained);
     put_head(report, who);
     TRY(put_leaked(report, suspect));
-    if (suspect->is_goroutines)
-        return put_goroutines_suspect(report, who);
-    if (suspect->is_deferred)
-        return put_deferred(report, suspect->item);
-    if (!findings_is_kind(report->findings, suspect->item, G2H_NODE_STACK))
-        return put_objects_suspect(report, who);
-    const uint32_t goroutine =
-        report_node(report, report_node(report, suspect->item)->parent)->example;
-    TRY(put_started_by(report, goroutine));
-    return put_frames(report, goroutine);
+    TRY(put_details(report, who));
+    put_pages(report, suspect);
+    return NULL;
 }
 
 /* Reports how much has grown in no suspect, if that is most: "+1.80 MB has no single place:

@@ -1,26 +1,28 @@
 /*
  * sections: the parts of a report, and the code that they share.
  *
- *   report              all of it, in order
- *   report_memory, report_who, report_goroutines, classes, report_tree, report_waste,
- *   report_layout, report_fragmentation
- *                       a section each; who: the suspects; the last two are parts of waste
- *   next                suggested commands, at the end of a short report
- *   path_to, show, show_values, show_locals, by_label
- *                       the answer to --path-to, --show or --by label instead; asked: its first
- *                       lines
- *   parts, table        lines that several sections have
- *   page                writes each line as text or as JSON
- *   sections            shared declarations
- *   report_trend       another report: the course of a series of heaps
+ *   report              all of it, in order, with its short sections: classes, the tree of
+ *                       retainers, the values of a label, and suggested commands
+ *   report_memory, report_who, report_goroutines, report_waste
+ *                       a section each; who: the suspects
+ *   show, show_values   the answer to --path-to and --show
+ *   page                writes each line and each table as text or as JSON
+ *   sections            names as fields, and lines that several sections have
+ *   report_trend        another report: the course of a series of heaps
  */
-#ifndef OUTPUT_REPORT_SECTIONS_H
-#define OUTPUT_REPORT_SECTIONS_H
+#ifndef REPORT_SECTIONS_H
+#define REPORT_SECTIONS_H
 
+#include <go2heapsnapshot/values.h>
+
+#include "findings/ages.h"
 #include "findings/findings.h"
 #include "findings/merged.h"
 #include "findings/suspects.h"
+#include "findings/variable_part.h"
 #include "output/report/page.h"
+
+/* ==== the sections ==== */
 
 struct report {
     const struct findings *findings;
@@ -50,6 +52,13 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
  * it is known. */
 void report_put_memory(const struct report *report);
 
+/* Writes, after the first lines, who keeps the spans that are mostly free slots. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_free_slots(const struct report *report);
+
+/* Adds, in JSON only, what would be free without a node of merged, if spans are known. */
+void report_put_pages(const struct report *report, uint32_t node);
+
 /* Reports which part of the resident memory is large, and what that means, as the first suspect, if
  * objects are less than half of it. *ret says whether it did. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_put_outside(const struct report *report, bool *ret);
@@ -63,23 +72,21 @@ uint64_t report_grown_outside(const struct report *report);
 bool report_put_memory_growth(const struct report *report);
 
 struct g2h_error *report_put_suspects(const struct report *report);
+
 struct g2h_error *report_put_goroutines(const struct report *report);
+
 struct g2h_error *report_put_classes(const struct report *report);
-struct g2h_error *report_put_tree(const struct report *report);
+
 struct g2h_error *report_put_waste(const struct report *report);
 
-/* Suggests commands that show more about the subject of the report: each begins with command, and
- * works as shown. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *report_put_next(const struct report *report, const char *command);
-
-/* Parts of waste. */
-void report_put_fragmentation(const struct report *report,
-                              const struct fragmentation *fragmentation);
-void report_put_layout(const struct report *report, const struct layout_findings *layout);
+/* Reports how old objects are, and what that means, in a line that begins with head; nothing if it
+ * is not known. */
+void report_put_age(struct page *page, const char *head, const struct ages_found *found);
 
 /* Writes the path to one object, or to the objects of a class, in place of all sections.
- * findings/lookup.h has the forms of asked, and the errors. */
-struct g2h_error *report_put_path(const struct report *report, const char *asked);
+ * findings/lookup.h has the forms of asked, and the errors. older: of a class only the objects that
+ * are older than so many seconds, with the errors of ages_find_older(); 0: all. */
+struct g2h_error *report_put_path(const struct report *report, const char *asked, uint64_t older);
 
 /* Writes the contents of an object or a variable, or how the values of each field are spread over
  * the objects of a class. The same forms and errors, and G2H_ERROR_NOT_FOUND for a variable that no
@@ -92,14 +99,6 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
  * none. */
 struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
                                            struct text *ret_example);
-
-/* Writes what the goroutines with each value of a label retain, or of all labels if asked is empty.
- * Errors: G2H_ERROR_NOT_FOUND. */
-struct g2h_error *report_put_labels(const struct report *report, const char *asked);
-
-/* Writes the stack of a goroutine with its variables, goroutine 17, or one of these, goroutine 17 ·
- * v: show.h. Errors: G2H_ERROR_NOT_FOUND. */
-struct g2h_error *report_put_goroutine(const struct report *report, const char *asked);
 
 /* ---- parts of sections ---- */
 
@@ -141,6 +140,7 @@ struct g2h_error *report_put_allocator(const struct report *report,
 /* Adds how long the goroutines of a place have waited, if that is a minute or more: "4 to 41
  * minutes", between two words. JSON has the median and the longest time. */
 struct stack_place;
+
 void report_put_minutes(const struct report *report, const struct stack_place *place,
                         const char *before, const char *behind);
 
@@ -172,5 +172,57 @@ struct g2h_bytes report_name(const struct report *report, uint32_t node);
 
 /* Returns a class by its name in the view, which may be G2H_NAME_NONE: the contents of strings. */
 struct g2h_bytes report_class(const struct report *report, uint32_t name);
+
+/* ==== shared by the files that answer --show ==== */
+
+enum {
+    SHOW_VALUES = 1000,    /* of an object; further ones are left out; */
+    SHOW_ROWS = 100,       /* outside of JSON */
+    SHOW_VALUE_WIDTH = 48, /* characters, outside of JSON */
+    SHOW_TYPE_WIDTH = 28,
+};
+
+struct show {
+    const struct report *report;
+    const struct g2h_view *view;
+    struct g2h_values *values;
+    struct g2h_text text, type; /* of the last value */
+    struct text name;           /* its name: the prefix and its path */
+    const char *prefix;         /* prefix_size bytes that precede the paths of values */
+    size_t prefix_size;
+    bool is_doubtful; /* values of a variable that the program may not use any more */
+};
+
+/* ---- show_values.c ---- */
+
+/* The columns of a table of values. */
+#define SHOW_COLUMNS "FIELD,type,value,@>offset,leads to,>bytes,@at"
+
+/* Adds the values in a location, as a table. */
+struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location);
+
+/* Reports the contents of an object: a node, and an address at an offset in it. */
+struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t address,
+                                  uint64_t offset);
+
+/* Returns the address of the object that a variable, which is a pointer, leads to, and which is
+ * shown instead of the variable; 0: the variable is none, or leads to no object. */
+uint64_t show_leads_to(struct show *show, const struct g2h_location *location);
+
+/* Reports a part of a variable or an object, with its values, as "variable". */
+struct g2h_error *show_put_part(struct show *show, const struct variable_part *part);
+
+/* Reports the name, the type and the size of a part, to the object that is open: of a single value
+ * also the value. */
+struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part);
+
+/* ---- show_values.c ---- */
+
+/* Returns whether a query is about a goroutine, or one of its variables. */
+bool show_is_of_goroutine(const char *asked);
+
+/* Reports the variables of its frames, or the contents of the one in the query. Errors:
+ * G2H_ERROR_NOT_FOUND. */
+struct g2h_error *show_put_goroutine(struct show *show, const char *asked);
 
 #endif

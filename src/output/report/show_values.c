@@ -1,16 +1,184 @@
 /*
- * show_values: tables of values, of the entries of a map, and the contents of an object; see
- * show.h.
+ * show_values: the values of an object, of the entries of a map, and of a goroutine's frames, for
+ * --show and --path-to; see sections.h.
  */
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <go2heapsnapshot/heap.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "findings/class_rows.h"
 #include "findings/keys.h"
 #include "findings/length.h"
-#include "output/report/show.h"
+#include "findings/lookup.h"
+#include "findings/path.h"
+#include "output/report/page.h"
+#include "output/report/sections.h"
+
+/* ==== the first lines about an object or a class, and who refers to it ==== */
+
+struct g2h_bytes report_name_of(const struct report *report, const struct g2h_node *node)
+{
+    size_t size;
+    const char *name = findings_class_name(report->findings->view, node, &size);
+    return report_bytes(name, size);
+}
+
+/* Reports what could be freed without nodes of merged that have this many objects. */
+static void put_pages_of(const struct report *report, const struct pages_sum *sum, uint64_t count,
+                         bool is_class)
+{
+    if (!report->findings->pages.retained)
+        return;
+    PUT(report->page, "<pages>  pages       %b{bytes} could be freed without ", sum->bytes);
+    if (is_class)
+        page_say(report->page, count > 1 ? "them" : "it");
+    else if (count > 1)
+        PUT(report->page, "all %n like it", count);
+    else
+        page_say(report->page, "it");
+    PUT(report->page, ", %b{free_slots} of that are free slots\n</>", sum->empty);
+}
+
+void report_put_object(const struct report *report, uint32_t number, uint64_t offset)
+{
+    struct page *page = report->page;
+    struct g2h_node node;
+    g2h_view_brief(report->findings->view, number, &node);
+    const uint64_t retained = g2h_dominators_retained_size(report->findings->dominators, number);
+    const uint32_t number_of_it = g2h_dominators_number(report->findings->dominators, number);
+    const bool is_garbage = findings_is_dead(report->findings->view, number);
+    PUT(page, "<object>");
+    page_head(page, "OBJECT");
+    PUT(page, "   %#s{class} at %a{address}, %b{bytes} retains %b{retained}",
+        report_name_of(report, &node), node.address, node.size, retained);
+    if (retained >= report->findings->reachable / 1000)
+        PUT(page, " (%.1p)", retained, report->findings->reachable);
+    PUT(page, "\n");
+    if (offset > 0)
+        PUT(page, "  the address is %n{offset} bytes into it\n", offset);
+    if (node.members > 0)
+        PUT(page, "  it is folded with others: %n{members} objects\n", node.members);
+    PUT_IF(is_garbage, page, "|%f{is_garbage}|  it is garbage: nothing that lives leads to it\n",
+           is_garbage);
+    const uint32_t merged = report->findings->merged.of[number_of_it];
+    const struct pages_sum sum = pages_of(&report->findings->pages, merged);
+    if (!is_garbage)
+        put_pages_of(report, &sum, report_node(report, merged)->count, false);
+}
+
+struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes)
+{
+    struct page *page = report->page;
+    const struct g2h_bytes name = report_name(report, class);
+    struct class_row row;
+    TRY(class_rows_find_one(report->findings, report_node(report, class)->name, &row, ret_nodes));
+    PUT(page, "<class>");
+    page_head(page, "CLASS");
+    PUT(page, "   %#s{class}: %n{objects} %s of %b{bytes} %s %b{retained} (%.1p)", name, row.count,
+        row.count == 1 ? "object" : "objects", row.bytes, row.count == 1 ? "retains" : "retain",
+        row.retained, row.retained, report->findings->reachable);
+    if (row.garbage > 0)
+        PUT(page, "; %n are garbage", row.garbage);
+    PUT(page, "|%n{garbage}", row.garbage);
+    if (report->findings->base) {
+        const struct growth_class before =
+            growth_class_before(report->findings->base, (const char *)name.data, (size_t)name.size);
+        PUT(page, "; %c{objects_grown} since then", row.count - row.garbage - before.count);
+    }
+    PUT(page, "\n");
+    struct pages_sum sum = {0};
+    for (size_t i = 0; i < ret_nodes->count; i++) {
+        const uint32_t node = ret_nodes->data[i].node;
+        const struct pages_sum of = pages_of(&report->findings->pages, node);
+        if (report_node(report, node)->outermost == node &&
+            !report_node(report, node)->is_garbage) {
+            sum.bytes += of.bytes;
+            sum.empty += of.empty;
+        }
+    }
+    put_pages_of(report, &sum, row.count, true);
+    return NULL;
+}
+
+void report_append_holders(const struct report *report, uint32_t node, struct text *text)
+{
+    uint32_t chain[REPORT_ASKED_ROWS];
+    size_t count = 0;
+    for (uint32_t i = report_node(report, node)->parent; i != MERGED_NONE;
+         i = report_node(report, i)->parent)
+        if (count < REPORT_ASKED_ROWS && report_node(report, i)->parent != MERGED_NONE &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GC_ROOTS) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GLOBALS) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_GOROUTINES) &&
+            !findings_is_kind(report->findings, i, G2H_NODE_SEVERAL))
+            chain[count++] = i;
+    while (count-- > 0) {
+        const struct g2h_bytes name = report_name(report, chain[count]);
+        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append_string(text, count > 0 ? " › " : "");
+    }
+}
+
+struct g2h_error *report_put_group(const struct report *report, uint32_t node)
+{
+    struct page *page = report->page;
+    _cleanup_vector_ ranking children = {0};
+    _cleanup_(text_deinit) struct text holders = {0};
+    _cleanup_(table_deinit) struct table table = {0};
+    const uint64_t retained = report_node(report, node)->retained;
+    PUT(page, "<group>");
+    page_head(page, "GROUP");
+    PUT(page, "   %#s{name} retains %b{retained} (%.1p)\n", report_name(report, node), retained,
+        retained, report->findings->reachable);
+    report_append_holders(report, node, &holders);
+    TRY_MEMORY(!holders.failed);
+    if (holders.size > 0)
+        PUT(page, "  below       %s{holders}\n", &holders);
+    TRY(ranking_of_children(report->findings, node, &children));
+    table_init(&table, page, "holds", "HOLDS,>objects,>retained,@one of them at",
+               report_rows(report, REPORT_ASKED_ROWS));
+    for (size_t i = 0; i < children.count; i++) {
+        if (table_skip_row(&table))
+            continue;
+        const struct merged_node *child = report_node(report, children.data[i].node);
+        struct g2h_node example;
+        g2h_view_brief(report->findings->view, child->example, &example);
+        TABLE_PUT(&table, "%s{name}%n{objects}%b{retained}%?a{address}",
+                  report_name(report, children.data[i].node), child->count, child->retained,
+                  example.object != UINT32_MAX, example.address);
+    }
+    TRY(table_end(&table));
+    page_close(page);
+    return NULL;
+}
+
+struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
+                                       uint32_t node)
+{
+    _cleanup_(table_deinit) struct table table = {0};
+    _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
+    table_init(&table, report->page, "referrers", "REFERRED TO BY,>times,@one of them at",
+               report_rows(report, REPORT_ASKED_ROWS));
+    TRY(retainers_find(report->findings, edges, node, &retainers));
+    for (size_t i = 0; i < retainers.list.count; i++) {
+        if (table_skip_row(&table))
+            continue;
+        const struct retainer *retainer = &retainers.list.data[i];
+        struct g2h_node source;
+        size_t size;
+        const char *name = string_pool_text(&retainers.names, retainer->name, &size);
+        g2h_view_brief(report->findings->view, retainer->node, &source);
+        TABLE_PUT(&table, "%s{field}%n{times}%?a{address}", report_bytes(name, size),
+                  retainer->count, source.object != UINT32_MAX, source.address);
+    }
+    return table_end(&table);
+}
+
+/* ==== tables of values, of the entries of a map, and the contents of an object ==== */
 
 enum { MOST_PARTS = 16 /* values of a struct that is the key or the value of an entry */ };
 
@@ -163,8 +331,9 @@ static void show_values_append_name(struct show *show, const struct g2h_value *v
     text_append(name, value->path, value->path_size);
 }
 
-struct g2h_error *show_put_value(struct show *show, struct table *table,
-                                 const struct g2h_value *value, uint64_t base)
+/* Adds a row to such a table; base is the offset of the first value of the location. */
+static struct g2h_error *show_put_value(struct show *show, struct table *table,
+                                        const struct g2h_value *value, uint64_t base)
 {
     _cleanup_(text_deinit) struct text text = {0}, offset = {0};
     _cleanup_(show_target_deinit) struct show_target target = {.class = {0}};
@@ -189,7 +358,7 @@ struct g2h_error *show_put_value(struct show *show, struct table *table,
 struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location)
 {
     struct page *page = show->report->page;
-    _cleanup_(table_deinit) struct table table;
+    _cleanup_(table_deinit) struct table table = {0};
     struct g2h_value value;
     uint64_t count = 0;
     table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
@@ -209,7 +378,7 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
 static struct g2h_error *show_put_part_values(struct show *show, const struct variable_part *part)
 {
     struct page *page = show->report->page;
-    _cleanup_(table_deinit) struct table table;
+    _cleanup_(table_deinit) struct table table = {0};
     struct g2h_value value;
     struct g2h_bytes rest;
     uint64_t count = 0;
@@ -297,7 +466,7 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
 static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
 {
     struct page *page = show->report->page;
-    _cleanup_(table_deinit) struct table table;
+    _cleanup_(table_deinit) struct table table = {0};
     struct entries entries;
     TRY(entries_find(show->view, map, &entries));
     uint64_t all;
@@ -384,4 +553,398 @@ uint64_t show_leads_to(struct show *show, const struct g2h_location *location)
         return 0;
     g2h_value_content(show->view, &value, &show->text, &content);
     return g2h_heap_find(g2h_view_heap(show->view), content.target, &object) ? content.target : 0;
+}
+
+/* ==== the variables of a goroutine's frames, by their names ====
+ *
+ * DWARF says which variables are in memory at the frame's program counter. Without it, a frame has
+ * no variables.
+ */
+
+/* A goroutine that is asked for, and which of its variables. */
+struct asked_goroutine {
+    uint64_t number;             /* goid */
+    const char *function, *name; /* of function_size and name_size bytes; none: any, all */
+    size_t function_size, name_size;
+};
+
+static void show_locals_trim(const char **text, size_t *size)
+{
+    for (; *size > 0 && **text == ' '; ++*text)
+        --*size;
+    while (*size > 0 && (*text)[*size - 1] == ' ')
+        --*size;
+}
+
+/* Reads "goroutine 17", also with the state that reports print after it, "goroutine 17 · v" and
+ * "goroutine 17 · main.serve · v"; a colon may replace the dot. Returns false if the query has none
+ * of these forms. */
+static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine *ret)
+{
+    static const char word[] = "goroutine ", dot[] = "·";
+    char *end;
+    *ret = (struct asked_goroutine){.name = ""};
+    if (strncmp(asked, word, strlen(word)) != 0 || asked[strlen(word)] < '0' ||
+        asked[strlen(word)] > '9')
+        return false;
+    ret->number = strtoull(asked + strlen(word), &end, 10);
+    const char *at = end;
+    const size_t blanks = strspn(at, " "), step = at[blanks] == ':' ? 1
+                                                  : strncmp(at + blanks, dot, strlen(dot)) == 0
+                                                      ? strlen(dot)
+                                                      : 0;
+    at += blanks;
+    if (step == 0)
+        return *at == '\0' || *at == '[';
+    at += step;
+    const char *behind = strstr(at, dot);
+    if (behind) {
+        ret->function = at;
+        ret->function_size = (size_t)(behind - at);
+        show_locals_trim(&ret->function, &ret->function_size);
+        at = behind + strlen(dot);
+    }
+    ret->name = at;
+    ret->name_size = strlen(at);
+    show_locals_trim(&ret->name, &ret->name_size);
+    return ret->name_size > 0;
+}
+
+/* A frame whose variables are shown. */
+struct shown_frame {
+    size_t number, caller; /* caller: SIZE_MAX: none */
+    const char *name;      /* size bytes: main.serve server.go:80 */
+    size_t size;
+};
+
+/* A function of a frame: an inlined one, or the frame's own. */
+struct shown_call {
+    const struct shown_frame *frame;
+    struct g2h_view_call call;
+    bool is_last; /* it has the variables of functions that are not among the frame's, too */
+};
+
+static struct shown_frame frame_at(const struct show *show,
+                                   const struct g2h_view_goroutine *goroutine, size_t index)
+{
+    struct shown_frame ret = {.number = goroutine->first_frame + index};
+    struct g2h_view_frame frame;
+    ret.caller = index + 1 < goroutine->frame_count ? ret.number + 1 : SIZE_MAX;
+    g2h_view_frame(show->view, ret.number, &frame);
+    ret.name = findings_name_of(show->view, frame.node, &ret.size);
+    return ret;
+}
+
+static bool show_locals_is_text(const char *one, size_t size, const char *other, size_t other_size)
+{
+    return size == other_size && memcmp(one, other, size) == 0;
+}
+
+/* Returns whether a variable has a name. One that has escaped to the heap is &name in DWARF. */
+static bool show_locals_is_called(const struct g2h_local *local,
+                                  const struct asked_goroutine *asked)
+{
+    const bool has_escaped = local->name_size > 0 && local->name[0] == '&' && asked->name[0] != '&';
+    return show_locals_is_text(local->name + has_escaped, local->name_size - has_escaped,
+                               asked->name, asked->name_size);
+}
+
+/* Finds the goroutine with a number. */
+static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_view_goroutine *ret,
+                           size_t *ret_index)
+{
+    for (size_t i = 0; i < g2h_view_goroutine_count(show->view); i++) {
+        struct g2h_node node;
+        g2h_view_goroutine(show->view, i, ret);
+        g2h_view_brief(show->view, ret->node, &node);
+        *ret_index = i;
+        if (node.kind == G2H_NODE_GOROUTINE && node.key == number)
+            return true;
+    }
+    return false;
+}
+
+/* Finds a variable by its name, in the innermost frame that has one of that name in memory. */
+static bool show_locals_find(const struct show *show, const struct asked_goroutine *asked,
+                             const struct g2h_view_goroutine *goroutine,
+                             struct shown_frame *ret_frame, struct g2h_local *ret)
+{
+    for (size_t i = 0; i < goroutine->frame_count; i++) {
+        const struct shown_frame frame = frame_at(show, goroutine, i);
+        const size_t function = expression_without_line(frame.name, frame.size);
+        const bool is_asked =
+            asked->function_size == 0 ||
+            show_locals_is_text(frame.name, frame.size, asked->function, asked->function_size) ||
+            show_locals_is_text(frame.name, function, asked->function, asked->function_size);
+        for (uint32_t j = 0; g2h_view_local(show->view, frame.number, frame.caller, j, ret); j++)
+            if (ret->is_there && show_locals_is_called(ret, asked) &&
+                (is_asked || show_locals_is_text(ret->function, ret->function_size, asked->function,
+                                                 asked->function_size))) {
+                *ret_frame = frame;
+                return true;
+            }
+    }
+    return false;
+}
+
+static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
+                                         const struct shown_frame *frame,
+                                         const struct g2h_local *local)
+{
+    _cleanup_(text_deinit) struct text number = {0};
+    struct page *page = show->report->page;
+    show->type.size = 0;
+    g2h_location_type(show->view, &local->location, &show->type);
+    TRY_MEMORY(!show->type.failed);
+    page_open(page, "variable");
+    page_head(page, "LOCAL");
+    PUT(page, "   %#s{name} of type %s{type} at %a{address}, %n{bytes} B\n",
+        report_bytes(local->name, local->name_size), report_made(&show->type),
+        local->location.address, local->location.bytes.size);
+    text_append_number(&number, goroutine);
+    TRY_MEMORY(!number.failed);
+    PUT(page, "  of %s{of}, goroutine %s\n|%n{goroutine}", report_bytes(frame->name, frame->size),
+        &number, goroutine);
+    if (local->is_doubtful) {
+        PUT(page, "|%f{is_doubtful}", true);
+        page_say(page, "  it may be dead: its pointers are not among those that are alive\n");
+    }
+    show->is_doubtful = local->is_doubtful;
+    struct g2h_error *error = show_put_values(show, &local->location);
+    show->is_doubtful = false;
+    TRY(error);
+    page_close(page);
+    return NULL;
+}
+
+/* Returns whether a variable belongs to a function that is inlined in a frame. */
+static bool show_locals_is_of(const struct g2h_local *local, const struct g2h_view_call *call)
+{
+    return show_locals_is_text(local->function, local->function_size,
+                               (const char *)call->function.data, (size_t)call->function.size);
+}
+
+/* Returns whether a variable is shown below a function of a frame. */
+static bool show_locals_is_below(const struct show *show, const struct shown_call *shown,
+                                 const struct g2h_local *local)
+{
+    struct g2h_view_call call;
+    if (local->is_made)
+        return false;
+    if (local->function_size == 0 || show_locals_is_of(local, &shown->call))
+        return local->function_size > 0 || !shown->call.is_inlined || shown->is_last;
+    for (uint32_t i = 0;
+         shown->is_last && g2h_view_call(show->view, shown->frame->number, i, &call); i++)
+        if (!call.is_wrapper && show_locals_is_of(local, &call))
+            return false;
+    return shown->is_last;
+}
+
+/* Adds the values of a variable as rows of its frame's table. */
+static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
+                                          const struct shown_call *shown,
+                                          const struct g2h_local *local, uint64_t *left)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    struct g2h_value value;
+    text_append(&name, local->name, local->name_size);
+    if (local->function_size > 0 && !show_locals_is_of(local, &shown->call)) {
+        text_printf(&name, " (inlined ");
+        text_append(&name, local->function, local->function_size);
+        text_append_string(&name, ")");
+    }
+    if (local->is_doubtful)
+        text_append_string(&name, "?");
+    TRY_MEMORY(!name.failed);
+    show->prefix = name.data;
+    show->prefix_size = name.size;
+    show->is_doubtful = local->is_doubtful;
+    struct g2h_error *error = NULL;
+    if (local->is_there) {
+        g2h_values_begin_at(show->values, &local->location);
+        while (!error && *left > 0 && g2h_values_next(show->values, &value)) {
+            error = show_put_value(show, table, &value, 0);
+            --*left;
+        }
+    } else {
+        TABLE_PUT(table, "%s{name}%s%s%s%s", &name, "", "(not in memory as a whole)", "", "");
+    }
+    show->prefix_size = 0;
+    show->is_doubtful = false;
+    return error;
+}
+
+/* Reports a function of a frame, and its variables. */
+static struct g2h_error *show_locals_put_call(struct show *show, const struct shown_call *shown)
+{
+    struct page *page = show->report->page;
+    const struct shown_frame *frame = shown->frame;
+    _cleanup_(table_deinit) struct table table = {0};
+    struct g2h_local local;
+    uint64_t left = SHOW_VALUES;
+    show->text.size = 0;
+    g2h_view_call_text(show->view, &shown->call, &show->text);
+    TRY_MEMORY(!show->text.failed);
+    page_open(page, NULL);
+    PUT(page, "\n%#s{function}", report_made(&show->text));
+    PUT_IF(shown->call.is_inlined && !shown->is_last, page, " (inlined)|%f{is_inlined}",
+           shown->call.is_inlined);
+    PUT(page, "\n");
+    if (shown->call.line > 0)
+        PUT(page, "|%s{file}%n{line}", shown->call.file, shown->call.line);
+    table_init(&table, page, "fields", SHOW_COLUMNS, SHOW_ROWS);
+    for (uint32_t i = 0; left > 0 && !page->hides_texts &&
+                         g2h_view_local(show->view, frame->number, frame->caller, i, &local);
+         i++)
+        if (show_locals_is_below(show, shown, &local))
+            TRY(put_row_of_local(show, &table, shown, &local, &left));
+    TRY(table_end(&table));
+    page_close(page);
+    return NULL;
+}
+
+/* Reports the functions of a frame, the innermost first, but those that the compiler has made. */
+static struct g2h_error *show_locals_put_frame(struct show *show, const struct shown_frame *frame)
+{
+    struct shown_call shown = {.frame = frame};
+    uint32_t last = UINT32_MAX, count = 0;
+    for (; g2h_view_call(show->view, frame->number, count, &shown.call); count++)
+        last = shown.call.is_wrapper ? last : count;
+    for (uint32_t i = 0; i < count; i++) {
+        g2h_view_call(show->view, frame->number, i, &shown.call);
+        shown.is_last = last == UINT32_MAX ? i + 1 == count : i == last;
+        if (!shown.call.is_wrapper || shown.is_last)
+            TRY(show_locals_put_call(show, &shown));
+    }
+    return NULL;
+}
+
+/* Adds a label of a goroutine to JSON, and to a line. */
+struct shown_labels {
+    struct page *page;
+    struct text text;
+};
+
+static bool show_locals_put_label(void *context, const struct g2h_label *label)
+{
+    struct shown_labels *labels = context;
+    PUT(labels->page, "|<>%s{key}%s{value}</>", report_bytes(label->key, label->key_size),
+        report_bytes(label->value, label->value_size));
+    text_append_string(&labels->text, labels->text.size > 0 ? ", " : "");
+    text_append(&labels->text, label->key, label->key_size);
+    text_append_string(&labels->text, "=");
+    text_append(&labels->text, label->value, label->value_size);
+    return true;
+}
+
+/* Reports the labels that the program has set on a goroutine for its profiles. */
+static struct g2h_error *show_locals_put_labels(const struct show *show, size_t goroutine)
+{
+    struct shown_labels labels = {.page = show->report->page};
+    if (labels.page->hides_texts)
+        return NULL;
+    page_open_list(labels.page, "labels");
+    struct g2h_error *error =
+        g2h_view_labels(show->view, goroutine, show_locals_put_label, &labels);
+    page_close(labels.page);
+    if (labels.text.size > 0)
+        PUT(labels.page, "  labels      %.*s\n", 2 * labels.page->columns, &labels.text);
+    text_deinit(&labels.text);
+    return error;
+}
+
+/* Reports the go statement that has started a goroutine, and the goroutine that was in it. */
+static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t node,
+                                               uint64_t parent)
+{
+    _cleanup_(text_deinit) struct text site = {0}, number = {0};
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    TRY(g2h_edges_create(show->view, &edges));
+    findings_append_targets(show->report->findings, edges, node, NULL, G2H_NODE_CREATION_SITE,
+                            &site);
+    text_append_number(&number, parent);
+    TRY_MEMORY(!site.failed && !number.failed);
+    if (site.size == 0)
+        return NULL;
+    PUT(show->report->page, "  started by  %s{started_by}", &site);
+    if (parent != 0)
+        PUT(show->report->page, ", in goroutine %s|%n{parent}|", &number, parent);
+    PUT(show->report->page, "\n");
+    return NULL;
+}
+
+static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t number, size_t index,
+                                                   const struct g2h_view_goroutine *goroutine)
+{
+    struct page *page = show->report->page;
+    size_t size;
+    const char *name = findings_name_of(show->view, goroutine->node, &size);
+    page_open(page, "goroutine");
+    page_head(page, "GOROUTINE");
+    PUT(page, "   %#s{name}\n|%n{number}", report_bytes(name, size), number);
+    TRY(show_locals_put_start(show, goroutine->node, goroutine->parent));
+    TRY(show_locals_put_labels(show, index));
+    page_open_list(page, "frames");
+    for (size_t i = 0; i < goroutine->frame_count; i++) {
+        const struct shown_frame frame = frame_at(show, goroutine, i);
+        TRY(show_locals_put_frame(show, &frame));
+    }
+    page_close(page);
+    page_close(page);
+    return NULL;
+}
+
+bool show_is_of_goroutine(const char *asked)
+{
+    struct asked_goroutine ignored;
+    return show_locals_read_goroutine(asked, &ignored);
+}
+
+struct g2h_error *show_put_goroutine(struct show *show, const char *text)
+{
+    struct asked_goroutine asked;
+    struct g2h_view_goroutine goroutine;
+    struct shown_frame frame;
+    struct g2h_local local;
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
+    char address[2 + 16 + 1];
+    size_t index;
+    show_locals_read_goroutine(text, &asked);
+    if (!find_goroutine(show, asked.number, &goroutine, &index))
+        return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
+    if (asked.name_size == 0)
+        return show_locals_put_goroutine(show, asked.number, index, &goroutine);
+    /* A field or an element of a variable: v.items[3]. */
+    struct asked_goroutine whole = asked;
+    const char *const end = asked.name + asked.name_size;
+    bool is_found = show_locals_find(show, &whole, &goroutine, &frame, &local);
+    for (size_t i = 1; !is_found && i < asked.name_size; i++) {
+        whole.name_size = i;
+        is_found = (asked.name[i] == '.' || asked.name[i] == '[') &&
+                   show_locals_find(show, &whole, &goroutine, &frame, &local);
+    }
+    if (!is_found)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
+                            "shows those that it has",
+                            text, (unsigned long long)asked.number);
+    if (whole.name_size < asked.name_size) {
+        _cleanup_(text_deinit) struct text name = {0}, steps = {0};
+        text_append(&name, whole.name, whole.name_size);
+        text_append(&name, "", 1);
+        text_append(&steps, whole.name + whole.name_size,
+                    (size_t)(end - whole.name) - whole.name_size);
+        text_append(&steps, "", 1);
+        TRY_MEMORY(!name.failed && !steps.failed);
+        TRY(lookup_from(show->report->findings, &local.location, name.data, steps.data, &lookup));
+        return lookup.kind == LOOKUP_PART
+                   ? show_put_part(show, &lookup.part)
+                   : show_put_object(show, lookup.node, lookup.address, lookup.offset);
+    }
+    const uint64_t target = show_leads_to(show, &local.location);
+    if (target == 0)
+        return show_locals_put(show, asked.number, &frame, &local);
+    snprintf(address, sizeof(address), "0x%llx", (unsigned long long)target);
+    TRY(lookup_find(show->report->findings, address, &lookup));
+    return show_put_object(show, lookup.node, lookup.address, lookup.offset);
 }

@@ -6,27 +6,209 @@
  * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
  * time hands them to SQLite, in their order.
  *
+ *   sqlite, tables      all of a view
+ *   summary             the same of some thousand rows a dump
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/version.h>
+#include <go2heapsnapshot/view.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/workers.h"
+#include "findings/ages.h"
+#include "findings/retained_pages.h"
+#include "output/database.h"
+#include "output/ids.h"
+#include "output/labels.h"
+#include "output/overlay.h"
+#include "output/sink.h"
+#include "output/sqlite/summary.h"
+#include "output/sqlite/tables.h"
+
+/* ==== the goroutines of a view as tables, with their stacks, labels and starters ==== */
+
+static const char create[] =
+    "CREATE TABLE goroutine(goid INTEGER PRIMARY KEY, node INTEGER, state TEXT, minutes INTEGER,"
+    " runs TEXT, waits_at TEXT, parent INTEGER);"
+    "CREATE TABLE goroutine_frame(goid INTEGER, depth INTEGER, function TEXT, file TEXT,"
+    " line INTEGER, is_inlined INTEGER, is_wrapper INTEGER, PRIMARY KEY(goid, depth))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE goroutine_label(goid INTEGER, key TEXT, value TEXT, PRIMARY KEY(goid, key))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE goroutine_starter(goid INTEGER, level INTEGER, starter INTEGER, depth INTEGER,"
+    " function TEXT, file TEXT, line INTEGER, PRIMARY KEY(goid, level, depth)) WITHOUT ROWID";
+
+struct goroutine_tables {
+    const struct g2h_view *view;
+    struct database *database;
+    sqlite3_stmt *add_goroutine, *add_frame, *add_label, *add_starter;
+    struct g2h_text text, waits_at, runs;
+    uint64_t goid;           /* of the goroutine whose labels are visited */
+    struct g2h_error *error; /* of that visit */
+};
+
+static void goroutine_tables_deinit(struct goroutine_tables *tables)
+{
+    sqlite3_finalize(tables->add_goroutine);
+    sqlite3_finalize(tables->add_frame);
+    sqlite3_finalize(tables->add_label);
+    sqlite3_finalize(tables->add_starter);
+    g2h_text_deinit(&tables->text);
+    g2h_text_deinit(&tables->waits_at);
+    g2h_text_deinit(&tables->runs);
+}
+
+/* A dump that is damaged may have a number twice: the first goroutine that has it counts. */
+static struct g2h_error *goroutine_tables_init(struct goroutine_tables *tables)
+{
+    struct database *database = tables->database;
+    TRY(database_run(database, create));
+    TRY(database_prepare(database, "INSERT OR IGNORE INTO goroutine VALUES (?, ?, ?, ?, ?, ?, ?)",
+                         &tables->add_goroutine));
+    TRY(database_prepare(database,
+                         "INSERT OR IGNORE INTO goroutine_frame VALUES (?, ?, ?, ?, ?, ?, ?)",
+                         &tables->add_frame));
+    TRY(database_prepare(database, "INSERT OR IGNORE INTO goroutine_label VALUES (?, ?, ?)",
+                         &tables->add_label));
+    return database_prepare(database,
+                            "INSERT OR IGNORE INTO goroutine_starter VALUES (?, ?, ?, ?, ?, ?, ?)",
+                            &tables->add_starter);
+}
+
+/* Binds a function's names and line, from a parameter on: a line that is not known is NULL. */
+static void bind_call(sqlite3_stmt *statement, int first, const struct g2h_view_call *call)
+{
+    database_bind_text(statement, first, (const char *)call->function.data,
+                       (size_t)call->function.size);
+    if (call->line > 0) {
+        database_bind_text(statement, first + 1, (const char *)call->file.data,
+                           (size_t)call->file.size);
+        database_bind_number(statement, first + 2, call->line);
+    } else {
+        sqlite3_bind_null(statement, first + 1);
+        sqlite3_bind_null(statement, first + 2);
+    }
+}
+
+/* Adds the functions on a goroutine's stack, and notes where it waits. */
+static struct g2h_error *goroutine_tables_add_frames(struct goroutine_tables *tables,
+                                                     const struct g2h_view_goroutine *goroutine)
+{
+    struct g2h_view_call call;
+    uint64_t depth = 0;
+    tables->waits_at.size = 0;
+    for (uint32_t i = 0; i < goroutine->frame_count; i++)
+        for (uint32_t j = 0;
+             g2h_view_call(tables->view, goroutine->first_frame + (size_t)i, j, &call); j++) {
+            if (call.number == goroutine->at && tables->waits_at.size == 0)
+                g2h_view_call_text(tables->view, &call, &tables->waits_at);
+            database_bind_number(tables->add_frame, 1, goroutine->record.goid);
+            database_bind_number(tables->add_frame, 2, depth++);
+            bind_call(tables->add_frame, 3, &call);
+            database_bind_number(tables->add_frame, 6, call.is_inlined);
+            database_bind_number(tables->add_frame, 7, call.is_wrapper);
+            TRY(database_step(tables->database, tables->add_frame));
+        }
+    return NULL;
+}
+
+static bool goroutine_tables_add_label(void *context, const struct g2h_label *label)
+{
+    struct goroutine_tables *tables = context;
+    database_bind_number(tables->add_label, 1, tables->goid);
+    database_bind_text(tables->add_label, 2, label->key, label->key_size);
+    database_bind_text(tables->add_label, 3, label->value, label->value_size);
+    tables->error = database_step(tables->database, tables->add_label);
+    return tables->error == NULL;
+}
+
+static struct g2h_error *goroutine_tables_add_starters(struct goroutine_tables *tables,
+                                                       size_t number, uint64_t goid)
+{
+    struct g2h_view_call call;
+    for (size_t i = 0; i < g2h_view_starter_count(tables->view, number); i++)
+        for (uint32_t j = 0; g2h_view_starter_call(tables->view, number, i, j, &call); j++) {
+            database_bind_number(tables->add_starter, 1, goid);
+            database_bind_number(tables->add_starter, 2, i);
+            database_bind_number(tables->add_starter, 3, g2h_view_starter(tables->view, number, i));
+            database_bind_number(tables->add_starter, 4, j);
+            bind_call(tables->add_starter, 5, &call);
+            TRY(database_step(tables->database, tables->add_starter));
+        }
+    return NULL;
+}
+
+/* Binds a string, or NULL if it is empty. */
+static void bind_if_any(sqlite3_stmt *statement, int number, const struct g2h_text *text)
+{
+    if (text->size > 0)
+        database_bind_text(statement, number, text->data, text->size);
+    else
+        sqlite3_bind_null(statement, number);
+}
+
+static struct g2h_error *goroutine_tables_add(struct goroutine_tables *tables, size_t number)
+{
+    sqlite3_stmt *statement = tables->add_goroutine;
+    struct g2h_view_goroutine goroutine;
+    g2h_view_goroutine(tables->view, number, &goroutine);
+    const struct g2h_view_call runs = {.function = goroutine.function};
+    TRY(goroutine_tables_add_frames(tables, &goroutine));
+    g2h_view_state(tables->view, number, &tables->text);
+    tables->runs.size = 0;
+    g2h_view_call_text(tables->view, &runs, &tables->runs);
+    TRY_MEMORY(!tables->text.failed && !tables->waits_at.failed && !tables->runs.failed);
+    database_bind_number(statement, 1, goroutine.record.goid);
+    if (goroutine.node != UINT32_MAX)
+        database_bind_number(statement, 2, goroutine.node);
+    else
+        sqlite3_bind_null(statement, 2);
+    database_bind_text(statement, 3, tables->text.data, tables->text.size);
+    database_bind_number(statement, 4, goroutine.minutes);
+    bind_if_any(statement, 5, &tables->runs);
+    bind_if_any(statement, 6, &tables->waits_at);
+    if (goroutine.parent != 0)
+        database_bind_number(statement, 7, goroutine.parent);
+    else
+        sqlite3_bind_null(statement, 7);
+    TRY(database_step(tables->database, statement));
+    tables->goid = goroutine.record.goid;
+    TRY(g2h_view_labels(tables->view, number, goroutine_tables_add_label, tables));
+    TRY(tables->error);
+    return goroutine_tables_add_starters(tables, number, goroutine.record.goid);
+}
+
+/* Creates and fills them. Errors: those of database_run(). */
+static struct g2h_error *goroutine_tables_write(const struct g2h_view *view,
+                                                struct database *database)
+{
+    _cleanup_(goroutine_tables_deinit) struct goroutine_tables tables = {.view = view,
+                                                                         .database = database};
+    TRY(goroutine_tables_init(&tables));
+    for (size_t i = 0; i < g2h_view_goroutine_count(view); i++)
+        TRY(goroutine_tables_add(&tables, i));
+    return NULL;
+}
+
+/* ==== nodes, edges and strings ====
+ *
+ * Writes a view as tables of an SQLite database, for questions that no other output answers:
+ * docs/sqlite.md.
+ *
+ * Nodes, edges and strings have the numbers that they have in a heap snapshot of the view without
+ * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
+ * time hands them to SQLite, in their order.
+ *
  *   sqlite, tables, goroutine_tables
  *                       all of a view
  *   summary, summary_tables
  *                       the same of some thousand rows a dump
  */
-#include <stdlib.h>
-
-#include <go2heapsnapshot/output.h>
-#include <go2heapsnapshot/heap.h>
-#include <go2heapsnapshot/version.h>
-
-#include "base/option_size.h"
-#include "base/scope.h"
-#include "base/workers.h"
-#include "output/detached.h"
-#include "output/labels.h"
-#include "output/node_ids.h"
-#include "output/sink.h"
-#include "output/sqlite/goroutine_tables.h"
-#include "output/sqlite/summary.h"
-#include "output/sqlite/tables.h"
 
 enum {
     STRINGS_PER_TASK = 1 << 14,
@@ -52,6 +234,7 @@ static const char *const node_types[] = {
     "bigint",
     "object shape",
 };
+
 static const char *const edge_types[] = {
     "context", "element", "property", "internal", "hidden", "shortcut", "weak",
 };
@@ -66,7 +249,10 @@ struct sqlite_writer {
     struct node_ids ids;
     struct strings strings;
     struct detached detached;
-    struct g2h_edges **readers; /* by thread */
+    struct overlay overlay;
+    struct overlay_edges *readers;     /* by thread */
+    struct pages_sum *pages;           /* by number in the order of dominators; NULL: not known */
+    const struct g2h_ages_known *ages; /* NULL: the process was not watched */
     uint64_t edges, strings_added;
     size_t tasks_done, tasks;
 };
@@ -75,21 +261,31 @@ struct sqlite_writer {
 
 static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
 {
+    writer->ages = ages_watched(g2h_view_heap(writer->view));
+    TRY(pages_find_nodes(writer->view, writer->dominators, writer->options->memory, writer->threads,
+                         &writer->pages));
+    const unsigned columns =
+        (writer->pages != NULL) * TABLES_PAGES | (writer->ages != NULL) * TABLES_AGES;
+    TRY(tables_init(&writer->tables, writer->database, columns));
+    TRY(overlay_init(&writer->overlay, writer->view));
     writer->readers = calloc(writer->threads, sizeof(*writer->readers));
     TRY_MEMORY(writer->readers);
     for (unsigned i = 0; i < writer->threads; i++)
-        TRY(g2h_edges_create(writer->view, &writer->readers[i]));
+        TRY(overlay_edges_init(&writer->readers[i], &writer->overlay));
     TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
     TRY(detached_init(writer->view, &writer->detached));
-    TRY(strings_init(&writer->strings, writer->view));
+    TRY(strings_init(&writer->strings, writer->view, writer->options->series));
+    TRY_MEMORY(strings_name_links(&writer->strings, &writer->overlay));
     return strings_number_texts(&writer->strings, writer->threads);
 }
 
 static void writer_deinit(struct sqlite_writer *writer)
 {
     for (unsigned i = 0; i < writer->threads && writer->readers; i++)
-        g2h_edges_destroy(writer->readers[i]);
+        overlay_edges_deinit(&writer->readers[i]);
     free(writer->readers);
+    free(writer->pages);
+    overlay_deinit(&writer->overlay);
     strings_deinit(&writer->strings);
     node_ids_deinit(&writer->ids);
     detached_deinit(&writer->detached);
@@ -106,22 +302,48 @@ static void sqlite_advance(const struct sqlite_writer *writer, unsigned worker, 
 
 /* ---- nodes ---- */
 
+/* Sets what could be freed without a node, of which a stack has what its goroutine has otherwise,
+ * as in retained_size. */
+static void set_pages(const struct sqlite_writer *writer, uint32_t number, struct node_row *row)
+{
+    const uint32_t node = overlay_retainer(&writer->overlay, number);
+    const struct pages_sum *sum = &writer->pages[g2h_dominators_number(writer->dominators, node)];
+    row->retained_pages = (int64_t)sum->bytes;
+    row->free_slots = (int64_t)sum->empty;
+}
+
+/* Sets the collection since which an object lives; NULL for other nodes, and for an object that has
+ * not survived a collection. */
+static void set_age(const struct sqlite_writer *writer, uint32_t object, struct node_row *row)
+{
+    const struct g2h_age_look *look = ages_look(g2h_view_heap(writer->view), object);
+    row->alive_since = look ? (int64_t)look->last : ROWS_NULL;
+    row->alive_since_ms = look ? look->time : ROWS_NULL;
+}
+
 static void make_node(const struct sqlite_writer *writer, uint32_t number,
                       const struct g2h_node *node, const uint32_t **texts, struct node_row *ret)
 {
     const struct node_label label = label_node(&writer->strings, node, texts);
+    uint32_t dominator = g2h_dominators_of(writer->dominators, number);
+    uint64_t retained = g2h_dominators_retained_size(writer->dominators, number);
+    overlay_dominator(&writer->overlay, writer->dominators, number, &dominator, &retained);
     *ret = (struct node_row){
         .number = tables_number(number),
         .type = label.type,
         .name = label.name,
         .id = node_ids_of(&writer->ids, number, node),
         .self_size = (int64_t)node->size,
-        .edge_count = node->edges,
-        .retained_size = (int64_t)g2h_dominators_retained_size(writer->dominators, number),
-        .dominator = number == 0 ? ROWS_NULL : g2h_dominators_of(writer->dominators, number),
+        .edge_count = overlay_edge_count(&writer->overlay, number, node->edges),
+        .retained_size = (int64_t)retained,
+        .dominator = number == 0 ? ROWS_NULL : dominator,
         .address = node->object == UINT32_MAX ? ROWS_NULL : (int64_t)node->address,
         .detachedness = detached_of(&writer->detached, number),
     };
+    if (writer->pages)
+        set_pages(writer, number, ret);
+    if (writer->ages)
+        set_age(writer, node->object, ret);
 }
 
 static struct g2h_error *produce_nodes(void *context, size_t block, unsigned worker,
@@ -179,12 +401,12 @@ static struct g2h_error *produce_edges(void *context, size_t block, unsigned wor
     const struct sqlite_writer *writer = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     struct keys_left keys = keys_of_block(&writer->strings, block);
-    struct g2h_edges *reader = writer->readers[worker];
+    struct overlay_edges *reader = &writer->readers[worker];
     struct g2h_edge edges[MANY];
     size_t count;
     sqlite_advance(writer, worker, block);
-    g2h_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
-    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
+    overlay_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
+    while ((count = overlay_edges_read(reader, edges, MANY)) > 0) {
         struct edge_row *rows =
             (struct edge_row *)(void *)worker_buffer_reserve(buffer, count * sizeof(*rows));
         TRY_MEMORY(rows);
@@ -349,8 +571,6 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    .options = options,
                                    .threads = sink_threads(view, options)};
     struct g2h_error *error = database_create(options->fd, options->name, &writer.database);
-    if (!error)
-        error = tables_init(&writer.tables, writer.database);
     if (!error)
         error = sqlite_prepare(&writer);
     if (!error)

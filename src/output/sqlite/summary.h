@@ -1,6 +1,8 @@
-/* summary: some thousand rows for a view, in a database that holds many dumps: docs/fleet.md. */
-#ifndef OUTPUT_SQLITE_SUMMARY_H
-#define OUTPUT_SQLITE_SUMMARY_H
+/*
+ * summary: some thousand rows for a view, in a database that holds many dumps: docs/fleet.md.
+ */
+#ifndef SQLITE_SUMMARY_H
+#define SQLITE_SUMMARY_H
 
 #include <go2heapsnapshot/output.h>
 

@@ -10,9 +10,11 @@
  */
 #include "output/sqlite/tables.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 
 enum {
     APPLICATION = 0x67326868, /* "g2hh": file(1) and PRAGMA application_id */
@@ -37,15 +39,33 @@ static const char *const create_indexes[TABLES_INDEXES] = {
     "CREATE INDEX node_id ON node_(id)",
 };
 
-static const char create_views[] =
+/* What each optional group of columns adds to the table, to its rows, and to the view. */
+static const struct {
+    enum tables_columns columns;
+    const char *table, *rows, *view;
+} optional[] = {
+    {TABLES_PAGES,
+     "ALTER TABLE node_ ADD COLUMN retained_pages INTEGER;"
+     "ALTER TABLE node_ ADD COLUMN free_slots INTEGER",
+     ", c12, c13", ", n.retained_pages AS retained_pages, n.free_slots AS free_slots"},
+    {TABLES_AGES,
+     "ALTER TABLE node_ ADD COLUMN alive_since INTEGER;"
+     "ALTER TABLE node_ ADD COLUMN alive_since_ms INTEGER",
+     ", c14, c15", ", n.alive_since AS alive_since, n.alive_since_ms AS alive_since_ms"},
+};
+enum { OPTIONAL = sizeof(optional) / sizeof(*optional) };
+
+static const char create_node_view[] =
     "CREATE VIEW node AS"
     " SELECT n.id AS id, s.text AS name,"
     " (SELECT t.name FROM node_type t WHERE t.number = n.type) AS type,"
     " n.self_size AS self_size, n.edge_count AS edge_count, n.trace_node_id AS trace_node_id,"
     " n.detachedness AS detachedness, n.retained_size AS retained_size, d.id AS dominator,"
-    " n.address AS address, n.number AS number"
+    " n.address AS address, n.number AS number%s"
     " FROM node_ n LEFT JOIN string s ON s.number = n.name"
-    " LEFT JOIN node_ d ON d.number = n.dominator;"
+    " LEFT JOIN node_ d ON d.number = n.dominator";
+
+static const char create_edge_view[] =
     "CREATE VIEW edge AS"
     " SELECT f.id AS from_node, o.id AS to_node,"
     " (SELECT t.name FROM edge_type t WHERE t.number = e.type) AS type,"
@@ -63,16 +83,31 @@ static struct g2h_error *set_header(struct database *database)
     return database_run(database, sql);
 }
 
-struct g2h_error *tables_init(struct tables *tables, struct database *database)
+static bool has_columns(const struct tables *tables, size_t i)
 {
-    *tables = (struct tables){.database = database};
+    return (tables->columns & optional[i].columns) != 0;
+}
+
+/* Adds the optional columns, and prepares the statement that adds nodes. */
+static struct g2h_error *prepare_nodes(struct tables *tables)
+{
+    char sql[160] = "INSERT INTO node_ SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11";
+    for (size_t i = 0; i < OPTIONAL; i++)
+        if (has_columns(tables, i)) {
+            TRY(database_run(tables->database, optional[i].table));
+            strcat(sql, optional[i].rows);
+        }
+    strcat(sql, " FROM rows");
+    return database_prepare(tables->database, sql, &tables->add_nodes);
+}
+
+struct g2h_error *tables_init(struct tables *tables, struct database *database, unsigned columns)
+{
+    *tables = (struct tables){.database = database, .columns = columns};
     TRY(set_header(database));
     TRY(database_run(database, create));
     TRY(rows_offer(database, &tables->rows));
-    TRY(database_prepare(database,
-                         "INSERT INTO node_ SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10,"
-                         " c11 FROM rows",
-                         &tables->add_nodes));
+    TRY(prepare_nodes(tables));
     TRY(database_prepare(database, "INSERT INTO edge_ SELECT c0, c1, c2, c3, c4, c5 FROM rows",
                          &tables->add_edges));
     TRY(database_prepare(database, "INSERT INTO string VALUES (?, ?)", &tables->add_string));
@@ -154,6 +189,12 @@ struct g2h_error *tables_make_index(struct tables *tables, unsigned step)
 
 struct g2h_error *tables_finish(struct tables *tables)
 {
-    TRY(database_run(tables->database, create_views));
+    char sql[sizeof(create_node_view) + 160], added[160] = "";
+    for (size_t i = 0; i < OPTIONAL; i++)
+        if (has_columns(tables, i))
+            strcat(added, optional[i].view);
+    snprintf(sql, sizeof(sql), create_node_view, added);
+    TRY(database_run(tables->database, sql));
+    TRY(database_run(tables->database, create_edge_view));
     return database_run(tables->database, "PRAGMA analysis_limit=1000; ANALYZE");
 }

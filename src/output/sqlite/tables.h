@@ -9,7 +9,7 @@
 #ifndef OUTPUT_SQLITE_TABLES_H
 #define OUTPUT_SQLITE_TABLES_H
 
-#include "output/rows.h"
+#include "output/database.h"
 
 /* Returns what a row has as its number: only the first row has it, and SQLite counts on from there.
  * This takes 0.7 times as many instructions, because SQLite then need not search for rows that have
@@ -30,7 +30,12 @@ struct node_row {
     int64_t dominator;     /* number of the node; of the root NULL */
     int64_t address;
     int64_t trace_node_id, detachedness; /* columns of V8 */
+    int64_t retained_pages, free_slots;  /* TABLES_PAGES: bytes */
+    int64_t alive_since, alive_since_ms; /* TABLES_AGES: a collection and its time */
 };
+
+/* Columns of nodes that a database has only if they are known. */
+enum tables_columns { TABLES_PAGES = 1, TABLES_AGES = 2 };
 
 /* A row of edge_. */
 struct edge_row {
@@ -45,13 +50,14 @@ struct edge_row {
 struct tables {
     struct database *database;
     struct rows rows;
+    unsigned columns; /* bits of enum tables_columns */
     sqlite3_stmt *add_nodes, *add_edges, *add_string, *add_about;
 };
 
-/* Creates the tables in an empty database, which must live until tables_deinit(). The caller calls
- * that after an error, too. Errors of this and of the following functions: those of
- * database_run(). */
-struct g2h_error *tables_init(struct tables *tables, struct database *database);
+/* Creates the tables in an empty database, with these columns besides (enum tables_columns), which
+ * must live until tables_deinit(). The caller calls that after an error, too. Errors of this and of
+ * the following functions: those of database_run(). */
+struct g2h_error *tables_init(struct tables *tables, struct database *database, unsigned columns);
 void tables_deinit(struct tables *tables);
 
 /* Add a row to the table about, which describes the snapshot as a whole. Each key comes once. */

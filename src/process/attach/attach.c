@@ -17,19 +17,17 @@
 
 #include <go2heapsnapshot/process.h>
 
-#include "base/clock.h"
 #include "base/contract.h"
 #include "base/elf_format.h"
-#include "base/scope.h"
-#include "process/attach/collapse.h"
-#include "process/attach/copied.h"
-#include "process/attach/copy.h"
-#include "process/attach/pages.h"
-#include "process/attach/refuse.h"
+#include "base/error.h"
+#include "base/port.h"
 #include "process/attach/available.h"
-#include "process/attach/stop.h"
-#include "process/attach/urgent.h"
+#include "process/attach/copy.h"
+#include "process/attach/fork.h"
+#include "process/attach/pages.h"
 #include "process/attach/procfs.h"
+#include "process/attach/refuse.h"
+#include "process/attach/stop.h"
 
 /* Address space around the pages of a process, for pages that it starts to use before it is
  * stopped: it takes addresses, not memory. */
@@ -61,6 +59,7 @@ struct preparing {
     uint64_t pid;
     int process; /* a descriptor of it (pidfd_open(2)), or -1 */
     bool has_ended;
+    bool spools;
     struct g2h_error *refused; /* memory has become short meanwhile */
 };
 
@@ -88,8 +87,9 @@ static bool attach_may_go_on(void *context, uint64_t left)
         preparing->has_ended = true;
         return false;
     }
+    const struct attach_after copy_alone = {.spools = preparing->spools};
     attach_available_find(&available);
-    preparing->refused = attach_available_check(preparing->pid, left, 0, &available);
+    preparing->refused = attach_available_check(preparing->pid, left, copy_alone, &available);
     return !preparing->refused;
 }
 
@@ -97,14 +97,43 @@ static bool attach_may_go_on(void *context, uint64_t left)
  * becomes short. */
 static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pages,
                                      const struct attach_space *space,
-                                     const struct g2h_progress *progress)
+                                     const struct attach_options *options)
 {
-    struct preparing preparing = {.pid = pid, .process = open_process(pid)};
+    struct preparing preparing = {
+        .pid = pid, .process = open_process(pid), .spools = options->dump > 0};
     const struct attach_guard guard = {attach_may_go_on, &preparing};
-    (void)attach_space_fill(space, pages, &guard, progress);
+    (void)attach_space_fill(space, pages, &guard, options->progress);
     if (preparing.process >= 0)
         close(preparing.process);
     return preparing.has_ended ? attach_refuse(pid, ESRCH, true) : preparing.refused;
+}
+
+/* Returns what follows a copy of so many bytes: what is known of the objects may be less than what
+ * small ones would take. */
+static struct attach_after find_after(const struct attach_options *options, uint64_t bytes)
+{
+    struct attach_after after = {options->after, options->dump > 0};
+    const uint64_t most = options->after_most,
+                   percent = bytes > 0 ? most / (bytes / 100 + 1) + 1 : 0;
+    if (most > 0 && percent < after.percent)
+        after.percent = (unsigned)percent;
+    return after;
+}
+
+/* Returns the addresses that are needed beside a copy of so many bytes: of the dump, and a quarter
+ * of that to work with, and buffers and stacks of threads. */
+static uint64_t addresses_beside(const struct attach_options *options, uint64_t bytes)
+{
+    const uint64_t buffers = 64 << 20,
+                   dump = options->dump == ATTACH_LIKE_COPY ? bytes : options->dump;
+    return dump > 0 ? dump + dump / 4 + buffers : 0;
+}
+
+/* Makes the space of a copy if there are so many more addresses beside it. */
+static bool make_space(const struct attach_pages *pages, uint64_t around, uint64_t beside,
+                       struct attach_space *ret)
+{
+    return attach_space_make(pages, around, ret) && needs_have_addresses(beside);
 }
 
 /* Allocates the memory of the copy while the process still runs, so that neither this work nor a
@@ -120,20 +149,21 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
         return attach_refuse(pid, error, true);
     attach_available_find(&available);
     const uint64_t bytes = estimate_bytes_to_copy(pid, &pages);
-    struct g2h_error *refused = attach_available_check(pid, bytes, options->after, &available);
-    *ret_is_window =
-        forks && (WINDOW_ALWAYS ||
-                  (refused && attach_available_has_window(bytes, options->after, &available)));
+    const struct attach_after after = find_after(options, bytes);
+    struct g2h_error *refused = attach_available_check(pid, bytes, after, &available);
+    *ret_is_window = forks && (WINDOW_ALWAYS ||
+                               (refused && attach_available_has_window(bytes, after, &available)));
     if (*ret_is_window)
         g2h_error_destroy(refused);
     if (refused || *ret_is_window)
         return *ret_is_window ? NULL : refused;
-    if (!attach_space_make(&pages, AROUND, ret)) {
+    const uint64_t dump = addresses_beside(options, bytes);
+    if (!make_space(&pages, AROUND, dump, ret)) {
         attach_space_deinit(ret);
-        if (!attach_space_make(&pages, 0, ret))
-            return attach_available_refuse_addresses(pid, ret->size);
+        if (!make_space(&pages, 0, dump, ret))
+            return attach_available_refuse_addresses(pid, ret->size + dump);
     }
-    return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options->progress);
+    return pages.is_guess ? NULL : attach_fill(pid, &pages, ret, options);
 }
 
 /* ---- forks ---- */
@@ -370,9 +400,10 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct attach_available available;
     attach_available_find(&available);
-    if (attach_pages_find(pid, &pages) == 0)
-        TRY(attach_available_check(pid, estimate_bytes_to_copy(pid, &pages), options->after,
-                                   &available));
+    if (attach_pages_find(pid, &pages) == 0) {
+        const uint64_t bytes = estimate_bytes_to_copy(pid, &pages);
+        TRY(attach_available_check(pid, bytes, find_after(options, bytes), &available));
+    }
     return error_create(G2H_ERROR_SYSTEM, "process %llu: there was no memory for a copy of it",
                         (unsigned long long)pid);
 }
@@ -476,8 +507,6 @@ struct g2h_error *g2h_process_check(uint64_t pid)
 }
 
 #else
-
-#include "base/error.h"
 
 struct g2h_error *attach_finish(struct process *process, struct attach_account *account)
 {

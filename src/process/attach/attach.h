@@ -6,21 +6,18 @@
  * is read from the copy afterwards, while the process runs.
  *
  *   attach              calls these; refuse: why a process cannot be read
- *   stop, urgent, tracee
- *                       stops threads and reads registers, with real-time priority
- *   fork, inject, inject_amd64, filters, collapse
+ *   stop                stops threads and reads registers, with real-time priority; ends this
+ *                       program if it stands still meanwhile
+ *   fork, inject, inject_amd64
  *                       a copy of the process by a fork from outside, which is read instead
- *   death, death_copy   stops a process at its end, and copies its most useful memory first
- *   death_reserve, death_spill
- *                       memory for that copy; a file for what it has no memory for
- *   watchdog            ends this program if it stands still meanwhile
- *   space, pages, copy  address space for the copy, the pages to copy, and copying them
- *   window              the child's memory, read on demand, if there is no memory for a copy
- *   available, oom      whether there is memory for the copy; counts of OOM kills
- *   process, copied
- *                       the results, also of process/core.h
- *   mapped, procfs, child_processes
- *                       mapped files; files of /proc; processes that a process has started
+ *   death               stops a process at its end, and copies its most useful memory first, to
+ *                       memory or a file
+ *   pages, copy         the pages to copy, address space for them; copying them, and what else is
+ *                       known of the process
+ *   available           whether there is memory for the copy; counts of OOM kills
+ *   process             the result, also of process/read.h; the child's memory, read on demand, if
+ *                       there is no memory for a copy
+ *   procfs              files of /proc: mapped files, processes that a process has started
  */
 #ifndef PROCESS_ATTACH_ATTACH_H
 #define PROCESS_ATTACH_ATTACH_H
@@ -30,12 +27,17 @@
 #include "process/attach/inject.h"
 #include "process/attach/process.h"
 
+/* In place of the bytes of a dump, if they are not known: about as many as the copy has. */
+#define ATTACH_LIKE_COPY UINT64_MAX
+
 struct attach_options {
-    unsigned after;                      /* see attach_copy() */
+    unsigned after;      /* see attach_copy() */
+    uint64_t after_most; /* what follows takes at most so many bytes; 0: not known */
+    uint64_t dump;       /* so many bytes of a dump are mapped beside the copy */
     const struct g2h_progress *progress; /* NULL: none */
     bool forks;                 /* the process is forked, if possible, and the child is copied */
     bool collapses;             /* before that, its memory is collapsed into huge pages
-                                   (collapse.h) */
+                                   (fork.h) */
     struct inject_code code;    /* for a fork */
     struct attach_space *space; /* memory that was allocated before, and is used up; NULL: none */
     void (*around)(void *context, bool begins); /* called just before the process is traced, and
@@ -72,7 +74,7 @@ struct attach_account {
  * There must be memory for the copy and, once the copy is gone, for the processing of the records:
  * options->after percent of the resident memory. If options->forks, it is stopped only for a fork
  * (fork.h), and the child is copied; if it cannot be forked, it is copied itself. If there is no
- * memory for the copy, but enough for a window (window.h), the child is read through that until
+ * memory for the copy, but enough for a window (process.h), the child is read through that until
  * attach_finish(). options may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;

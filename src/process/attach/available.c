@@ -1,18 +1,30 @@
-/* available; see available.h. cgroups(7) and proc(5) describe the files. */
+/* available; see available.h. */
 #include "process/attach/available.h"
 
-#ifdef __linux__
-
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __linux__
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include "base/text.h"
 #include "input/input.h"
 #include "process/attach/procfs.h"
+#endif
+
+/* ==== whether there is memory for the copy of a process ====
+ *
+ * Cgroups(7) and proc(5) describe the files.
+ */
+
+#ifdef __linux__
 
 #define LEAST \
     (16ull << 20) /* memory of a conversion of a process without objects, types included */
@@ -258,6 +270,13 @@ void attach_available_find(struct attach_available *ret)
     find_available(&groups, &groups, ret);
 }
 
+bool attach_available_has(uint64_t bytes)
+{
+    struct attach_available available;
+    attach_available_find(&available);
+    return available.left != UINT64_MAX && bytes <= available.left;
+}
+
 /* Lowers *available to the memory left by those groups of a process that only it sees. */
 static void note_inside(uint64_t pid, const struct text *groups, const struct text *own,
                         struct attach_available *available)
@@ -342,14 +361,15 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
     return conversion > copy ? conversion : copy;
 }
 
-struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned after,
+struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct attach_after after,
                                          const struct attach_available *available)
 {
     /* Outside groups there are other programs and swap, and the OOM killer spares small programs: a
      * conversion is not refused for memory that it may not need. */
     const bool is_group = *available->limit != '\0',
-               is_in_memory = is_group && is_spool_in_memory();
-    const uint64_t wanted = attach_available_wanted(bytes, is_group ? after : 0, is_in_memory);
+               is_in_memory = is_group && after.spools && is_spool_in_memory();
+    const uint64_t wanted =
+        attach_available_wanted(bytes, is_group ? after.percent : 0, is_in_memory);
     const uint64_t of_dump = attach_available_wanted(bytes, 0, is_in_memory);
     const double wanted_mb = (double)(of_dump > available->left ? of_dump : wanted) / 1e6,
                  left_mb = (double)available->left / 1e6;
@@ -379,15 +399,16 @@ struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned 
  * most a 25th of it, the stacks, and the working sets of several threads; and the margin of the
  * child's guard. */
 #define LEAST_WINDOW (96ull << 20)
+
 enum { PART_IN_WINDOW = 25 };
 
-bool attach_available_has_window(uint64_t bytes, unsigned after,
+bool attach_available_has_window(uint64_t bytes, struct attach_after after,
                                  const struct attach_available *available)
 {
     const bool is_group = *available->limit != '\0';
     const uint64_t window = bytes / PART_IN_WINDOW + LEAST_WINDOW;
-    const uint64_t conversion = is_group ? memory_after(bytes, after) : 0;
-    const uint64_t spool = is_group && is_spool_in_memory() ? bytes : 0;
+    const uint64_t conversion = is_group ? memory_after(bytes, after.percent) : 0;
+    const uint64_t spool = is_group && after.spools && is_spool_in_memory() ? bytes : 0;
     return (window > conversion ? window : conversion) + spool <= available->left;
 }
 
@@ -407,26 +428,259 @@ static uint64_t limit_of(int status, const struct rlimit *limit)
     return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
 }
 
-/* Says which of the limits of addresses is in force: that of the shell, or strict overcommit. */
-struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes)
+void attach_available_address_limit(char ret[ATTACH_LIMIT_TEXT])
 {
     struct rlimit of_addresses, of_data;
     const uint64_t addresses = limit_of(getrlimit(RLIMIT_AS, &of_addresses), &of_addresses),
                    data = limit_of(getrlimit(RLIMIT_DATA, &of_data), &of_data);
-    char limit[128] = "this machine does not give that many";
     if (addresses > 0)
-        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -v)",
+        snprintf(ret, ATTACH_LIMIT_TEXT, "the limit is %llu kB: raise it (ulimit -v)",
                  (unsigned long long)addresses);
     else if (data > 0)
-        snprintf(limit, sizeof(limit), "the limit is %llu kB: raise it (ulimit -d)",
+        snprintf(ret, ATTACH_LIMIT_TEXT, "the limit is %llu kB: raise it (ulimit -d)",
                  (unsigned long long)data);
     else if (is_strict())
-        snprintf(limit, sizeof(limit), "%s is 2, and CommitLimit of /proc/meminfo leaves less",
+        snprintf(ret, ATTACH_LIMIT_TEXT, "%s is 2, and CommitLimit of /proc/meminfo leaves less",
                  OVERCOMMIT);
+    else
+        snprintf(ret, ATTACH_LIMIT_TEXT, "this machine does not give that many");
+}
+
+struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes)
+{
+    char limit[ATTACH_LIMIT_TEXT];
+    attach_available_address_limit(limit);
     return error_create(G2H_ERROR_SYSTEM,
                         "process %llu: a copy of it takes %.0f MB of addresses, also of memory "
                         "that it has never touched, and %s",
                         (unsigned long long)pid, (double)bytes / 1e6, limit);
+}
+
+#else
+
+bool attach_available_has(uint64_t bytes)
+{
+    (void)bytes;
+    return false;
+}
+
+#endif
+
+/* ==== whether this machine has what the conversion of a heap takes ==== */
+
+/* Returns an error if there are too many objects. */
+static struct g2h_error *check_most(const struct needs *needs)
+{
+    if (needs->most == 0 || needs->objects <= needs->most)
+        return NULL;
+    return error_create(G2H_ERROR_LIMIT, "%s: %llu objects: more than the %llu %s", needs->name,
+                        (unsigned long long)needs->objects, (unsigned long long)needs->most,
+                        needs->beyond);
+}
+
+#ifdef __linux__
+
+/* ---- what there is ---- */
+
+/* Returns the bytes of swap that are free. */
+static uint64_t free_swap(void)
+{
+    _cleanup_(text_deinit) struct text memory = {0};
+    const uint64_t kilobytes =
+        procfs_read("/proc/meminfo", &memory) == 0 ? procfs_number(&memory, "SwapFree:") : 0;
+    return kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : 0;
+}
+
+/* Returns the memory that is left by the tightest limit, which *available gets; the machine's has
+ * swap as well. UINT64_MAX: not known. */
+static uint64_t memory_left(struct attach_available *available)
+{
+    attach_available_find(available);
+    if (available->left == UINT64_MAX || *available->limit)
+        return available->left;
+    return available->left + free_swap();
+}
+
+/* Returns whether a file system may compress what is written: a dump then takes a fraction of its
+ * bytes. */
+static bool may_compress(uint32_t type)
+{
+    static const uint32_t types[] = {0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e};
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) /* btrfs, zfs, f2fs, bcachefs */
+        if (type == types[i])
+            return true;
+    return false;
+}
+
+/* Returns the room in a directory for this user; UINT64_MAX: not known, as in file systems that do
+ * not count. */
+static uint64_t room_left(const char *directory)
+{
+    struct statfs status;
+    if (!directory || !*directory || statfs(directory, &status) != 0 || status.f_blocks == 0 ||
+        may_compress((uint32_t)status.f_type))
+        return UINT64_MAX;
+    const uint64_t blocks = geteuid() == 0 ? status.f_bfree : status.f_bavail;
+    const uint64_t size = (uint64_t)(status.f_frsize != 0 ? status.f_frsize : status.f_bsize);
+    return blocks * size;
+}
+
+/* Maps bytes that are not used, and unmaps them. Returns whether that was possible. */
+static bool can_map(uint64_t bytes, int protection)
+{
+    if (bytes == 0)
+        return true;
+    void *data = bytes <= SIZE_MAX ? mmap(NULL, (size_t)bytes, protection,
+                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                                   : MAP_FAILED;
+    if (data != MAP_FAILED)
+        munmap(data, (size_t)bytes);
+    return data != MAP_FAILED;
+}
+
+bool needs_have_addresses(uint64_t bytes)
+{
+    return can_map(bytes, PROT_NONE);
+}
+
+/* Returns whether the addresses of a conversion can be had: those of the memory also count where
+ * only memory that can be written is limited (ulimit -d). */
+static bool has_addresses(const struct needs *needs)
+{
+    return can_map(needs->memory, PROT_READ | PROT_WRITE) &&
+           needs_have_addresses(needs->memory + needs->dump);
+}
+
+/* ---- what is said ---- */
+
+/* Appends what a conversion takes: "59.1 million objects: this takes 5.70 GB of memory and 4.80 GB
+ * in /tmp". */
+static void append_needs(struct text *text, const struct needs *needs)
+{
+    const double million = 1e6;
+    if ((double)needs->objects >= million)
+        text_printf(text, "%.1f million objects: ", (double)needs->objects / million);
+    else if (needs->objects > 0)
+        text_printf(text, "%llu objects: ", (unsigned long long)needs->objects);
+    text_append_string(text, "this takes ");
+    if (needs->memory > 0) {
+        text_append_bytes(text, needs->memory);
+        text_append_string(text, " of memory or more");
+    }
+    if (needs->memory == 0 && !needs->directory) {
+        text_append_bytes(text, needs->dump);
+        text_append_string(text, " of addresses");
+    }
+    if (needs->memory > 0 && needs->directory)
+        text_append_string(text, ", and ");
+    if (needs->directory) {
+        text_append_bytes(text, needs->disk);
+        text_printf(text, " or more in %s", *needs->directory ? needs->directory : "memory");
+    }
+}
+
+/* Makes the error that something is short: what it is, and what to do. */
+static struct g2h_error *refuse(const struct needs *needs, const struct text *shortage,
+                                const char *advice)
+{
+    _cleanup_(text_deinit) struct text all = {0};
+    append_needs(&all, needs);
+    TRY_MEMORY(!all.failed && !shortage->failed);
+    return error_create(G2H_ERROR_SYSTEM, "%s: %.*s; %.*s: %s", needs->name, (int)all.size,
+                        all.data, (int)shortage->size, shortage->data, advice);
+}
+
+static struct g2h_error *refuse_memory(const struct needs *needs, uint64_t left,
+                                       const struct attach_available *available)
+{
+    _cleanup_(text_deinit) struct text shortage = {0};
+    if (*available->limit)
+        text_printf(&shortage, "%s leaves ", available->limit);
+    text_append_bytes(&shortage, left);
+    if (!*available->limit)
+        text_append_string(&shortage, " of memory are free");
+    return refuse(needs, &shortage, needs->ways);
+}
+
+static struct g2h_error *refuse_room(const struct needs *needs, uint64_t room)
+{
+    _cleanup_(text_deinit) struct text shortage = {0};
+    text_append_bytes(&shortage, room);
+    text_append_string(&shortage, " are free there");
+    return refuse(needs, &shortage,
+                  needs->memory > 0 ? "set TMPDIR to where there is room, or write only the dump "
+                                      "(--format dump -z), which needs no temporary file"
+                                    : "-z writes a fraction of that");
+}
+
+static struct g2h_error *refuse_addresses(const struct needs *needs)
+{
+    _cleanup_(text_deinit) struct text shortage = {0};
+    char limit[ATTACH_LIMIT_TEXT];
+    attach_available_address_limit(limit);
+    text_append_string(&shortage, "as many addresses are not there");
+    return refuse(needs, &shortage, limit);
+}
+
+struct g2h_error *needs_check(const struct needs *needs)
+{
+    struct attach_available available;
+    TRY(check_most(needs));
+    const uint64_t left = memory_left(&available), room = room_left(needs->directory);
+    if (needs->memory > left)
+        return refuse_memory(needs, left, &available);
+    if (needs->disk > room)
+        return refuse_room(needs, room);
+    return has_addresses(needs) ? NULL : refuse_addresses(needs);
+}
+
+#else
+
+struct g2h_error *needs_check(const struct needs *needs)
+{
+    return check_most(needs);
+}
+
+bool needs_have_addresses(uint64_t bytes)
+{
+    (void)bytes;
+    return true;
+}
+
+#endif
+
+#ifdef __linux__
+
+/* ==== counts the processes that the kernel has killed for lack of memory ====
+ *
+ * Cgroups(7), memory.txt of the kernel and proc(5) describe the files.
+ */
+
+/* The files that have the counter in the two versions of control groups. */
+static const char *const names[] = {"memory.events", "memory.oom_control"};
+
+/* The group's own counter is better than the machine's: each version of control groups has it in a
+ * file of its own. */
+bool oom_count(uint64_t pid, struct oom_count *ret)
+{
+    static const char key[] = "oom_kill ";
+    _cleanup_(text_deinit) struct text content = {0};
+    char directory[1000], path[1100];
+    struct stat status;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (!attach_available_group_of(pid, i, directory, sizeof(directory)) ||
+            stat(directory, &status) != 0)
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", directory, names[i]);
+        ret->kills = procfs_read(path, &content) == 0 ? procfs_number(&content, key) : UINT64_MAX;
+        ret->group = status.st_ino;
+        if (ret->kills != UINT64_MAX)
+            return true;
+    }
+    ret->kills =
+        procfs_read("/proc/vmstat", &content) == 0 ? procfs_number(&content, key) : UINT64_MAX;
+    ret->group = 0;
+    return ret->kills != UINT64_MAX;
 }
 
 #endif

@@ -1,19 +1,23 @@
 /*
- * available: whether there is memory for the copy of a process.
- *
- * The copy must fit in the machine's available memory and in the limits of this program's control
- * groups: if this program runs in a container with the process, the process might be killed for
- * exceeding them. Page cache counts as available: the kernel reclaims it before it kills any
- * process.
+ * available: what there is: memory for the copy of a process and for a conversion, and how many
+ * processes the kernel has killed for lack of it.
  */
-#ifndef PROCESS_ATTACH_AVAILABLE_H
-#define PROCESS_ATTACH_AVAILABLE_H
+#ifndef ATTACH_AVAILABLE_H
+#define ATTACH_AVAILABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+
+/* ==== whether there is memory for the copy of a process ====
+ *
+ * The copy must fit in the machine's available memory and in the limits of this program's control
+ * groups: if this program runs in a container with the process, the process might be killed for
+ * exceeding them. Page cache counts as available: the kernel reclaims it before it kills any
+ * process.
+ */
 
 struct attach_available {
     uint64_t left;    /* bytes */
@@ -47,6 +51,10 @@ bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t
  * that is not limited, or not known. */
 uint64_t attach_available_tasks_of(uint64_t pid);
 
+/* Returns whether so many bytes are known to be available: false if that is not known, as on
+ * systems other than Linux. */
+bool attach_available_has(uint64_t bytes);
+
 /*
  * Returns the maximum of the memory needed for a copy of this many bytes and an eighth more to work
  * with, and of the memory needed afterwards: after percent of the bytes, 0 if that is less, and the
@@ -54,18 +62,68 @@ uint64_t attach_available_tasks_of(uint64_t pid);
  */
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory);
 
+/* What follows a copy. */
+struct attach_after {
+    unsigned percent; /* memory for it, in percent of the copy's bytes; 0: less than the copy */
+    bool spools;      /* the dump goes to a temporary file, which may be in memory */
+};
+
 /* Returns an error unless the needed memory is available. */
-struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, unsigned after,
+struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct attach_after after,
                                          const struct attach_available *available);
 
 /* Returns whether there is memory to read the child of a fork of this many bytes through a window
- * (window.h), for the processing afterwards, and for the pages that the process writes to
+ * (process.h), for the processing afterwards, and for the pages that the process writes to
  * meanwhile. */
-bool attach_available_has_window(uint64_t bytes, unsigned after,
+bool attach_available_has_window(uint64_t bytes, struct attach_after after,
                                  const struct attach_available *available);
+
+/* Says which limit of addresses is in force: that of the shell, strict overcommit, or the
+ * machine's. */
+enum { ATTACH_LIMIT_TEXT = 128 };
+
+void attach_available_address_limit(char ret[ATTACH_LIMIT_TEXT]);
 
 /* Returns the error that the system does not provide enough address space, which names the
  * limit. */
 struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes);
+
+/* ==== whether this machine has what the conversion of a heap takes ====
+ *
+ * Where it has not, an error says so in figures, and what else is possible, before a process is
+ * stopped or much time has passed. What is needed is as little as any heap was measured with: a
+ * conversion that might succeed is not refused.
+ */
+
+struct needs {
+    const char *name;      /* "process 1234", or that of a dump */
+    uint64_t objects;      /* 0: not known */
+    uint64_t memory;       /* bytes that the conversion still allocates */
+    uint64_t dump;         /* bytes of the dump that is mapped; 0: none */
+    uint64_t disk;         /* bytes of it that are written, without holes; 0: none */
+    const char *directory; /* where the dump is written; NULL: nowhere, or not known */
+    const char *ways;      /* what is possible with less memory */
+    uint64_t most;         /* objects that the conversion can have; 0: not limited here */
+    const char *beyond;    /* what that limit is, and what is possible with more objects */
+};
+
+/* Errors: G2H_ERROR_LIMIT: there are too many objects; G2H_ERROR_SYSTEM: something is short. On
+ * systems other than Linux nothing is known to be. */
+struct g2h_error *needs_check(const struct needs *needs);
+
+/* Returns whether so many bytes can be mapped beside what has been mapped. */
+bool needs_have_addresses(uint64_t bytes);
+
+/* ==== counts the processes that the kernel has killed for lack of memory ==== */
+
+struct oom_count {
+    uint64_t kills;
+    uint64_t group; /* whose processes: a control group, by the number of its directory's inode; 0:
+                       all of the machine */
+};
+
+/* Reads the counter of the control group of a process or thread, or that of the machine
+ * (/proc/vmstat) if the group is not visible from here. Returns false if there is neither. */
+bool oom_count(uint64_t pid, struct oom_count *ret);
 
 #endif

@@ -1,5 +1,18 @@
 /*
- * fork: a copy of a live Go process that the kernel makes in milliseconds, by a fork from outside.
+ * fork: a copy of a live Go process that the kernel makes in milliseconds, by a fork from outside;
+ * and huge pages for the process, so that its page tables are copied sooner.
+ */
+#ifndef ATTACH_FORK_H
+#define ATTACH_FORK_H
+
+#include <stddef.h>
+
+#include <go2heapsnapshot/progress.h>
+
+#include "base/ranges.h"
+#include "process/attach/inject.h"
+
+/* ==== a copy by a fork from outside ====
  *
  * This runs a system call inside a process that belongs to someone else, and these rules come
  * before all else:
@@ -27,13 +40,6 @@
  * Whenever one of the rules might not be kept the process is not forked, and *refused says why. It
  * is then copied.
  */
-#ifndef PROCESS_ATTACH_FORK_H
-#define PROCESS_ATTACH_FORK_H
-
-#include <stddef.h>
-
-#include "base/ranges.h"
-#include "process/attach/inject.h"
 
 struct attach_fork {
     uint64_t pid;
@@ -81,5 +87,22 @@ bool attach_fork_may_stay(struct attach_fork *fork);
 
 /* Ends the child, and has the process wait for it, and for children left there by previous runs. */
 void attach_fork_end(struct attach_fork *fork);
+
+/* ==== makes the memory of another process huge pages, while it runs ====
+ *
+ * A fork copies the page tables, and huge pages have 512 times fewer entries. The kernel copies 2
+ * MB at a time to a new page (MADV_COLLAPSE, since Linux 6.1), on this program's processor time;
+ * the process has to wait only when it requests memory from the system, or touches these 2 MB, at
+ * that moment.
+ */
+
+/*
+ * Collapses memory that is nearly all resident already, so that the process takes hardly more
+ * memory than before, and stops when memory becomes short. Returns how many bytes are huge pages
+ * now; if there are none, *ret_error is the errno value of the reason: EPERM: it takes
+ * CAP_SYS_NICE; ENOSYS, EINVAL: the kernel does not support it.
+ */
+uint64_t attach_collapse(struct attach_fork *fork, const struct g2h_progress *progress,
+                         int *ret_error);
 
 #endif

@@ -1,5 +1,64 @@
 /*
- * inject: one system call in a thread of a Go process that sleeps in runtime.futex.
+ * inject: one system call in a thread of a Go process that sleeps in runtime.futex, if the thread's
+ * seccomp filters permit it.
+ */
+#ifndef ATTACH_INJECT_H
+#define ATTACH_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ==== a thread of another process that ptrace(2) was requested to stop ==== */
+
+enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
+
+struct tracee {
+    pid_t id;
+    enum tracee_state state;
+    int signal;         /* the signal at which it stopped, which is still to be delivered */
+    bool is_group_stop; /* a signal such as SIGSTOP has stopped the process before */
+};
+
+/* ==== the verdict of a thread's seccomp filters on a system call, before it is made ====
+ *
+ * A filter may answer a call by killing the process. Suspending it (PTRACE_O_SUSPEND_SECCOMP) is
+ * not enough: if this program is killed at the wrong moment, the filter is back before the call. So
+ * the filters are read, and run here.
+ */
+
+/* An instruction of the classic BPF (struct sock_filter of linux/filter.h). */
+struct filters_instruction {
+    uint16_t code;
+    uint8_t if_true, if_false;
+    uint32_t value;
+};
+
+/* The input of filters (struct seccomp_data of linux/seccomp.h). */
+struct filters_call {
+    uint32_t number, machine;
+    uint64_t pointer, arguments[6];
+};
+
+enum filters_answer {
+    FILTERS_ALLOW,  /* the call is made; there may be no filter */
+    FILTERS_REFUSE, /* it is not made, and returns an error: no harm */
+    FILTERS_HARM, /* the thread or process is killed or gets a signal, or another program decides */
+    FILTERS_UNKNOWN /* they cannot be read: that takes CAP_SYS_ADMIN */
+};
+
+/* Runs one filter. Returns its result (SECCOMP_RET_…), or 0, the code for killing, if the kernel
+ * would not have accepted it. */
+uint32_t filters_run(const struct filters_instruction *program, size_t count,
+                     const struct filters_call *call);
+
+/* Finds the combined verdict of a stopped tracee's filters on a call of amd64; pointer is its
+ * instruction pointer. */
+enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
+                                const uint64_t arguments[6]);
+
+/* ==== one system call in a thread of a Go process that sleeps in runtime.futex ====
  *
  * The thread is borrowed: its registers are saved, it makes the call by the instruction after which
  * it sleeps, and gets its registers back. It is then in its previous state, and the kernel restarts
@@ -11,12 +70,6 @@
  * All of these functions must be called on the tracer's thread. The waiting calls of ptrace(2)
  * leave each stop with the kernel (WNOWAIT), so that no signal is lost if this program ends.
  */
-#ifndef PROCESS_ATTACH_INJECT_H
-#define PROCESS_ATTACH_INJECT_H
-
-#include <stdint.h>
-
-#include "process/attach/tracee.h"
 
 /* Addresses of functions of the Go runtime in the process; 0: not found. */
 struct inject_code {

@@ -1,11 +1,408 @@
 /* process; see process.h. */
 #include "process/attach/process.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-#include "base/bisect.h"
 #include "base/contract.h"
+#include "base/memory.h"
+#include "process/attach/pages.h"
+
+/* ==== the memory of the child of a fork, which is read on demand, page by page ==== */
+
+enum { BITS = 64, LOCKS = 64 };
+
+/* The least that is read at once: much of a heap's description is adjacent. A lock guards the pages
+ * of this many bytes of the space. */
+enum { LEAST = 32 << 10 };
+
+struct window {
+    int file;                  /* /proc/PID/mem */
+    struct attach_space space; /* with areas of its own */
+    uint8_t *data;
+    uint64_t page, size;    /* of a page, and of the space */
+    uint64_t *there, *kept; /* a bit for each page of the space */
+    uint64_t *mapped;       /* pages other than zeros, which may be dropped */
+    uint64_t *ahead;        /* those that were not dropped, which may be read ahead */
+    pthread_mutex_t locks[LOCKS];
+    uint64_t bytes;
+    int error;
+#ifdef WINDOW_CHECKS
+    struct window_check *checks;
+    size_t check_count;
+    uint64_t compared; /* pages */
+#endif
+};
+
+/* ---- bits ---- */
+
+static bool has_page_bit(const uint64_t *bits, uint64_t page)
+{
+    return (__atomic_load_n(&bits[page / BITS], __ATOMIC_ACQUIRE) >> (page % BITS) & 1) != 0;
+}
+
+static void set_page_bit(uint64_t *bits, uint64_t page)
+{
+    __atomic_fetch_or(&bits[page / BITS], (uint64_t)1 << (page % BITS), __ATOMIC_RELEASE);
+}
+
+static void clear_page_bit(uint64_t *bits, uint64_t page)
+{
+    __atomic_fetch_and(&bits[page / BITS], ~((uint64_t)1 << (page % BITS)), __ATOMIC_RELEASE);
+}
+
+/* ---- checks ---- */
+
+#ifdef WINDOW_CHECKS
+
+/* Consecutive pages, from the process's data rather than from areas. */
+struct window_check {
+    uint64_t address, first, count;
+};
+
+/* Notes where the process has the pages of the window, for check_page(). Returns false if memory
+ * runs out. */
+static bool prepare_checks(struct window *window, const struct attach_pages *pages)
+{
+    window->checks = calloc(pages->runs.count + 1, sizeof(*window->checks));
+    for (size_t i = 0; window->checks && i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        if (attach_run_is_read(run))
+            window->checks[window->check_count++] = (struct window_check){
+                run->address,
+                (uint64_t)(attach_space_at(&window->space, run) - window->data) / window->page,
+                run->size / window->page};
+    }
+    return window->checks != NULL;
+}
+
+/* Aborts the program if a page is present, and differs from the process's at its address. */
+static void check_page(struct window *window, uint64_t page, uint64_t address)
+{
+    uint8_t truth[1 << 16];
+    if (!has_page_bit(window->there, page) ||
+        pread(window->file, truth, (size_t)window->page, (off_t)address) != (ssize_t)window->page)
+        return;
+    __atomic_fetch_add(&window->compared, 1, __ATOMIC_RELAXED);
+    if (memcmp(truth, window->data + page * window->page, (size_t)window->page) == 0)
+        return;
+    fprintf(stderr, "window: page 0x%llx is not what the process has\n",
+            (unsigned long long)address);
+    abort();
+}
+
+/* Compares the pages of a range that the window has read. */
+static void check_pages(struct window *window, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; i < window->check_count; i++) {
+        const struct window_check *check = &window->checks[i];
+        const struct range checked = {check->first, check->first + check->count},
+                           both = range_intersect(checked, (struct range){first, end});
+        for (uint64_t page = both.begin; page < both.end; page++)
+            check_page(window, page, check->address + (page - check->first) * window->page);
+    }
+}
+
+void window_check(struct window *window)
+{
+    check_pages(window, 0, window->size / window->page);
+    fprintf(stderr, "window: %llu pages compared\n", (unsigned long long)window->compared);
+}
+
+static void end_checks(struct window *window)
+{
+    free(window->checks);
+}
+
+#else
+
+static bool prepare_checks(struct window *window, const struct attach_pages *pages)
+{
+    (void)window, (void)pages;
+    return true;
+}
+
+static void check_pages(struct window *window, uint64_t first, uint64_t end)
+{
+    (void)window, (void)first, (void)end;
+}
+
+static void end_checks(struct window *window)
+{
+    (void)window;
+}
+
+void window_check(struct window *window)
+{
+    (void)window;
+}
+
+#endif
+
+/* ---- making it ---- */
+
+/* Copies the areas of a space, whose bytes both have then. Returns false if memory runs out. */
+static bool copy_space(const struct attach_space *space, struct attach_space *ret)
+{
+    *ret = (struct attach_space){.data = space->data, .size = space->size};
+    for (size_t i = 0; i < space->areas.count; i++)
+        if (!vector_push(&ret->areas, space->areas.data[i]))
+            return false;
+    return true;
+}
+
+/* Pages of zeros, and those of another process, count as read from the start. Returns NULL if
+ * memory runs out or the process cannot be read. */
+struct window *window_create(uint64_t pid, const struct attach_pages *pages,
+                             const struct attach_space *space)
+{
+    struct window *window = calloc(1, sizeof(*window));
+    if (!window)
+        return NULL;
+    window->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const bool has_areas = copy_space(space, &window->space);
+    window->data = space->data;
+    window->size = space->size;
+    window->file = open(procfs_path(pid, "mem").text, O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&window->locks[i], NULL);
+    const size_t words = (size_t)(space->size / window->page / BITS + 1);
+    window->there = calloc(words, sizeof(*window->there));
+    window->kept = calloc(words, sizeof(*window->kept));
+    window->mapped = calloc(words, sizeof(*window->mapped));
+    window->ahead = calloc(words, sizeof(*window->ahead));
+    if (!has_areas || window->file < 0 || !window->there || !window->kept || !window->mapped ||
+        !window->ahead || !prepare_checks(window, pages)) {
+        window_destroy(window);
+        return NULL;
+    }
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
+        for (uint64_t at = first; at < first + run->size / window->page; at++) {
+            set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
+            if (attach_run_is_read(run))
+                set_page_bit(window->ahead, at);
+        }
+    }
+    return window;
+}
+
+void window_destroy(struct window *window)
+{
+    if (!window)
+        return;
+    if (window->file >= 0)
+        close(window->file);
+    for (size_t i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&window->locks[i]);
+    free(window->there);
+    free(window->kept);
+    free(window->mapped);
+    free(window->ahead);
+    free(window->space.areas.data);
+    end_checks(window);
+    free(window);
+}
+
+/* ---- reading ---- */
+
+/* Returns whether a signal is ignored; while blocked it becomes pending nevertheless. */
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN;
+}
+
+/* Returns whether a signal is pending that would end this program, and that the caller has
+ * blocked. */
+static bool is_asked_to_end(void)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigpending(&pending);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if (sigismember(&pending, numbers[i]) == 1 && !is_ignored(numbers[i]))
+            return true;
+    return false;
+}
+
+/* Reads bytes of the process to their position, by its file: see copy.h. Returns false if some
+ * cannot be read. */
+static bool read_window_bytes(struct window *window, uint64_t address, uint64_t size, uint8_t *data)
+{
+    uint64_t done = 0;
+    while (done < size) {
+        const ssize_t count =
+            pread(window->file, data + done, (size_t)(size - done), (off_t)(address + done));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count == 0 || (count < 0 && errno != EIO)) /* 0: it has no memory any more */
+            __atomic_store_n(&window->error, count == 0 ? ESRCH : errno, __ATOMIC_RELAXED);
+        if (count <= 0)
+            return false;
+        done += (uint64_t)count;
+    }
+    return true;
+}
+
+/* Consecutive pages of the space. */
+struct window_pages {
+    uint64_t first, end;
+};
+
+/* Reads the missing pages of one area that one lock guards. Returns false if some of them cannot be
+ * read. */
+static bool fill_pages(struct window *window, const struct attach_area *area,
+                       struct window_pages pages)
+{
+    bool good = true;
+    for (uint64_t page = pages.first, next; page < pages.end; page = next) {
+        next = page + 1;
+        if (has_page_bit(window->there, page))
+            continue;
+        while (next < pages.end && !has_page_bit(window->there, next))
+            next++;
+        const uint64_t offset = page * window->page, size = (next - page) * window->page;
+        if (!read_window_bytes(window, area->address + (offset - area->offset), size,
+                               window->data + offset)) {
+            good = false;
+            continue;
+        }
+        __atomic_fetch_add(&window->bytes, size, __ATOMIC_RELAXED);
+        for (uint64_t i = page; i < next; i++)
+            set_page_bit(window->there, i);
+    }
+    return good;
+}
+
+/* Adds the pages of a block around the needed ones that may be read ahead: a page that was dropped
+ * would stay in vain. Only pages of one area have consecutive addresses, although areas adjoin in
+ * the space. */
+static struct window_pages add_pages_ahead(const struct window *window, struct window_pages block,
+                                           struct window_pages area, struct window_pages needed)
+{
+    while (needed.first > block.first && needed.first > area.first &&
+           has_page_bit(window->ahead, needed.first - 1))
+        needed.first--;
+    while (needed.end < block.end && needed.end < area.end &&
+           has_page_bit(window->ahead, needed.end))
+        needed.end++;
+    return needed;
+}
+
+/* Returns whether all of these pages have been read. */
+static bool are_there(const struct window *window, uint64_t first, uint64_t end)
+{
+    while (first < end && has_page_bit(window->there, first))
+        first++;
+    return first >= end;
+}
+
+/* Small reads get more pages around them, since each read is a system call. If those cannot be
+ * read, the needed ones are read alone. */
+bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
+{
+    const struct attach_area *area = attach_space_area(&window->space, address, size);
+    const uint64_t offset = (uint64_t)(data - window->data);
+    if (!area || offset != area->offset + (address - area->address)) {
+        __atomic_store_n(&window->error, EINVAL, __ATOMIC_RELAXED);
+        return false;
+    }
+    const uint64_t first = offset / window->page,
+                   end = (offset + size + window->page - 1) / window->page,
+                   pages = LEAST / window->page > 0 ? LEAST / window->page : 1;
+    const struct window_pages of_area = {area->offset / window->page,
+                                         (area->offset + area->size) / window->page};
+    const bool is_small = end - first < pages;
+    if (are_there(window, first, end))
+        return true;
+    if (window_error(window) != 0)
+        return false;
+    if (is_asked_to_end())
+        __atomic_store_n(&window->error, EINTR, __ATOMIC_RELAXED);
+    bool good = true;
+    for (uint64_t page = first, next; page < end && good; page = next) {
+        const uint64_t block = page / pages;
+        const struct window_pages of_block = {block * pages, (block + 1) * pages};
+        next = of_block.end < end ? of_block.end : end;
+        const struct window_pages needed = {page, next},
+                                  all = is_small
+                                            ? add_pages_ahead(window, of_block, of_area, needed)
+                                            : needed;
+        pthread_mutex_lock(&window->locks[block % LOCKS]);
+        good = fill_pages(window, area, all);
+        if (!good && (all.first < page || all.end > next))
+            good = fill_pages(window, area, needed);
+        pthread_mutex_unlock(&window->locks[block % LOCKS]);
+    }
+    return good;
+}
+
+/* ---- dropping pages ---- */
+
+static void forget_page(struct window *window, uint64_t page)
+{
+    clear_page_bit(window->there, page);
+    clear_page_bit(window->ahead, page);
+}
+
+/* Returns whole pages to the system, a block at a time under its lock. */
+void window_drop(struct window *window, uint64_t from, uint64_t end)
+{
+    const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
+                   last = end / window->page;
+    uint64_t next;
+    for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
+        const uint64_t block = page / pages, limit = (block + 1) * pages;
+        next = page + 1;
+        if (has_page_bit(window->kept, page) || !has_page_bit(window->mapped, page))
+            continue;
+        while (next < last && next < limit && !has_page_bit(window->kept, next) &&
+               has_page_bit(window->mapped, next))
+            next++;
+        pthread_mutex_lock(&window->locks[block % LOCKS]);
+        check_pages(window, page, next);
+        for (uint64_t i = page; i < next; i++)
+            forget_page(window, i);
+        (void)madvise(window->data + page * window->page, (size_t)((next - page) * window->page),
+                      MADV_DONTNEED);
+        pthread_mutex_unlock(&window->locks[block % LOCKS]);
+    }
+}
+
+/* Does the same for size bytes from a position on. */
+static void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
+{
+    const uint64_t from = (uint64_t)(place - window->data);
+    window_drop(window, from, from + size);
+}
+
+void window_keep(struct window *window, uint64_t from, uint64_t end)
+{
+    for (uint64_t page = from / window->page; page * window->page < end; page++)
+        set_page_bit(window->kept, page);
+}
+
+uint64_t window_read(const struct window *window)
+{
+    return __atomic_load_n(&window->bytes, __ATOMIC_RELAXED);
+}
+
+int window_error(const struct window *window)
+{
+    return __atomic_load_n(&window->error, __ATOMIC_RELAXED);
+}
+
+/* ==== bytes from a core, a copy, a window or the executable ==== */
 
 /* ---- memory ---- */
 

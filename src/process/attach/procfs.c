@@ -3,11 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include "base/error.h"
+#include "process/attach/process.h"
+
+/* ==== reads whole files of /proc and of control groups, and parses them ==== */
 
 enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
@@ -218,4 +224,148 @@ bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
     *at = next + strspn(next, " \t");
     *ret = value;
     return true;
+}
+
+/* ==== the files that a process has mapped: its executable, shared libraries, and data ==== */
+
+/* Parses a line of maps: start-end perms offset device inode path. Returns whether it maps a
+ * file. */
+static bool mapped_parse_line(const char *at, struct mapped_file *ret)
+{
+    uint64_t start, end, offset, inode;
+    if (!procfs_take_number(&at, 16, &start) || *at++ != '-' ||
+        !procfs_take_number(&at, 16, &end) || start >= end)
+        return false;
+    at += strcspn(at, " \n");
+    at += strspn(at, " ");
+    if (!procfs_take_number(&at, 16, &offset))
+        return false;
+    at += strcspn(at, " \n");
+    at += strspn(at, " ");
+    if (!procfs_take_number(&at, 10, &inode) || *at != '/')
+        return false;
+    *ret = (struct mapped_file){
+        start, end - start, offset, {(const uint8_t *)at, (uint64_t)strcspn(at, "\n")}};
+    return true;
+}
+
+bool mapped_parse_maps(const char *maps, struct mapped_files *ret)
+{
+    for (const char *line = maps; line && *line;) {
+        struct mapped_file file;
+        if (mapped_parse_line(line, &file) && !vector_push(ret, file))
+            return false;
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return true;
+}
+
+static int mapped_compare(const void *a, const void *b)
+{
+    const struct mapped_file *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+/* NT_FILE has a count and the size of a page, three words for each mapping, the last of which
+ * counts pages, and then all names. */
+bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
+{
+    enum { HEADER = 16, ENTRY = 24 };
+    const uint64_t count = note.size >= HEADER ? memory_number(note.data, 8) : 0;
+    if (count == 0 || count > (note.size - HEADER) / ENTRY)
+        return true;
+    const uint64_t page = memory_number(note.data + 8, 8);
+    uint64_t name = HEADER + count * ENTRY;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *mapping = note.data + HEADER + i * ENTRY, *path = note.data + name;
+        const uint8_t *path_end =
+            name < note.size ? memchr(path, 0, (size_t)(note.size - name)) : NULL;
+        const uint64_t start = memory_number(mapping, 8), end = memory_number(mapping + 8, 8);
+        if (!path_end)
+            break;
+        const struct mapped_file file = {start,
+                                         end - start,
+                                         memory_number(mapping + 16, 8) * page,
+                                         {path, (uint64_t)(path_end - path)}};
+        if (start < end && !vector_push(ret, file))
+            return false;
+        name = (uint64_t)(path_end - note.data) + 1;
+    }
+    vector_sort(ret, mapped_compare);
+    return true;
+}
+
+const struct mapped_file *mapped_at(const struct mapped_files *files, uint64_t address)
+{
+    size_t after;
+    BISECT(after, files->count, files->data[after].address <= address);
+    const struct mapped_file *file = after > 0 ? &files->data[after - 1] : NULL;
+    return file && address - file->address < file->size ? file : NULL;
+}
+
+/* ==== the descendants of a process ==== */
+
+struct attach_child {
+    uint64_t pid, parent;
+};
+
+typedef VECTOR(struct attach_child) child_vector;
+
+/* Reads the parents of all processes. Returns false if memory runs out. */
+static bool child_vector_read(child_vector *ret)
+{
+    _cleanup_(procfs_close) DIR *processes = opendir("/proc");
+    _cleanup_(text_deinit) struct text status = {0};
+    for (uint64_t pid; (pid = procfs_next_number(processes)) != 0;) {
+        if (procfs_read_of(pid, "status", &status) != 0)
+            continue; /* it has ended */
+        const struct attach_child child = {pid, procfs_number(&status, "PPid:")};
+        if (!vector_push(ret, child))
+            return false;
+    }
+    return true;
+}
+
+/* Searches breadth first: the list of those found is the queue as well. */
+size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
+{
+    _cleanup_vector_ child_vector all = {0};
+    size_t found = 0;
+    if (!child_vector_read(&all))
+        return 0;
+    for (size_t at = 0; at <= found && found < most; at++)
+        for (size_t i = 0; i < all.count && found < most; i++)
+            if (all.data[i].parent == (at == 0 ? pid : ret[at - 1]))
+                ret[found++] = all.data[i].pid;
+    return found;
+}
+
+/* Appends the children of a process. Returns false if the system has no lists of them
+ * (CONFIG_PROC_CHILDREN). */
+static bool children_list(uint64_t pid, uint64_t *ret, size_t most, size_t *found)
+{
+    _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(pid, "task").text);
+    _cleanup_(text_deinit) struct text children = {0};
+    char path[96];
+    for (uint64_t id; (id = procfs_next_number(tasks)) != 0;) {
+        snprintf(path, sizeof(path), "/proc/%llu/task/%llu/children", (unsigned long long)pid,
+                 (unsigned long long)id);
+        const int error = procfs_read(path, &children);
+        if (error == ENOENT && !procfs_has_exited(pid, id))
+            return false;
+        const char *at = error == 0 ? children.data : "";
+        while (*found < most && procfs_take_number(&at, 10, &ret[*found]))
+            ++*found;
+    }
+    return true;
+}
+
+size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most)
+{
+    size_t found = 0;
+    for (size_t at = 0; at <= found && found < most; at++)
+        if (!children_list(at == 0 ? pid : ret[at - 1], ret, most, &found))
+            return children_find(pid, ret, most);
+    return found;
 }

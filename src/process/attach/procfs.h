@@ -1,10 +1,20 @@
-/* procfs: reads whole files of /proc and of control groups, and parses them. */
-#ifndef PROCESS_ATTACH_PROCFS_H
-#define PROCESS_ATTACH_PROCFS_H
+/*
+ * procfs: reads whole files of /proc and of control groups, and parses them: also which files a
+ * process has mapped, and which processes it has started.
+ */
+#ifndef ATTACH_PROCFS_H
+#define ATTACH_PROCFS_H
 
 #include <dirent.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include <go2heapsnapshot/bytes.h>
+
+#include "base/memory.h"
 #include "base/text.h"
+
+/* ==== reads whole files of /proc and of control groups, and parses them ==== */
 
 /* The path of a file of a process: "/proc/1234/maps". */
 struct procfs_path {
@@ -68,5 +78,44 @@ uint64_t procfs_auxv(uint64_t pid, uint64_t type);
 /* Parses the digits of a number, and the blanks after them, from *at. Returns false if there are no
  * digits, or if the number does not fit in 64 bits. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret);
+
+/* ==== the files that a process has mapped: its executable, shared libraries, and data ====
+ *
+ * /proc/PID/maps of a live process and the note NT_FILE of a core list them. They show where a
+ * library is in the process; the program's entry point (AT_ENTRY) shows it only for the executable.
+ */
+
+struct mapped_file {
+    uint64_t address, size;
+    uint64_t offset;       /* in the file */
+    struct g2h_bytes path; /* in the parsed text or note; may end with " (deleted)" */
+};
+
+struct mapped_files {
+    struct mapped_file *data;
+    size_t count, capacity;
+};
+
+/* Sets the files in the contents of /proc/PID/maps. Returns false if memory runs out. */
+bool mapped_parse_maps(const char *maps, struct mapped_files *ret);
+
+/* Sets the files in the contents of NT_FILE, ascending, as far as these are valid. Returns false if
+ * memory runs out. */
+bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret);
+
+/* Returns the mapping that contains an address, or NULL. files are ascending by address, as maps
+ * has them. */
+const struct mapped_file *mapped_at(const struct mapped_files *files, uint64_t address);
+
+/* ==== the descendants of a process ==== */
+
+/* Finds the descendants of a process by the parents in proc(5), children before grandchildren.
+ * Stores at most most of them, and returns how many. Finds none if /proc cannot be read or memory
+ * runs out. */
+size_t children_find(uint64_t pid, uint64_t *ret, size_t most);
+
+/* Does the same in a fraction of the time, by the lists of each process's children. It may miss
+ * some when others end meanwhile (proc(5)). */
+size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most);
 
 #endif

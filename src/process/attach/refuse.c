@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/scope.h"
+#include "base/error.h"
 #include "process/attach/procfs.h"
 
 enum {

@@ -1,10 +1,11 @@
-/* stop; see stop.h. The terms are those of ptrace(2). */
+/* stop; see stop.h. */
 #include "process/attach/stop.h"
 
-#ifdef __linux__
+#include <stdbool.h>
 
+#ifdef __linux__
 #include <errno.h>
-#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +14,179 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/elf_format.h"
+#include "base/error.h"
 #include "base/map.h"
-#include "base/scope.h"
-#include "process/attach/urgent.h"
+#include "base/port.h"
 #include "process/attach/procfs.h"
+#endif
+
+/* ==== has the kernel end this program if it stands still while it may hold a process ==== */
+
+#ifdef __linux__
+
+static struct {
+    timer_t timer;
+    bool is_set, is_last;
+} watchdog;
+
+static void watchdog_set(unsigned seconds)
+{
+    const struct itimerspec left = {.it_value = {.tv_sec = (time_t)seconds}};
+    (void)timer_settime(watchdog.timer, 0, &left, NULL);
+}
+
+bool watchdog_begin(unsigned seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    if (!watchdog.is_set)
+        watchdog.is_set = timer_create(CLOCK_MONOTONIC, &event, &watchdog.timer) == 0;
+    watchdog.is_last = false;
+    if (watchdog.is_set)
+        watchdog_set(seconds);
+    return watchdog.is_set;
+}
+
+void watchdog_beat(void)
+{
+    if (watchdog.is_set && !watchdog.is_last)
+        watchdog_set(WATCHDOG_SECONDS);
+}
+
+void watchdog_last(unsigned seconds)
+{
+    if (watchdog_begin(seconds))
+        watchdog.is_last = true;
+}
+
+void watchdog_end(void)
+{
+    if (watchdog.is_set)
+        (void)timer_delete(watchdog.timer);
+    watchdog.is_set = false;
+}
+
+#else
+
+bool watchdog_begin(unsigned seconds)
+{
+    (void)seconds;
+    return false;
+}
+
+void watchdog_beat(void)
+{
+}
+
+void watchdog_last(unsigned seconds)
+{
+    (void)seconds;
+}
+
+void watchdog_end(void)
+{
+}
+
+#endif
+
+#ifdef __linux__
+
+/* ==== threads that do not wait for a processor while a process is stopped ==== */
+
+/* Sets the scheduling policy of the calling thread. The C library's functions of these names are
+ * for processes by POSIX, and musl does not implement them. The kernel's are for threads; 0 is the
+ * caller's. Returns 0 or an errno value. */
+static int set_policy(int policy, int priority)
+{
+    const struct sched_param parameters = {.sched_priority = priority};
+    return syscall(SYS_sched_setscheduler, 0, policy, &parameters) < 0 ? errno : 0;
+}
+
+/* Reads the scheduling policy of the calling thread. Returns false if that fails. */
+static bool read_policy(int *ret_policy, int *ret_priority)
+{
+    struct sched_param parameters;
+    const long policy = syscall(SYS_sched_getscheduler, 0);
+    if (policy < 0 || syscall(SYS_sched_getparam, 0, &parameters) < 0)
+        return false;
+    *ret_policy = (int)policy;
+    *ret_priority = parameters.sched_priority;
+    return true;
+}
+
+static int lowest(void)
+{
+    return sched_get_priority_min(SCHED_RR);
+}
+
+/* Returns whether a policy is one without urgency. A thread of another policy is already urgent, as
+ * its user wished. */
+static bool is_usual(int policy)
+{
+    const int kind = policy & ~SCHED_RESET_ON_FORK;
+    return kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE;
+}
+
+/* Real-time priority lets this thread run at once when the process has been stopped, on a busy
+ * machine, too. SCHED_RESET_ON_FORK keeps it from other threads. */
+int attach_urgent_begin(struct attach_urgent *ret)
+{
+    *ret = (struct attach_urgent){0};
+    if (!read_policy(&ret->policy, &ret->priority))
+        return errno;
+    if (!is_usual(ret->policy))
+        return 0;
+    const int error = set_policy(SCHED_RR | SCHED_RESET_ON_FORK, lowest());
+    ret->is_urgent = error == 0;
+    return error;
+}
+
+void attach_urgent_end(const struct attach_urgent *urgent)
+{
+    /* Without CAP_SYS_NICE, SCHED_RESET_ON_FORK cannot be removed; it does nothing to a thread that
+     * is not urgent. */
+    if (urgent->is_urgent && set_policy(urgent->policy, urgent->priority) != 0)
+        (void)set_policy(urgent->policy | SCHED_RESET_ON_FORK, urgent->priority);
+}
+
+/* Starts a thread that has the policy before it runs. If it had to set the policy itself, it would
+ * first wait for a processor like any other. Returns 0 or an errno value. */
+static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
+{
+    const struct sched_param parameters = {.sched_priority = lowest()};
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    if (error == 0)
+        error = pthread_attr_setschedpolicy(&attributes, SCHED_RR);
+    if (error == 0)
+        error = pthread_attr_setschedparam(&attributes, &parameters);
+    if (error == 0)
+        error = pthread_create(ret, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int attach_urgent_start(pthread_t *ret, void *(*body)(void *), void *argument)
+{
+    return start_urgent(ret, body, argument) == 0 ? 0 : pthread_create(ret, NULL, body, argument);
+}
+
+void attach_urgent_confine(void)
+{
+    int policy, priority;
+    if (read_policy(&policy, &priority) && policy == SCHED_RR)
+        (void)set_policy(SCHED_RR | SCHED_RESET_ON_FORK, priority);
+}
+
+/* ==== stops all threads of a process, and lets them continue as if nothing had happened ====
+ *
+ * The terms are those of ptrace(2).
+ */
 
 /*
  * How long, in seconds, a thread may take to stop. Usually it takes microseconds; on a busy
@@ -28,7 +195,8 @@
  * thread stops before it returns from the kernel.
  */
 #define PATIENCE_IN_KERNEL 0.5
-#define PATIENCE           10.0
+
+#define PATIENCE 10.0
 
 /* How often the tracer checks whether a child may stay, in nanoseconds. */
 #define GUARD_PAUSE 10000000

@@ -4,19 +4,19 @@
 //	case bytes SHAPE=bytes
 //	says ^  reachable \d+ MB \(734 MB not resident\)
 //	says ^  1     734 MB   9\d % of the heap   1 .* \(not resident\)$
-//	says[plain] ^      held by     main\.ballast(, a .*)?$
+//	says[plain] ^      held by     main\.ballast$
 //	says ^  2    8\.39 MB .* 1 [^()\n]*$
-//	says[plain] ^      held by     main\.cache(, a .*)?$
+//	says[plain] ^      held by     main\.cache$
 //	says ^  3 .* of the heap   20,000 main\.span
-//	says[plain] ^      held by     main\.pending(, a .*)?$
+//	says[plain] ^      held by     main\.pending$
 //	is r.suspects[0].not_resident === 700 << 20 && r.suspects[1].not_resident === 0
 //	case huge SHAPE=huge
 //	says ^  reachable 5\.3\d GB \(5\.37 GB not resident\)
 //	says ^  1    5\.37 GB  100 % of the heap   1 .* \(not resident\)$
-//	says[plain] ^      held by     main\.ballast(, a .*)?$
+//	says[plain] ^      held by     main\.ballast$
 //	says ^  2    8\.39 MB .* 1 [^()\n]*$
 //	says ^  3 .* of the heap   20,000 main\.span
-//	says[plain] ^      held by     main\.pending(, a .*)?$
+//	says[plain] ^      held by     main\.pending$
 //	is r.suspects[0].retained - r.suspects[0].not_resident < 1 << 15
 //	case local SHAPE=local
 //	says ^  1    4\.29 GB  100 % of the heap   1 .* \(not resident\)$
@@ -26,9 +26,9 @@
 //	says ^  2 .* of the heap   20,000 main\.span
 //	case pointers SHAPE=pointers
 //	says ^  \d     629 MB   9\d % of the heap   1 \[\]\*main\.span \(not resident\)$
-//	says[plain] ^      held by     main\.slots(, a .*)?$
+//	says[plain] ^      held by     main\.slots, a slice of 78,643,200 entries$
 //	says ^  \d .* of the heap   1 \[\]\*main\.span$
-//	says[plain] ^      held by     main\.ring(, a .*)?$
+//	says[plain] ^      held by     main\.ring, a slice of 1,048,576 entries$
 //	says ^  \d .* of the heap   20,000 main\.span
 package main
 

@@ -5,30 +5,30 @@
 //	case buckets SHAPE=buckets
 //	is r.suspects[0].container.entries === 30000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 30,000 \[\]int64, in map\[string\]\[\]int64$
-//	says[plain] held by     main\.buckets(, a .*)?$
+//	says[plain] held by     main\.buckets, a map of 30,000 entries$
 //	case lru SHAPE=lru
 //	ways plain
 //	is r.suspects[0].count === 20000 && /^main\.element$|^list\.Element$/.test(r.suspects[0].item)
-//	says[plain] held by     main\.recent(, a .*)?$
+//	says[plain] held by     main\.recent$
 //	case indexes SHAPE=indexes
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	says[plain] ^  1 .* 20,000 main\.user, in main\.registry$
-//	says[plain] held by     main\.registry(, a .*)?$
+//	says[plain] held by     main\.registry$
 //	case tree SHAPE=tree
 //	ways plain
 //	is Math.abs(r.suspects[0].count - 20000) <= 1 && r.suspects[0].item === 'main.item'
-//	says[plain] held by     main\.btree\.children(, a .*)?$
+//	says[plain] held by     main\.btree\.children, a slice of \d entries$
 //	case topics SHAPE=topics
 //	ways plain
 //	says[plain] ^  1 .* 20,000 main\.topic, in main\.bus$
 //	case queue SHAPE=queue
 //	is[plain] r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
-//	says[plain] held by     main\.queue(, a .*)?$
+//	says[plain] held by     main\.queue, a slice of 20,000 entries$
 //	case nested SHAPE=nested
 //	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	says ^  1 .* 20,000 map\[string\]main\.point, in map\[int\]map\[string\]main\.point$
-//	says[plain] held by     main\.nested(, a .*)?$
+//	says[plain] held by     main\.nested, a map of 20,000 entries$
 //	case generic SHAPE=generic
 //	is r.suspects[0].container.entries === 20000 && r.suspects[0].container.entries === r.suspects[0].count
 //	is r.suspects[0].count === 20000 && r.suspects[0].item.startsWith('main.box[')
@@ -38,6 +38,13 @@
 //	is r.suspects[0].count === 32000 && r.suspects[0].item === 'main.user'
 //	case local SHAPE=local
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	case shaped SHAPE=shaped
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
+//	never go\.shape
+//	case parts SHAPE=parts
+//	ways plain
+//	says ^  1 .* 20,000 main\.user, in \[\]\*main\.user$
+//	says held by     main\.jobs\.retry\.elems, a slice of 20,000 entries$
 //	case strings SHAPE=strings
 //	says ^  1 .* 200 \(string\), in \[\]string$
 //	says ^      besides     19,800 small ones,
@@ -46,7 +53,7 @@
 //	base
 //	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
 //	is r.suspects[0].retained_grown / r.suspects[0].retained > 0.45 && r.suspects[0].retained_grown / r.suspects[0].retained < 0.55
-//	says[plain] ^      held by     main\.registry(, a .*)?$
+//	says[plain] ^      held by     main\.registry$
 package main
 
 import (
@@ -103,6 +110,36 @@ type box[T any] struct {
 
 type store[K comparable, V any] struct{ m map[K]*box[V] }
 
+// The code of a generic map allocates memory of the type map[go.shape.string]*main.link[...].
+type link[K comparable, V any] struct {
+	prev, next *link[K, V]
+	key        K
+	value      V
+}
+
+type chain[K comparable, V any] struct {
+	items map[K]*link[K, V]
+	head  link[K, V]
+}
+
+//go:noinline
+func (c *chain[K, V]) put(key K, value V) {
+	if c.items == nil {
+		c.items = map[K]*link[K, V]{}
+		c.head.prev, c.head.next = &c.head, &c.head
+	}
+	each := &link[K, V]{prev: &c.head, next: c.head.next, key: key, value: value}
+	each.next.prev, c.head.next = each, each
+	c.items[key] = each
+}
+
+type elements struct{ elems []*user }
+
+type dispatcher struct {
+	ready, retry elements
+	name         string
+}
+
 type shard struct {
 	m map[int]*user
 }
@@ -118,6 +155,8 @@ var (
 	few, nested         map[int]map[string]point
 	spare, generic      = &store[int, user]{map[int]*box[user]{}}, &store[int, user]{map[int]*box[user]{}}
 	shardsOld, shards   [16]*shard
+	pages, links        = &chain[string, *user]{}, &chain[string, *user]{}
+	jobs                dispatcher
 	requests, responses = make(chan int), make(chan int)
 	made                int
 )
@@ -248,6 +287,18 @@ func fill(shape string, leaks bool, many int) {
 				s = generic
 			}
 			s.m[i] = &box[user]{*newUser(i), fmt.Sprint("note ", i)}
+		case "shaped":
+			c := pages
+			if leaks {
+				c = links
+			}
+			c.put(fmt.Sprint("link", i), newUser(i))
+		case "parts":
+			if leaks {
+				jobs.retry.elems = append(jobs.retry.elems, newUser(i))
+			} else {
+				jobs.ready.elems = append(jobs.ready.elems, newUser(i))
+			}
 		case "sharded":
 			s := &shardsOld
 			if leaks {
@@ -293,5 +344,5 @@ func main() {
 			break
 		}
 	}
-	runtime.KeepAlive([]interface{}{&sent, &queue, &shardsOld, &shards, &archive, &registry})
+	runtime.KeepAlive([]interface{}{&sent, &queue, &shardsOld, &shards, &archive, &registry, &jobs})
 }

@@ -27,7 +27,7 @@
 //	says ^  1 .* of the heap   20,000 main\.message, in map\[string\]\*main\.message$
 //	says[plain] ^      (held by|example)     main\.last\["room 6[12]"\]$
 //	case lists SHAPE=lists
-//	says[plain] ^      (held by|example)     main\.lists\["room 61"\]$
+//	says[plain] ^      held by     main\.lists\["room 61"\](, a list of 20,000 entries)?$
 //	says[plain] ^      (mostly|all in) +main\.lists\["room 61"\]
 //	case clones SHAPE=clones
 //	says[plain] ^      (held by|example)     main\.logger\.core\.clones\[\d+\]$

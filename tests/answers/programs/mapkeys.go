@@ -2,10 +2,12 @@
 // release of Go makes them of. Beside them are keys of types other than strings.
 //
 //	case suspects
-//	tells ^  [12] .* 30,000 main\.session$
-//	tells[plain] ^  [12] .* 30,000 main\.session\n +each .*\n +held by     main\.desk\.open(, a .*)?$
-//	tells ^  [12] .* 29,000 main\.session$
-//	tells[plain] ^  [12] .* 29,000 main\.session\n +each .*\n +held by     main\.closed(, a .*)?$
+//	tells[plain] ^  [12] .* 30,000 main\.session$
+//	tells[stripped] ^  [12] .* 30,000 main\.session(, in the global used by main\.main \S+)?$
+//	tells[plain] ^  [12] .* 30,000 main\.session\n +each .*\n +held by     main\.desk\.open, a sync\.Map of 30,000 entries$
+//	tells[plain] ^  [12] .* 29,000 main\.session$
+//	tells[stripped] ^  [12] .* 29,000 main\.session(, in the global used by main\.main \S+)?$
+//	tells[plain] ^  [12] .* 29,000 main\.session\n +each .*\n +held by     main\.closed, a sync\.Map of 29,000 entries$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +desk\.open$
 //	tells[plain] ^ +[\d.]+ MB +\d+ % +(1 +)?sync\.Map$
 //	tells ^ +[\d.]+ MB +\d+ % +30,000 +main\.session$

@@ -12,8 +12,8 @@
 //	is r.suspects[0].item === "main.entry" && r.suspects[0].count_grown === 41500
 //
 //	case slots SHAPE=slots
-//	says \+0 map\[int\]int, now 40( with 200,000 entries)?, in 40 × main\.tenant$
-//	is r.suspects[0].count_grown === 0 && r.suspects[0].retained_grown > 1000000
+//	says \+0 map\[int\]int, now 40 with 200,000 entries, in 40 × main\.tenant$
+//	is r.suspects[0].count_grown === 0 && r.suspects[0].entries === 200000 && r.suspects[0].retained_grown > 1000000
 //
 //	case buffers SHAPE=buffers
 //	is r.suspects[0].item === "[]uint8" && r.suspects[0].count_grown === 0

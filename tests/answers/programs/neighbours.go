@@ -4,21 +4,21 @@
 //	never[plain] held by .*([fF]ew|small)
 //	case lists SHAPE=lists
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.listMany(, a .*)?$
+//	says[plain] ^      held by     main\.listMany$
 //	case trees SHAPE=trees
 //	says[plain] ^  1 .* main\.leaf
 //	says[plain] ^      held by     main\.treeMany
 //	case maps SHAPE=maps
 //	says[plain] ^  1 .* map\[uint64\]uint64
-//	says[plain] ^      held by     main\.mapMany(, a .*)?$
+//	says[plain] ^      held by     main\.mapMany, a map of 200,000 entries$
 //	case slices SHAPE=slices
 //	says[plain] ^  1 .* of the heap   1 \[\]uint64
-//	says[plain] ^      held by     main\.sliceMany(, a .*)?$
+//	says[plain] ^      held by     main\.sliceMany, a slice of 1,000,000 entries$
 //	case pointers SHAPE=pointers
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      (held by|example)     main\.itemsMany\[\d+\]$
 //	case syncmaps SHAPE=syncmaps
-//	says[plain] ^      held by     main\.sharedMany(, a .*)?$
+//	says[plain] ^      held by     main\.sharedMany, a sync\.Map of 20,000 entries$
 //	case locals SHAPE=locals
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      held by     large  \(local of main\.work
@@ -27,7 +27,7 @@
 //	says[plain] ^      (held by|example)     main\.server\.large\["\d+"\]
 //	case structs SHAPE=structs
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
-//	says[plain] ^      held by     main\.storeMany\.head(, a .*)?$
+//	says[plain] ^      held by     main\.storeMany\.head$
 //	case received SHAPE=received
 //	says[plain] ^  1 .* of the heap   20,000 main\.item
 //	says[plain] ^      (held by|example)     queue\.buf\[\d+\]  \((local|argument) of main\.consume

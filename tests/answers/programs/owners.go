@@ -19,18 +19,18 @@
 //	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.
 //	never held by     (runtime/)?pprof\.
 //	case idle SHAPE=idle
-//	says ^  1 .*\[\]uint8 header( \(not resident\))?, in
+//	says ^  1 .*\[\]uint8 header( \(([0-9.]+ MB|not) resident\))?, in
 //	says[plain] ^      (held by|example)     main\.buffers\.local\[\d+\]\.\S+  \(in a sync\.Pool: the next collections free it\)$
 //	says[stripped] ^      held by     the global used by main\.\S+ \(0x\w+\)\S*\.local\S*  \(in a sync\.Pool: the next collections free it\)$
 //	case headers SHAPE=headers
-//	says ^  1 .* 64 \[\]uint8 header( \(not resident\))?, in \[\]\*\[\]uint8$
+//	says ^  1 .* 64 \[\]uint8 header( \(([0-9.]+ MB|not) resident\))?, in \[\]\*\[\]uint8$
 //	says ^      each        1\.05 MB = \[\]uint8 header 24 B \+ \[\]uint8 1\.05 MB
-//	says ^  2 .* 32 \[\]int64 header( \(not resident\))?, in \[\]interface \{\}$
+//	says ^  2 .* 32 \[\]int64 header( \(([0-9.]+ MB|not) resident\))?, in \[\]interface \{\}$
 //	is r.classes.find(each => each.class === '[]uint8 header').objects >= 64
 //	case few SHAPE=few
 //	says ^  1 .* 17,599 main\.record$
-//	says[plain] ^      (held by|example)     main\.(index|journal)\["all"\]\.list\[\d+\]$
-//	says[plain] ^      shared by   main\.recent, main\.index, main\.journal$
+//	says[plain] ^      (held by|example)     main\.(index|journal)\["all"\]\.list, a slice of 17,599 entries$
+//	says[plain] ^      shared by   main\.recent, main\.(index|journal)$
 //	is r.suspects[0].held === 17599 && r.suspects[0].held_of === 17599
 package main
 

@@ -4,7 +4,7 @@
 //	case smap SHAPE=smap
 //	says[plain] ^  1 .* 60,000 .*(main\.session|sync\.entry)
 //	says[plain] main\.session
-//	says[plain] held by     main\.sessions(, a .*)?$
+//	says[plain] held by     main\.sessions, a sync\.Map of 60,000 entries$
 //	says[plain] example     main\.sessions\["user\d+"\]$
 //	says[stripped] held by     the global used by main\.main \(0x\w+\)
 //	never ^  [123] .*sync\.indirect
@@ -14,7 +14,7 @@
 //	never ^  [123] .*sync\.indirect
 //	case list SHAPE=list
 //	says ^  1 .* 60,000 main\.session, in list\.List$
-//	says[plain] held by     main\.recent(, a .*)?$
+//	says[plain] held by     main\.recent, a list of 60,000 entries$
 //	case closures SHAPE=closures
 //	says ^  1 .* 60,000 main\.session, in \[\]func\(\)$
 //	says[plain] (held by|example)     main\.callbacks\[\d+\]

@@ -32,11 +32,11 @@
 //	case variables SHAPE=variables
 //	ways plain
 //	says ^  1 .* 1,000 main\.span$
-//	says ^ +held by +main\.(first\[\d+\]\n +shared by +main\.second|second\[\d+\]\n +shared by +main\.first)$
+//	says ^ +held by +main\.(first, a slice of 1,000 entries\n +shared by +main\.second|second, a slice of 1,000 entries\n +shared by +main\.first)$
 //	case listed SHAPE=listed
 //	ways plain
 //	says ^  1 .* 1,000 main\.span, in 1,000 × list\.Element$
-//	says ^ +held by +main\.(byNumber\[\d+\]\n +shared by +main\.recent|recent\S*\n +shared by +main\.byNumber)$
+//	says ^ +held by +main\.(byNumber, a map of 1,000 entries\n +shared by +main\.recent|recent\S*\n +shared by +main\.byNumber)$
 //	case pointer SHAPE=pointer
 //	never ^ +stale
 //	case global SHAPE=global

@@ -4,23 +4,28 @@
 //	case inner SHAPE=inner
 //	says ^  1 .* 30,000 main\.session
 //	says[plain] ^      held by     main\.desk\.open
-//	says[stripped] ^      held by     the global used by main\.enter \(0x[0-9a-f]+\)\.f\d+(, a .*)?$
+//	says[stripped] ^      held by     the global used by main\.enter \(0x[0-9a-f]+\)\.f\d+(, a sync\.Map of 30,000 entries)?$
 //	case literal SHAPE=literal
 //	says ^  1 .* 30,000 main\.session
-//	says[plain] ^      held by     main\.desk\.known(, a .*)?$
+//	says[plain] ^      held by     main\.desk\.known, a map of 30,000 entries$
 //	says[plain] ^      example     main\.desk\.known\["k\d+"\]$
-//	says[stripped] ^      held by     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+(, a .*)?$
+//	says[stripped] ^      held by     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+, a map of 30,000 entries$
 //	says[stripped] ^      example     the global used by main\.(enter|learn) \(0x[0-9a-f]+\)\.f\d+\["k\d+"\]$
 //	case fixed SHAPE=fixed
 //	says ^  1 .* 30,100 main\.session
-//	says[plain] ^      held by     main\.desks\[1\]\.known(, a .*)?$
+//	says[plain] ^      held by     main\.desks\[1\]\.known, a map of 30,000 entries$
 //	says[plain] ^      example     main\.desks\[1\]\.known\["k\d+"\]$
-//	says[stripped] ^      held by     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+(, a .*)?$
+//	says[stripped] ^      held by     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+, a map of 30,000 entries$
 //	says[stripped] ^      example     the global used by main\.place \(0x[0-9a-f]+\)\[1\]\.f\d+\["k\d+"\]$
 //	case generic SHAPE=generic
 //	says ^  1 .* 30,000 main\.session
 //	says[plain] ^      held by     main\.waiting\.queue
 //	says[stripped] ^      held by     the global used by main\.wait \(0x[0-9a-f]+\)
+//	case value SHAPE=value
+//	from 1.24
+//	says ^  1 .* 30,000 main\.session
+//	says[plain] ^      held by     main\.hall\.peers, a sync\.Map of 30,000 entries$
+//	says[stripped] ^      held by     the global used by main\.(join|main|\(\*hub\)\.join) \(0x[0-9a-f]+\)\S*, a sync\.Map of 30,000 entries$
 package main
 
 import (
@@ -51,6 +56,14 @@ func (b *blocking[T]) push(v T) {
 	b.mu.Unlock()
 }
 
+// A hub is a value; the linker may place it behind one that a pointer leads to.
+type hub struct {
+	name  string
+	rooms sync.Map
+	peers sync.Map
+}
+
+var hall hub
 var desk = &counter{known: map[string]*session{}}
 var other = &counter{known: map[string]*session{}}
 var desks = [3]*counter{{known: map[string]*session{}}, {known: map[string]*session{}}, {known: map[string]*session{}}}
@@ -68,6 +81,9 @@ func place(i int, k string) { desks[i].known[k] = &session{} }
 //go:noinline
 func wait() { waiting.push(&session{}) }
 
+//go:noinline
+func (h *hub) join(k string) { h.peers.Store(k, &session{}) }
+
 func main() {
 	for i := 0; i < 30000; i++ {
 		k := fmt.Sprint("k", i)
@@ -83,10 +99,13 @@ func main() {
 			}
 		case "generic":
 			wait()
+		case "value":
+			hall.join(k)
 		}
 		if i < 100 {
 			other.open.Store(k, &session{})
 			other.known[k] = &session{}
+			hall.rooms.Store(k, &session{})
 		}
 	}
 	fmt.Println("READY")

@@ -19,6 +19,7 @@ var shapes = map[string]func() func(){
 	"topics":      topics,
 	"statements":  statements,
 	"indexes":     indexes,
+	"together":    together,
 	"listeners":   listeners,
 	"backlog":     backlog,
 	"blocks":      blocks,
@@ -167,6 +168,32 @@ func indexes() func() {
 		for i := 0; i < 8000; i++ {
 			n++
 			registry.add(&user{ID: n, Name: fmt.Sprint("user", n)})
+		}
+	}
+}
+
+// Two variables of which each leads to all objects, so that neither holds them alone.
+
+type account struct {
+	id    int
+	login string
+	data  [20]int
+}
+
+var byID, byLogin = map[int]*account{}, map[string]*account{}
+var adminsByID, adminsByLogin = map[int]*account{}, map[string]*account{}
+
+func together() func() {
+	for i := 0; i < 300; i++ {
+		a := &account{id: i, login: fmt.Sprint("admin", i)}
+		adminsByID[i], adminsByLogin[a.login] = a, a
+	}
+	n := 0
+	return func() {
+		for i := 0; i < 8000; i++ {
+			n++
+			a := &account{id: n, login: fmt.Sprint("login", n)}
+			byID[n], byLogin[a.login] = a, a
 		}
 	}
 }

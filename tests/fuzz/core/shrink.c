@@ -18,12 +18,12 @@
 
 #include <go2heapsnapshot/process.h>
 
+#include "../pair.h"
 #include "base/elf_format.h"
 #include "dump/dump_facts.h"
 #include "exe/exe.h"
-#include "../pair.h"
-#include "process/core.h"
 #include "process/layout.h"
+#include "process/read.h"
 
 enum { CHUNK = 128, SHORT = 512, RECORD = 44, WORD = 8, HEADER = 72, MODULEDATA_SIZE = 1024 };
 

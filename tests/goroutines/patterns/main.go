@@ -131,6 +131,11 @@ func main() {
 			response := get(server.URL)
 			io.Copy(io.Discard, response.Body)
 			response.Body.Close()
+		case "unclosed-deferred": // only the closure of a deferred call has the response
+			go func() { r := get(server.URL); defer func() { r.Body.Close() }(); <-done }()
+		case "unclosed-timed":
+			response := get(server.URL)
+			time.AfterFunc(time.Hour, func() { response.Body.Close() })
 		case "databases":
 			databases = append(databases, sql.OpenDB(connection{}))
 		case "rows":
@@ -141,12 +146,19 @@ func main() {
 			query(ctx).Close()
 		case "rows-read":
 			go func() { rows := query(ctx); <-done; rows.Close() }()
+		case "rows-deferred":
+			go func() { rows := query(ctx); defer rows.Close(); <-done }()
+		case "rows-timed":
+			rows := query(ctx)
+			time.AfterFunc(time.Hour, func() { rows.Close() })
 		case "tx":
 			begin(ctx)
 		case "tx-kept":
 			transactions = append(transactions, begin(ctx))
 		case "tx-ended":
 			begin(ctx).Rollback()
+		case "tx-deferred":
+			go func() { tx := begin(ctx); defer tx.Rollback(); <-done }()
 		case "contexts":
 			context.WithCancel(parent)
 		case "contexts-kept":
@@ -157,6 +169,8 @@ func main() {
 		case "contexts-ended":
 			_, cancel := context.WithCancel(parent)
 			cancel()
+		case "contexts-closure":
+			go func() { _, cancel := context.WithCancel(parent); defer func() { cancel() }(); <-done }()
 		case "foreign":
 			context.WithCancel(&foreign{parent})
 		case "foreign-kept":
@@ -164,6 +178,9 @@ func main() {
 			cancels = append(cancels, cancel)
 		case "foreign-deferred":
 			go work(&foreign{parent})
+		case "foreign-timed":
+			_, cancel := context.WithCancel(&foreign{parent})
+			time.AfterFunc(time.Hour, cancel)
 		case "tickers":
 			time.NewTicker(time.Hour)
 		case "tickers-kept":

@@ -1,0 +1,477 @@
+/* ages; see ages.h. The thresholds are explained in docs/ages.md. */
+#include "findings/ages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "findings/findings.h"
+
+enum {
+    LEAST_SEEN = 8,  /* collections */
+    LEAST_SINCE = 4, /* of these, after the birth of the oldest: what survives two and then ends is
+                        counted */
+    LEAST_SECONDS = 4,
+    LEAST_COUNT = 20, /* objects */
+    QUARTERS = 4,
+    HUNDRED = 100,
+    FEW_PERCENT = 1,     /* so few of the objects do not count */
+    MOMENT_PERCENT = 90, /* so many are of one moment, if it takes at most this part */
+    MOMENT_PART = 10,    /* of the watch: a tenth */
+    OLD_PERCENT = 75,    /* what is bounded has none older than so much of the watch */
+    CLASSES = 256,
+};
+
+/* A quarter is even if it has at least so much of the mean; deaths do not matter up to LITTLE of
+ * the births, and balance them from MUCH on. */
+static const double EVEN = 0.5, LITTLE = 0.2, MUCH = 0.5;
+
+/* What is counted of an item's objects. */
+struct age_counts {
+    uint64_t looks[G2H_AGE_UNKNOWN + 1];
+    uint64_t classes[CLASSES];
+};
+
+const char *ages_word(enum ages_verdict verdict)
+{
+    static const char *const words[] = {
+        [AGES_UNKNOWN] = "unknown", [AGES_ONE_LOOK] = "not watched", [AGES_FEW_LOOKS] = "too short",
+        [AGES_FEW] = "few",         [AGES_LEAKS] = "leaks",          [AGES_REPLACED] = "bounded",
+        [AGES_UNCLEAR] = "unclear", [AGES_BOUNDED] = "bounded",      [AGES_BEGUN] = "leaks",
+        [AGES_SHORT] = "unclear",   [AGES_MOMENT] = "of one moment", [AGES_START] = "of the start",
+        [AGES_YOUNG] = "young",     [AGES_MIXED] = "mixed"};
+    return words[verdict];
+}
+
+/* ---- single objects ---- */
+
+const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap)
+{
+    const struct g2h_ages_known *known = g2h_heap_ages(heap);
+    return known && known->look_count > 1 ? known : NULL;
+}
+
+const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t object)
+{
+    const struct g2h_ages_known *known = g2h_heap_ages(heap);
+    const unsigned age = object != UINT32_MAX ? g2h_heap_age(heap, object) : G2H_AGE_UNKNOWN;
+    return known && age > 0 && age <= known->look_count ? &known->looks[age] : NULL;
+}
+
+/* ---- counting ---- */
+
+/* Counts the objects of an item, and those of its class below it, by their ages. */
+static struct g2h_error *ages_count(const struct findings *findings, uint32_t item,
+                                    struct age_counts *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const struct merged *merged = &findings->merged;
+    const uint32_t name = findings_node(findings, item)->name;
+    _cleanup_free_ bool *is_below = calloc(merged->nodes.count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    merged_mark_below(merged, item, is_below);
+    for (uint32_t i = 0; i < merged->of_count; i++) {
+        const uint32_t line = merged->of[i];
+        struct g2h_node node;
+        if (line == MERGED_NONE || !is_below[line] || findings_node(findings, line)->name != name)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
+        if (node.object == UINT32_MAX)
+            continue;
+        ret->looks[g2h_heap_age(heap, node.object)]++;
+        ret->classes[g2h_heap_age_class(heap, node.object) % CLASSES]++;
+    }
+    return NULL;
+}
+
+/* Spreads the objects of each look over the time since the look before: adds their shares to count
+ * equal parts of the time from begin to end. */
+static void spread(const struct g2h_ages_known *known, const struct age_counts *counts,
+                   int64_t begin, double *parts, unsigned count)
+{
+    const int64_t end = known->looks[known->look_count].time;
+    const double part = (double)(end - begin) / count;
+    for (unsigned look = 2; look <= known->look_count && part > 0; look++) {
+        const double to = (double)(known->looks[look].time - begin) / part;
+        double from = (double)(known->looks[look - 1].time - begin) / part;
+        if (from > to - 0.001)
+            from = to - 0.001;
+        for (unsigned i = 0; i < count; i++) {
+            const double low = fmax(from, i), high = fmin(to, i + 1);
+            if (high > low)
+                parts[i] += (double)counts->looks[look] * (high - low) / (to - from);
+        }
+    }
+}
+
+/* Returns the class of spans that most objects are in. */
+static unsigned main_class(const struct age_counts *counts)
+{
+    unsigned most = 0;
+    for (unsigned i = 1; i < CLASSES; i++)
+        if (counts->classes[i] > counts->classes[most])
+            most = i;
+    return most;
+}
+
+/* Adds up how many objects of a class of spans ended since a moment; *ret_first: of those that the
+ * first look found. */
+static uint64_t ended_since(const struct g2h_heap *heap, const struct g2h_ages_known *known,
+                            unsigned class, int64_t since, uint64_t *ret_first)
+{
+    uint64_t sum = 0, first;
+    *ret_first = 0;
+    for (unsigned look = 2; look <= known->look_count; look++) {
+        if (known->looks[look].time <= since)
+            continue;
+        sum += g2h_heap_ended(heap, class, look, &first);
+        *ret_first += first;
+    }
+    return sum;
+}
+
+/* Returns how many objects of a class of spans are as old as the watch. */
+static uint64_t old_of_class(const struct g2h_heap *heap, unsigned class)
+{
+    const uint32_t count = g2h_heap_object_count(heap);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += g2h_heap_age(heap, i) == 1 && g2h_heap_age_class(heap, i) == class;
+    return sum;
+}
+
+/* ---- the rule ---- */
+
+static bool is_few(uint64_t part, uint64_t of)
+{
+    return part * HUNDRED <= of * FEW_PERCENT;
+}
+
+/* Returns whether each of four parts has its share. */
+static bool is_even(const double *quarters)
+{
+    const double mean = (quarters[0] + quarters[1] + quarters[2] + quarters[3]) / QUARTERS;
+    for (unsigned i = 0; i < QUARTERS; i++)
+        if (quarters[i] < EVEN * mean)
+            return false;
+    return mean * QUARTERS >= LEAST_COUNT;
+}
+
+/* Returns whether nearly all objects are of one short part of the watch, and of one that is as long
+ * ago: objects of load, which live shortly, are always of the last part. */
+static bool is_moment(const struct g2h_ages_known *known, const struct age_counts *counts,
+                      const struct ages_found *found)
+{
+    const int64_t end = known->looks[known->look_count].time,
+                  most = (end - known->begin) / MOMENT_PART;
+    for (unsigned from = 2; from <= known->look_count; from++) {
+        const int64_t begin = known->looks[from - 1].time,
+                      last = begin + most < end - most ? begin + most : end - most;
+        uint64_t sum = 0;
+        for (unsigned look = from; look <= known->look_count && known->looks[look].time <= last;
+             look++)
+            sum += counts->looks[look];
+        if (sum * HUNDRED >= found->count * MOMENT_PERCENT)
+            return true;
+    }
+    return false;
+}
+
+/* Returns when the oldest object of the watch was born, at the earliest; few may be older. */
+static int64_t oldest_birth(const struct g2h_ages_known *known, const struct age_counts *counts,
+                            uint64_t count, bool is_strict)
+{
+    uint64_t sum = 0;
+    for (unsigned look = 2; look <= known->look_count; look++) {
+        sum += counts->looks[look];
+        if (is_strict ? sum > 0 : !is_few(sum, count))
+            return known->looks[look - 1].time;
+    }
+    return known->looks[known->look_count].time;
+}
+
+/* Judges objects that are evenly spread, some of them older than the watch. What ends of their size
+ * at that age may be theirs. */
+static enum ages_verdict judge_even(const struct findings *findings,
+                                    const struct age_counts *counts,
+                                    const struct g2h_ages_known *known,
+                                    const struct ages_found *found)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const int64_t end = known->looks[known->look_count].time,
+                  half = known->begin + (end - known->begin) / 2;
+    const unsigned class = main_class(counts);
+    uint64_t first;
+    (void)ended_since(heap, known, class, half, &first);
+    const double births = (double)found->born / 2;
+    if ((double)first <= LITTLE * births)
+        return AGES_LEAKS;
+    if ((double)first >= MUCH * births && found->before > 0 &&
+        2 * found->before >= old_of_class(heap, class))
+        return AGES_REPLACED;
+    return AGES_UNCLEAR;
+}
+
+/* Returns how many looks there were after a moment. */
+static unsigned looks_since(const struct g2h_ages_known *known, int64_t moment)
+{
+    unsigned count = 0;
+    for (unsigned look = 2; look <= known->look_count; look++)
+        count += known->looks[look].time > moment;
+    return count;
+}
+
+/* Judges objects of which none is as old as the watch. */
+static enum ages_verdict judge_cut(const struct findings *findings, const struct age_counts *counts,
+                                   const struct g2h_ages_known *known, struct ages_found *found)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const int64_t end = known->looks[known->look_count].time,
+                  birth = oldest_birth(known, counts, found->count, false);
+    double quarters[QUARTERS] = {0};
+    uint64_t first;
+    const int64_t since = end - (end - known->begin) / QUARTERS;
+    const uint64_t ended = ended_since(heap, known, main_class(counts), since, &first);
+    if ((end - birth) * HUNDRED > (end - known->begin) * OLD_PERCENT)
+        return AGES_MIXED;
+    spread(known, counts, birth, quarters, QUARTERS);
+    const double births = (double)found->born * (double)(end - since) / (double)(end - birth + 1);
+    if ((double)ended >= MUCH * births)
+        return AGES_BOUNDED;
+    if (looks_since(known, birth) < LEAST_SINCE)
+        return AGES_SHORT;
+    if (!is_even(quarters) || (double)ended > LITTLE * births)
+        return AGES_MIXED;
+    found->per_second = (double)found->born * 1000 / (double)(end - birth + 1);
+    return AGES_BEGUN;
+}
+
+static enum ages_verdict judge(const struct findings *findings, const struct age_counts *counts,
+                               const struct g2h_ages_known *known, struct ages_found *found)
+{
+    const int64_t end = known->looks[known->look_count].time, time = end - known->begin;
+    double quarters[QUARTERS] = {0};
+    if (known->look_count < 2)
+        return AGES_ONE_LOOK;
+    if (known->seen < LEAST_SEEN || time < LEAST_SECONDS * 1000)
+        return AGES_FEW_LOOKS;
+    if (found->count < LEAST_COUNT)
+        return AGES_FEW;
+    if (is_few(found->born + found->young, found->count))
+        return AGES_START;
+    if (is_few(found->born + found->before, found->count))
+        return AGES_YOUNG;
+    if (is_moment(known, counts, found))
+        return AGES_MOMENT;
+    spread(known, counts, known->begin, quarters, QUARTERS);
+    if (is_even(quarters)) {
+        found->per_second = (double)found->born * 1000 / (double)time;
+        return judge_even(findings, counts, known, found);
+    }
+    return is_few(found->before, found->count) ? judge_cut(findings, counts, known, found)
+                                               : AGES_MIXED;
+}
+
+/* ---- all of it ---- */
+
+struct g2h_error *ages_find(const struct findings *findings, uint32_t item, struct ages_found *ret)
+{
+    const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(findings->view));
+    struct age_counts counts = {.looks = {0}};
+    double bins[AGES_BINS] = {0};
+    *ret = (struct ages_found){.verdict = AGES_UNKNOWN};
+    if (!known || findings_node(findings, item)->kind != MERGED_CLASS)
+        return NULL;
+    TRY(ages_count(findings, item, &counts));
+    ret->before = counts.looks[1];
+    ret->young = counts.looks[0];
+    for (unsigned look = 2; look <= known->look_count; look++)
+        ret->born += counts.looks[look];
+    ret->count = ret->before + ret->born + ret->young;
+    ret->seen = known->seen;
+    ret->missed = known->missed;
+    if (ret->count == 0 || counts.looks[G2H_AGE_UNKNOWN] > ret->count / HUNDRED)
+        return NULL;
+    const int64_t end = known->looks[known->look_count].time;
+    ret->seconds = (uint64_t)(end - known->begin + 500) / 1000;
+    if (ret->born > 0)
+        ret->oldest = (uint64_t)(end - oldest_birth(known, &counts, ret->count, true) + 999) / 1000;
+    spread(known, &counts, known->begin, bins, AGES_BINS);
+    for (unsigned i = 0; i < AGES_BINS; i++)
+        ret->bins[i] = (uint64_t)llround(bins[i]);
+    ret->verdict = judge(findings, &counts, known, ret);
+    return NULL;
+}
+
+/* ---- bytes by age ---- */
+
+/* Returns the group of each look. */
+static void find_groups_of_looks(const struct g2h_ages_known *known,
+                                 uint8_t ret[G2H_AGE_UNKNOWN + 1])
+{
+    const int64_t begin = known->looks[1].time, time = known->looks[known->look_count].time - begin;
+    ret[0] = AGES_NEW;
+    ret[1] = AGES_BEFORE;
+    for (unsigned look = 2; look <= known->look_count; look++) {
+        const int64_t since = known->looks[look].time - begin;
+        const int64_t quarter = time > 0 && since > 0 ? (since - 1) * QUARTERS / time : 0;
+        assert(quarter < QUARTERS);
+        ret[look] = (uint8_t)(AGES_BEFORE + 1 + quarter);
+    }
+}
+
+struct g2h_error *ages_find_groups(const struct findings *findings, struct ages_groups **ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
+    const struct g2h_ages_known *known = ages_watched(heap);
+    uint8_t groups[G2H_AGE_UNKNOWN + 1];
+    *ret = NULL;
+    if (!known)
+        return NULL;
+    struct ages_groups *sums = *ret = calloc(findings->merged.nodes.count + 1, sizeof(*sums));
+    TRY_MEMORY(sums);
+    memset(groups, AGES_GROUPS, sizeof(groups));
+    find_groups_of_looks(known, groups);
+    for (uint32_t i = 0; i < findings->merged.of_count; i++) {
+        struct g2h_node node;
+        if (findings->merged.of[i] == MERGED_NONE)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
+        const uint8_t group =
+            node.object == UINT32_MAX ? AGES_GROUPS : groups[g2h_heap_age(heap, node.object)];
+        if (group < AGES_GROUPS)
+            sums[findings->merged.of[i]].bytes[group] += node.size;
+    }
+    return NULL;
+}
+
+/* ---- objects that are older than a time ---- */
+
+struct older_finder {
+    const struct findings *findings;
+    uint32_t name;
+    unsigned last;      /* an object that this look saw, or one before, is old enough */
+    uint8_t *old;       /* by number of a node in the order of dominators: enum older_kind */
+    struct map by_node; /* node of merged → its line */
+    struct ages_older *found;
+};
+
+enum older_kind { OLDER_ITSELF = 1, OLDER_BELOW = 2 /* an old object of the class holds it */ };
+
+static void older_finder_deinit(struct older_finder *finder)
+{
+    free(finder->old);
+    map_deinit(&finder->by_node);
+}
+
+void ages_older_deinit(struct ages_older *older)
+{
+    free(older->lines.data);
+}
+
+/* Returns the last look whose objects are old enough, by whole seconds; 0: there is none. */
+static unsigned last_old_look(const struct g2h_ages_known *known, uint64_t seconds)
+{
+    const int64_t end = known->looks[known->look_count].time, half = 500;
+    unsigned last = 0;
+    for (unsigned look = 1; look <= known->look_count; look++)
+        if ((uint64_t)(end - known->looks[look].time + half) / 1000 >= seconds)
+            last = look;
+    return last;
+}
+
+static struct g2h_error *find_last_old_look(const struct g2h_heap *heap, uint64_t seconds,
+                                            unsigned *ret)
+{
+    const struct g2h_ages_known *known = ages_watched(heap);
+    if (!known)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "it is not known how old objects are: no collection of the process "
+                            "was watched; --ages %llus watches first, longer if there are few",
+                            (unsigned long long)seconds * 2);
+    *ret = last_old_look(known, seconds);
+    const int64_t watched = known->looks[known->look_count].time - known->looks[1].time;
+    return *ret > 0 ? NULL
+                    : error_create(G2H_ERROR_NOT_FOUND,
+                                   "it is not known which objects are older than %llu s: the "
+                                   "process was watched for %lld s between collections",
+                                   (unsigned long long)seconds, (long long)(watched / 1000));
+}
+
+/* Adds an old object to its line. Returns false if memory runs out. */
+static bool older_add(struct older_finder *finder, uint32_t number, uint32_t node, bool is_below)
+{
+    const uint32_t line = finder->findings->merged.of[number];
+    const uint64_t retained = g2h_dominators_retained_size(finder->findings->dominators, node);
+    uint32_t index = (uint32_t)finder->found->lines.count;
+    if (!map_put(&finder->by_node, line, index, &index) ||
+        (index == finder->found->lines.count &&
+         !vector_push(&finder->found->lines, ((struct ages_older_line){line, 0, 0, UINT32_MAX}))))
+        return false;
+    struct ages_older_line *to = &finder->found->lines.data[index];
+    to->count++;
+    finder->found->count++;
+    if (is_below)
+        return true;
+    to->retained += retained;
+    finder->found->retained += retained;
+    if (to->largest == UINT32_MAX ||
+        g2h_dominators_retained_size(finder->findings->dominators, to->largest) < retained)
+        to->largest = node;
+    return true;
+}
+
+/* Returns whether a node of the view is an old object of the class. */
+static bool is_old(const struct older_finder *finder, uint32_t number, uint32_t node)
+{
+    const struct findings *findings = finder->findings;
+    const uint32_t line = findings->merged.of[number];
+    const struct merged_node *merged = line == MERGED_NONE ? NULL : findings_node(findings, line);
+    struct g2h_node read;
+    if (!merged || merged->kind != MERGED_CLASS || merged->name != finder->name ||
+        merged->is_garbage)
+        return false;
+    g2h_view_brief(findings->view, node, &read);
+    const unsigned age = read.object == UINT32_MAX
+                             ? G2H_AGE_UNKNOWN
+                             : g2h_heap_age(g2h_view_heap(findings->view), read.object);
+    return age > 0 && age <= finder->last;
+}
+
+/* Orders lines by what their objects retain, the most first. */
+static int compare_older(const void *a, const void *b)
+{
+    const struct ages_older_line *one = a, *other = b;
+    if (one->retained != other->retained)
+        return one->retained > other->retained ? -1 : 1;
+    return (one->node > other->node) - (one->node < other->node);
+}
+
+struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name, uint64_t seconds,
+                                  struct ages_older *ret)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t count = findings->merged.of_count;
+    _cleanup_(older_finder_deinit) struct older_finder finder = {
+        .findings = findings, .name = name, .found = ret};
+    *ret = (struct ages_older){.count = 0};
+    TRY(find_last_old_look(g2h_view_heap(findings->view), seconds, &finder.last));
+    finder.old = calloc((size_t)count + 1, sizeof(*finder.old));
+    TRY_MEMORY(finder.old);
+    for (uint32_t i = 1; i < count; i++) { /* parents come first */
+        const bool is_below = finder.old[g2h_dominators_above(dominators, i)] != 0;
+        const uint32_t node = g2h_dominators_node(dominators, i);
+        finder.old[i] = is_below ? OLDER_BELOW : 0;
+        if (!is_old(&finder, i, node))
+            continue;
+        finder.old[i] |= OLDER_ITSELF;
+        TRY_MEMORY(older_add(&finder, i, node, is_below));
+    }
+    vector_sort(&ret->lines, compare_older);
+    return NULL;
+}

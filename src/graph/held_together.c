@@ -1,0 +1,576 @@
+/* held_together; see held_together.h. */
+#include "graph/held_together.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/contract.h"
+#include "base/error.h"
+#include "base/map.h"
+
+enum {
+    MOST_HOLDERS = 8,       /* of a set; larger ones are all members of such sets */
+    MOST_SETS = 1 << 16,    /* of several; and so are those that are found later */
+    MOST_SHARED = 16,       /* objects that a set holds together and that are listed */
+    MOST_CLOSED = 64,       /* sets after which it is found out again which others matter */
+    SMALL_PART = 100,       /* of what a package holds: one percent may be in no row */
+    OF_NONE = 0,            /* a set: nothing has reached the object */
+    OF_SEVERAL_PACKAGES = 1 /* a set */
+};
+
+#define SET_FIXED ((uint32_t)1 << 31) /* of a member: the set is the member's own */
+#define SET_NONE  UINT32_MAX          /* memory has run out */
+
+struct held_set {
+    uint32_t package; /* index in packages */
+    uint32_t count;   /* of holders; MOST_HOLDERS + 1: all members that have is_in_many */
+    uint32_t holders[MOST_HOLDERS]; /* members, ascending */
+    uint64_t bytes;
+    bool is_chosen;  /* its holders are a group */
+    bool leads;      /* some of its holders are in a group, and it may lead to what more hold */
+    uint32_t shared; /* objects that are found for the list */
+};
+
+struct held_package {
+    uint32_t node, many; /* many: the set of more holders than a set can have; OF_NONE: none yet */
+    uint32_t first_member, end_member;
+    uint64_t bytes, shared_bytes;
+};
+
+struct held_member {
+    struct node node;
+    uint32_t package, set;
+    uint32_t up; /* another member of its group, or itself; see group_of() */
+    bool is_in_many, is_grouped;
+    bool is_open; /* objects that it holds with others may still be listed */
+};
+
+/* An edge from what a set holds to a member. */
+struct held_crossing {
+    uint32_t set, member;
+};
+
+struct together_finder {
+    const struct g2h_graph *graph;
+    uint32_t *set_of; /* by object, with SET_FIXED */
+    VECTOR(struct held_package) packages;
+    VECTOR(struct held_member) members;
+    VECTOR(struct held_set) sets;
+    VECTOR(struct held_crossing) crossings;
+    VECTOR(uint32_t) stack; /* objects whose targets have not been looked at */
+    bool any_open;          /* objects of some chosen set may still be listed */
+    unsigned closed;        /* sets of which no more objects are */
+    uint32_t last[3];       /* two sets that were united last, and their union */
+    struct map merged;      /* two sets → their union */
+    struct map by_holders;  /* hash of holders → set */
+    struct map crossed;     /* set and member → index of the crossing */
+};
+
+static void together_finder_deinit(struct together_finder *finder)
+{
+    large_free(finder->set_of, (size_t)finder->graph->heap->object_count + 1,
+               sizeof(*finder->set_of));
+    free(finder->packages.data);
+    free(finder->members.data);
+    free(finder->sets.data);
+    free(finder->crossings.data);
+    free(finder->stack.data);
+    map_deinit(&finder->merged);
+    map_deinit(&finder->by_holders);
+    map_deinit(&finder->crossed);
+}
+
+/* ---- sets ---- */
+
+static uint32_t together_add_set(struct together_finder *finder, const struct held_set *set)
+{
+    return vector_push(&finder->sets, *set) ? (uint32_t)finder->sets.count - 1 : SET_NONE;
+}
+
+/* Marks the members of a set as being among the many of their package. */
+static void join_many(struct together_finder *finder, const struct held_set *set)
+{
+    for (uint32_t i = 0; set->count <= MOST_HOLDERS && i < set->count; i++)
+        finder->members.data[set->holders[i]].is_in_many = true;
+}
+
+/* Returns the set of a package's many members, to which it adds those of two sets. */
+static uint32_t unite_as_many(struct together_finder *finder, uint32_t one, uint32_t other)
+{
+    struct held_package *package = &finder->packages.data[finder->sets.data[one].package];
+    const struct held_set many = {.package = finder->sets.data[one].package,
+                                  .count = MOST_HOLDERS + 1};
+    join_many(finder, &finder->sets.data[one]);
+    join_many(finder, &finder->sets.data[other]);
+    if (package->many == OF_NONE)
+        package->many = together_add_set(finder, &many);
+    return package->many;
+}
+
+/* Makes the union of the holders of two sets of a package. Returns false if they are too many. */
+static bool unite_holders(const struct held_set *one, const struct held_set *other,
+                          struct held_set *ret)
+{
+    uint32_t i = 0, j = 0;
+    *ret = (struct held_set){.package = one->package};
+    if (one->count > MOST_HOLDERS || other->count > MOST_HOLDERS)
+        return false;
+    while (i < one->count || j < other->count) {
+        const bool is_left =
+            j == other->count || (i < one->count && one->holders[i] <= other->holders[j]);
+        const uint32_t next = is_left ? one->holders[i] : other->holders[j];
+        i += is_left;
+        j += j < other->count && other->holders[j] == next;
+        if (ret->count == MOST_HOLDERS)
+            return false;
+        assert(ret->count == 0 || ret->holders[ret->count - 1] < next);
+        ret->holders[ret->count++] = next;
+    }
+    return true;
+}
+
+/* Finds or makes the union of two different sets of one package. SET_NONE: memory has run out. */
+static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_t other)
+{
+    const uint64_t pair = (uint64_t)one << 32 | other;
+    uint32_t set = map_get(&finder->merged, pair);
+    struct held_set made;
+    if (set != MAP_NONE)
+        return set;
+    if (unite_holders(&finder->sets.data[one], &finder->sets.data[other], &made)) {
+        const uint64_t key = map_hash_text(made.holders, made.count * sizeof(*made.holders));
+        set = map_get(&finder->by_holders, key);
+        if (set == MAP_NONE && finder->sets.count - finder->members.count < MOST_SETS) {
+            set = together_add_set(finder, &made);
+            if (set == SET_NONE || !map_put(&finder->by_holders, key, set, &set))
+                return SET_NONE;
+        }
+    }
+    if (set == MAP_NONE)
+        set = unite_as_many(finder, one, other);
+    return set != SET_NONE && map_put(&finder->merged, pair, set, &set) ? set : SET_NONE;
+}
+
+/* Returns the set of an object that two sets lead to. SET_NONE: memory has run out. */
+static uint32_t merge_sets(struct together_finder *finder, uint32_t known, uint32_t set)
+{
+    if (known == finder->last[0] && set == finder->last[1] && known != OF_NONE)
+        return finder->last[2];
+    if (known == OF_SEVERAL_PACKAGES || set == OF_SEVERAL_PACKAGES ||
+        finder->sets.data[known].package != finder->sets.data[set].package)
+        return OF_SEVERAL_PACKAGES;
+    finder->last[0] = known;
+    finder->last[1] = set;
+    return finder->last[2] = unite_sets(finder, known, set);
+}
+
+/* ---- what sets reach ---- */
+
+/* Notes that what a set holds leads to a member. Returns false if memory runs out. */
+static bool note_crossing(struct together_finder *finder, uint32_t set, uint32_t own)
+{
+    const struct held_crossing crossing = {set, finder->sets.data[own].holders[0]};
+    uint32_t index = (uint32_t)finder->crossings.count;
+    return map_put(&finder->crossed, (uint64_t)set << 32 | own, index, &index) &&
+           (index < finder->crossings.count || vector_push(&finder->crossings, crossing));
+}
+
+/* Adds a set to those that lead to an object that others lead to already. Returns false if memory
+ * runs out. */
+static bool reach_again(struct together_finder *finder, uint32_t object, uint32_t set)
+{
+    const uint32_t known = finder->set_of[object], own = known & ~SET_FIXED;
+    uint32_t merged = OF_SEVERAL_PACKAGES;
+    if (own == set || known == OF_SEVERAL_PACKAGES)
+        return true;
+    if (known == own)
+        merged = merge_sets(finder, known, set);
+    else if (set != OF_SEVERAL_PACKAGES &&
+             finder->sets.data[own].package == finder->sets.data[set].package)
+        return note_crossing(finder, set, own);
+    if (merged == known)
+        return true;
+    finder->set_of[object] = merged;
+    assert(merged != OF_NONE);
+    return merged != SET_NONE && (!bits_have(finder->graph->targets->leading, object) ||
+                                  vector_push(&finder->stack, object));
+}
+
+/* Adds a set to those that lead to an object, which belongs to the program. Returns false if memory
+ * runs out. */
+static inline __attribute__((always_inline)) bool together_reach(struct together_finder *finder,
+                                                                 uint32_t object, uint32_t set)
+{
+    const uint32_t known = finder->set_of[object];
+    if (known == set)
+        return true;
+    if (known != OF_NONE)
+        return reach_again(finder, object, set);
+    finder->set_of[object] = set;
+    return !bits_have(finder->graph->targets->leading, object) ||
+           vector_push(&finder->stack, object);
+}
+
+static bool together_spread(struct together_finder *finder)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const struct tiers *tiers = &graph->tiers;
+    while (finder->stack.count > 0) {
+        const uint32_t object = finder->stack.data[--finder->stack.count],
+                       set = finder->set_of[object] & ~SET_FIXED;
+        const uint32_t *end, *target = object_targets(graph, object, &end);
+        const struct tier_source source = tiers_source(tiers, object);
+        for (; target < end; target++)
+            if (*target != NO_TARGET && finder->set_of[*target] != set &&
+                tiers_hold(tiers, source, *target) && !together_reach(finder, *target, set))
+                return false;
+    }
+    return true;
+}
+
+/* ---- where sets begin ---- */
+
+/* Adds a member of the last package, or finds that its target is one already. Returns false if
+ * memory runs out. */
+static bool together_add_member(struct together_finder *finder, struct node node)
+{
+    const uint32_t package = (uint32_t)finder->packages.count - 1,
+                   member = (uint32_t)finder->members.count;
+    const struct held_set own = {.package = package, .count = 1, .holders = {member}};
+    uint32_t *known = node.of == OF_OBJECT ? &finder->set_of[node.index] : NULL;
+    if (known && *known != OF_NONE) {
+        if (*known == OF_SEVERAL_PACKAGES ||
+            finder->sets.data[*known & ~SET_FIXED].package != package)
+            *known = OF_SEVERAL_PACKAGES;
+        return true;
+    }
+    const uint32_t set = together_add_set(finder, &own);
+    if (known)
+        *known = set | SET_FIXED;
+    return set != SET_NONE &&
+           vector_push(
+               &finder->members,
+               ((struct held_member){.node = node, .package = package, .set = set, .up = member}));
+}
+
+/* Adds a package and its members. Returns false if memory runs out. */
+static bool together_add_package(struct together_finder *finder, uint32_t node)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const uint32_t first = (uint32_t)finder->members.count;
+    if (!vector_push(&finder->packages,
+                     ((struct held_package){.node = node, .many = OF_NONE, .first_member = first})))
+        return false;
+    for (uint64_t i = graph->first_child[node]; i < graph->first_child[node + 1]; i++)
+        if (graph_holds(graph, &graph->children[i]) &&
+            !together_add_member(finder, graph->children[i].target))
+            return false;
+    finder->packages.data[finder->packages.count - 1].end_member = (uint32_t)finder->members.count;
+    return true;
+}
+
+/* Reaches the objects to which a synthetic node points. Returns false if memory runs out. */
+static bool reach_from(struct together_finder *finder, uint32_t node, uint32_t set)
+{
+    const struct g2h_graph *graph = finder->graph;
+    for (uint64_t i = graph->first_child[node]; i < graph->first_child[node + 1]; i++) {
+        const struct edge *edge = &graph->children[i];
+        if (edge->target.of == OF_OBJECT && graph_holds(graph, edge) &&
+            (!together_reach(finder, edge->target.index, set) || !together_spread(finder)))
+            return false;
+    }
+    return true;
+}
+
+static bool reach_from_members(struct together_finder *finder)
+{
+    for (size_t i = 0; i < finder->members.count; i++) {
+        const struct held_member *member = &finder->members.data[i];
+        const bool is_object = member->node.of == OF_OBJECT;
+        if (is_object ? !vector_push(&finder->stack, member->node.index) || !together_spread(finder)
+                      : !reach_from(finder, member->node.index, member->set))
+            return false;
+    }
+    return true;
+}
+
+/* Reaches everything from all packages, and from the other nodes that the program's memory belongs
+ * to: words of data and bss without a name. */
+static bool reach_all(struct together_finder *finder)
+{
+    const struct roots *roots = &finder->graph->roots;
+    for (uint32_t i = 0; i < roots->nodes.count; i++)
+        if (roots->nodes.data[i].kind == G2H_NODE_PACKAGE &&
+            roots->nodes.data[i].tier == TIER_PROGRAM && !together_add_package(finder, i))
+            return false;
+    if (!reach_from_members(finder))
+        return false;
+    for (uint32_t i = 0; i < roots->nodes.count; i++)
+        if ((roots->nodes.data[i].kind == G2H_NODE_DATA ||
+             roots->nodes.data[i].kind == G2H_NODE_BSS) &&
+            !reach_from(finder, i, OF_SEVERAL_PACKAGES))
+            return false;
+    return true;
+}
+
+/* ---- groups ---- */
+
+static void together_sum_up(struct together_finder *finder)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    for (uint32_t i = 0; i < heap->object_count; i++)
+        if (finder->set_of[i] != OF_NONE)
+            finder->sets.data[finder->set_of[i] & ~SET_FIXED].bytes += heap_object_size(heap, i);
+    for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
+        const struct held_set *set = &finder->sets.data[i];
+        struct held_package *package = &finder->packages.data[set->package];
+        package->bytes += set->bytes;
+        package->shared_bytes += set->count > 1 ? set->bytes : 0;
+    }
+}
+
+/* Returns the member that stands for a member's group. */
+static uint32_t group_of(struct together_finder *finder, uint32_t member)
+{
+    struct held_member *members = finder->members.data;
+    while (members[member].up != member)
+        member = members[member].up = members[members[member].up].up;
+    return member;
+}
+
+/* Makes two members a group. The first in order stands for it. Returns whether anything changed. */
+static bool join_members(struct together_finder *finder, uint32_t one, uint32_t other)
+{
+    struct held_member *members = finder->members.data;
+    const bool changes = !members[one].is_grouped || !members[other].is_grouped;
+    members[one].is_grouped = members[other].is_grouped = true;
+    one = group_of(finder, one);
+    other = group_of(finder, other);
+    if (one < other)
+        members[other].up = one;
+    else
+        members[one].up = other;
+    return changes || one != other;
+}
+
+/* Makes a member and all holders of a set a group. Returns whether anything changed. */
+static bool join_set(struct together_finder *finder, uint32_t member, const struct held_set *set)
+{
+    const struct held_package *package = &finder->packages.data[set->package];
+    bool changes = false;
+    for (uint32_t i = 0; set->count <= MOST_HOLDERS && i < set->count; i++)
+        changes |= join_members(finder, member, set->holders[i]);
+    for (uint32_t i = package->first_member; set->count > MOST_HOLDERS && i < package->end_member;
+         i++)
+        if (finder->members.data[i].is_in_many)
+            changes |= join_members(finder, member, i);
+    return changes;
+}
+
+/* Returns a holder of a set of several. */
+static uint32_t a_holder(const struct together_finder *finder, const struct held_set *set)
+{
+    uint32_t member = finder->packages.data[set->package].first_member;
+    if (set->count <= MOST_HOLDERS)
+        return set->holders[0];
+    while (!finder->members.data[member].is_in_many)
+        member++;
+    return member;
+}
+
+struct sized_set {
+    uint64_t bytes;
+    uint32_t set, package;
+};
+
+static int compare_sized(const void *a, const void *b)
+{
+    const struct sized_set *one = a, *other = b;
+    if (one->package != other->package)
+        return one->package < other->package ? -1 : 1;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->set < other->set ? -1 : one->set > other->set;
+}
+
+/* Returns whether more of a package is in no row than may be. */
+static bool has_more(const struct held_package *package)
+{
+    return package->shared_bytes > package->bytes / SMALL_PART;
+}
+
+/* Chooses the sets that hold most of what is in no row, and makes groups of their holders. A member
+ * to which what others hold leads is only below a group if these are in it, too. */
+static struct g2h_error *choose_sets(struct together_finder *finder)
+{
+    _cleanup_vector_ VECTOR(struct sized_set) sized = {0};
+    bool changes = true;
+    for (uint32_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
+        const struct held_set *set = &finder->sets.data[i];
+        if (set->count > 1 && set->bytes > 0 && has_more(&finder->packages.data[set->package]))
+            TRY_MEMORY(vector_push(&sized, ((struct sized_set){set->bytes, i, set->package})));
+    }
+    vector_sort(&sized, compare_sized);
+    for (size_t i = 0; i < sized.count; i++) {
+        struct held_set *set = &finder->sets.data[sized.data[i].set];
+        struct held_package *package = &finder->packages.data[set->package];
+        if (!has_more(package))
+            continue;
+        package->shared_bytes -= set->bytes;
+        set->is_chosen = true;
+        join_set(finder, a_holder(finder, set), set);
+    }
+    while (changes && sized.count > 0) {
+        changes = false;
+        for (size_t i = 0; i < finder->crossings.count; i++) {
+            const struct held_crossing *crossing = &finder->crossings.data[i];
+            if (finder->members.data[crossing->member].is_grouped)
+                changes |= join_set(finder, crossing->member, &finder->sets.data[crossing->set]);
+        }
+    }
+    return NULL;
+}
+
+/* ---- what is listed ---- */
+
+struct shared_object {
+    uint32_t object, set;
+};
+
+typedef VECTOR(struct shared_object) shared_object_vector;
+
+/* Returns whether objects of a set may still be added to the list. */
+static bool is_open(const struct held_set *set)
+{
+    return set->is_chosen && set->shared <= MOST_SHARED;
+}
+
+/* Finds the sets whose objects may lead to what an open set holds, which has more holders. */
+static void find_leading(struct together_finder *finder)
+{
+    finder->any_open = false;
+    for (size_t i = 0; i < finder->members.count; i++)
+        finder->members.data[i].is_open = false;
+    for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
+        const struct held_set *set = &finder->sets.data[i];
+        const struct held_package *package = &finder->packages.data[set->package];
+        finder->any_open |= is_open(set);
+        for (uint32_t j = 0; is_open(set) && set->count <= MOST_HOLDERS && j < set->count; j++)
+            finder->members.data[set->holders[j]].is_open = true;
+        for (uint32_t j = package->first_member;
+             is_open(set) && set->count > MOST_HOLDERS && j < package->end_member; j++)
+            finder->members.data[j].is_open |= finder->members.data[j].is_in_many;
+    }
+    for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
+        struct held_set *set = &finder->sets.data[i];
+        set->leads = false;
+        for (uint32_t j = 0; set->count <= MOST_HOLDERS && j < set->count; j++)
+            set->leads |= finder->members.data[set->holders[j]].is_open;
+    }
+}
+
+/* Notes an object that a chosen set holds, and to which what other sets hold leads. */
+static bool note_shared(struct together_finder *finder, uint32_t object, uint32_t from,
+                        uint64_t *seen, shared_object_vector *ret)
+{
+    const uint32_t set = finder->set_of[object];
+    if (set == from || set == OF_NONE || (set & SET_FIXED) != 0 ||
+        !finder->sets.data[set].is_chosen || bits_have(seen, object))
+        return true;
+    bits_add(seen, object);
+    if (finder->sets.data[set].shared++ < MOST_SHARED)
+        return vector_push(ret, ((struct shared_object){object, set}));
+    if (finder->sets.data[set].shared == MOST_SHARED + 1 && finder->closed++ < MOST_CLOSED)
+        find_leading(finder);
+    return true;
+}
+
+/* Finds the objects that the holders of chosen sets hold together, and that others of these do not
+ * lead to. */
+static struct g2h_error *find_shared(struct together_finder *finder, shared_object_vector *ret)
+{
+    const struct g2h_graph *graph = finder->graph;
+    const uint32_t objects = graph->heap->object_count;
+    _cleanup_free_ uint64_t *seen = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*seen));
+    TRY_MEMORY(seen);
+    find_leading(finder);
+    for (uint32_t i = 0; i < objects && finder->any_open; i++) {
+        const uint32_t set = finder->set_of[i] & ~SET_FIXED;
+        if (!finder->sets.data[set].leads)
+            continue;
+        const struct tier_source source = tiers_source(&graph->tiers, i);
+        const uint32_t *end, *target = object_targets(graph, i, &end);
+        for (; target < end; target++)
+            if (*target != NO_TARGET && tiers_hold(&graph->tiers, source, *target))
+                TRY_MEMORY(note_shared(finder, *target, set, seen, ret));
+    }
+    for (size_t i = 0; i < finder->members.count; i++) {
+        const struct held_member *member = &finder->members.data[i];
+        const uint32_t node = member->node.index;
+        if (member->node.of != OF_SYNTHETIC)
+            continue;
+        for (uint64_t j = graph->first_child[node]; j < graph->first_child[node + 1]; j++)
+            if (graph->children[j].target.of == OF_OBJECT &&
+                graph_holds(graph, &graph->children[j]))
+                TRY_MEMORY(
+                    note_shared(finder, graph->children[j].target.index, member->set, seen, ret));
+    }
+    return NULL;
+}
+
+static int compare_listed(const void *a, const void *b)
+{
+    const struct held_together *one = a, *other = b;
+    if (one->group != other->group)
+        return one->group < other->group ? -1 : 1;
+    if (one->is_shared != other->is_shared)
+        return one->is_shared ? 1 : -1;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    if (one->node.of != other->node.of)
+        return one->node.of == OF_SYNTHETIC ? -1 : 1;
+    return one->node.index < other->node.index ? -1 : one->node.index > other->node.index;
+}
+
+/* Lists the members of groups, and the objects of sets that have few. */
+static struct g2h_error *list_all(struct together_finder *finder,
+                                  const shared_object_vector *shared, held_together_vector *ret)
+{
+    for (uint32_t i = 0; i < finder->members.count; i++) {
+        const struct held_member *member = &finder->members.data[i];
+        const struct held_together listed = {finder->packages.data[member->package].node,
+                                             group_of(finder, i), member->node,
+                                             finder->sets.data[member->set].bytes, false};
+        if (member->is_grouped)
+            TRY_MEMORY(vector_push(ret, listed));
+    }
+    for (size_t i = 0; i < shared->count; i++) {
+        const struct held_set *set = &finder->sets.data[shared->data[i].set];
+        const struct held_together listed = {finder->packages.data[set->package].node,
+                                             group_of(finder, a_holder(finder, set)),
+                                             node_object(shared->data[i].object), 0, true};
+        if (set->shared <= MOST_SHARED)
+            TRY_MEMORY(vector_push(ret, listed));
+    }
+    vector_sort(ret, compare_listed);
+    return NULL;
+}
+
+struct g2h_error *held_together_find(const struct g2h_graph *graph, held_together_vector *ret)
+{
+    _cleanup_(together_finder_deinit) struct together_finder finder = {.graph = graph};
+    _cleanup_vector_ shared_object_vector shared = {0};
+    const struct held_set none = {.package = UINT32_MAX};
+    finder.set_of = large_alloc((size_t)graph->heap->object_count + 1, sizeof(*finder.set_of));
+    TRY_MEMORY(finder.set_of && together_add_set(&finder, &none) == OF_NONE &&
+               together_add_set(&finder, &none) == OF_SEVERAL_PACKAGES && reach_all(&finder));
+    together_sum_up(&finder);
+    TRY(choose_sets(&finder));
+    bool has_groups = false;
+    for (size_t i = 0; i < finder.members.count && !has_groups; i++)
+        has_groups = finder.members.data[i].is_grouped;
+    if (!has_groups)
+        return NULL;
+    TRY(find_shared(&finder, &shared));
+    return list_all(&finder, &shared, ret);
+}

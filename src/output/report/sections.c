@@ -1,0 +1,203 @@
+/* sections; see sections.h. */
+#include "output/report/sections.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "findings/goroutines.h"
+
+/* ==== names as fields, lines that several sections have, and thresholds for lines ==== */
+
+struct g2h_bytes report_class(const struct report *report, uint32_t name)
+{
+    size_t size;
+    const char *text = g2h_view_name(report->findings->view, name, &size);
+    return name == G2H_NAME_NONE ? bytes_of("(string)") : report_bytes(text, size);
+}
+
+struct g2h_bytes report_name(const struct report *report, uint32_t node)
+{
+    size_t size;
+    const char *name = merged_name(&report->findings->merged, node, &size);
+    return report_bytes(name, size);
+}
+
+struct g2h_error *report_put_allocator(const struct report *report,
+                                       const struct allocator *allocator, bool is_line)
+{
+    _cleanup_(text_deinit) struct text function = {0}, file = {0}, within = {0};
+    const struct allocating_call *call = &allocator->call;
+    const struct g2h_bytes base = bytes_base_name(call->file);
+    text_append_utf8(&function, call->function.data, call->function.size, SIZE_MAX);
+    text_append_utf8(&file, base.data, base.size, SIZE_MAX);
+    text_append_utf8(&within, allocator->within.data, allocator->within.size, SIZE_MAX);
+    TRY_MEMORY(!function.failed && !file.failed && !within.failed);
+    PUT_IF(is_line, report->page,
+           "<allocated_by>      allocated by %s{function} %s{file}:%n{line} (%n{samples} of %n{of} "
+           "samples",
+           &function, &file, call->line, allocator->samples, allocator->of);
+    if (allocator->samples < allocator->of)
+        PUT_IF(is_line, report->page, ", %p of their bytes", allocator->bytes, allocator->bytes_of);
+    PUT(report->page, "|%b{bytes}%b{bytes_of}", allocator->bytes, allocator->bytes_of);
+    PUT_IF(is_line, report->page, ")");
+    if (within.size > 0)
+        PUT_IF(is_line, report->page, ", in %s{within}", &within);
+    PUT_IF(is_line, report->page, "\n</>");
+    return NULL;
+}
+
+/* Reports which goroutine keeps a finalizer or a cleanup from being run, if any does. */
+static void put_blocker(const struct report *report, uint32_t node, const char *indent)
+{
+    struct finalized_blocker blocker;
+    size_t size;
+    finalized_find_blocker(report->findings, node, &blocker);
+    if (blocker.goroutine == UINT32_MAX)
+        return;
+    const char *name = findings_name_of(report->findings->view, blocker.goroutine, &size);
+    PUT(report->page,
+        "<blocked_by>%sblocked by  %s{goroutine}:\n"
+        "%s            %s run one after the other, and this one has not "
+        "returned\n|%s{function}|</>",
+        indent, report_bytes(name, size), indent, blocker.runs,
+        report_bytes(blocker.function, blocker.function_size));
+}
+
+struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
+                                       const char *indent)
+{
+    static const char *const reasons[] = {
+        [FINALIZED_SELF] = "the object with the finalizer reaches itself",
+        [FINALIZED_BY_FUNCTION] = "the finalizer's function reaches the object",
+        [FINALIZED_BY_CLEANUP] = "the cleanup's function or argument reaches the object"};
+    enum finalized reason;
+    TRY(finalized_find(report->findings, node, &reason));
+    if (reason == FINALIZED_CAN_RUN) {
+        put_blocker(report, node, indent);
+        return NULL;
+    }
+    PUT(report->page, "%snever freed %s{never_freed}, so the %s never runs\n", indent,
+        reasons[reason], reason == FINALIZED_BY_CLEANUP ? "cleanup" : "finalizer");
+    return NULL;
+}
+
+bool report_is_much(const struct report *report, uint64_t wasted)
+{
+    return wasted > 0 && wasted >= report->findings->reachable / 1000;
+}
+
+bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
+{
+    return wasted > 0 &&
+           (report->page->is_json || (line < report_rows(report, REPORT_LINES) &&
+                                      wasted >= all / 100 && report_is_much(report, wasted)));
+}
+
+/* ==== the line about how old objects are, of a suspect and of what grows ==== */
+
+/* Appends how many objects a leak adds: "41 a second", or "3.0 a minute", or "2.0 an hour". */
+static void append_rate(struct text *text, double per_second)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"a second", 1}, {"a minute", 60}, {"an hour", 3600}};
+    enum { LAST = sizeof(units) / sizeof(*units) - 1, SHORT = 10 };
+    size_t i = 0;
+    while (i < LAST && per_second * units[i].seconds < 1)
+        i++;
+    const double rate = per_second * units[i].seconds;
+    text_printf(text, "%.*f %s", rate < SHORT ? 1 : 0, rate, units[i].name);
+}
+
+/* Says what the ages of objects mean. head: what the line begins with. */
+static void put_verdict(struct page *page, const char *head, const struct ages_found *found,
+                        const struct text *rate)
+{
+    static const char unless[] = ", unless it is a cache that still fills";
+    const uint64_t before = found->before, count = found->count, seconds = found->seconds,
+                   rest = found->born + found->young;
+    switch (found->verdict) {
+    case AGES_ONE_LOOK:
+        if (before == count)
+            PUT(page, "%sall survived the last collection\n", head);
+        else
+            PUT(page, "%s%n of %n survived the last collection\n", head, before, count);
+        break;
+    case AGES_FEW_LOOKS:
+        PUT(page, "%s%n collections in %n s are too few to tell: --ages 5m\n", head, found->seen,
+            seconds);
+        break;
+    case AGES_LEAKS:
+        PUT(page, "%s%n of %n over %n s, evenly spread: leaks %s%s\n", head, before, count, seconds,
+            rate, unless);
+        break;
+    case AGES_REPLACED:
+        PUT(page,
+            "%s%n of %n over %n s, evenly spread, but as many old ones end: "
+            "bounded\n",
+            head, before, count, seconds);
+        break;
+    case AGES_UNCLEAR:
+        PUT(page,
+            "%s%n of %n over %n s, evenly spread, but old objects of this size "
+            "end, "
+            "too: no verdict\n",
+            head, before, count, seconds);
+        break;
+    case AGES_BOUNDED:
+        if (before == 0)
+            PUT(page, "%snone over %n s: bounded\n", head, found->oldest);
+        else
+            PUT(page, "%s%n of %n over %n s: bounded\n", head, before, count, seconds);
+        break;
+    case AGES_BEGUN:
+        PUT(page, "%snone over %n s, evenly spread since: leaks %s%s\n", head, found->oldest, rate,
+            unless);
+        break;
+    case AGES_SHORT:
+        PUT(page, "%snone over %n s, which is too few collections: no verdict\n", head,
+            found->oldest);
+        break;
+    case AGES_MOMENT:
+        PUT(page, "%s%n of %n of one moment, %n s ago or less: built at once\n", head, found->born,
+            count, found->oldest);
+        break;
+    case AGES_START:
+        if (rest == 0)
+            PUT(page, "%sall from the start, over %n s\n", head, seconds);
+        else
+            PUT(page, "%sall but %n from the start, over %n s\n", head, rest, seconds);
+        break;
+    case AGES_YOUNG:
+        PUT(page, "%s%n of %n are new since the last collection\n", head, found->young, count);
+        break;
+    case AGES_MIXED:
+        PUT(page, "%s%n of %n over %n s, neither evenly spread nor cut off: no verdict\n", head,
+            before, count, seconds);
+        break;
+    case AGES_UNKNOWN:
+    case AGES_FEW:
+        break;
+    }
+}
+
+/* Reports since when the objects of a suspect live, if that is known. */
+void report_put_age(struct page *page, const char *head, const struct ages_found *found)
+{
+    _cleanup_(text_deinit) struct text rate = {0};
+    if (found->verdict == AGES_UNKNOWN)
+        return;
+    append_rate(&rate, found->per_second);
+    page->out.failed |= rate.failed;
+    PUT(page, "<age>|%s{verdict}|", ages_word(found->verdict));
+    put_verdict(page, head, found, &rate);
+    PUT(page,
+        "|%n{objects}%n{before}%n{born}%n{young}%n{seconds}%n{oldest}%n{per_hour}%n{collections}"
+        "%n{missed}",
+        found->count, found->before, found->born, found->young, found->seconds, found->oldest,
+        (uint64_t)(found->per_second * 3600 + 0.5), found->seen, found->missed);
+    PUT(page, "[spread]");
+    for (unsigned i = 0; i < AGES_BINS && found->verdict > AGES_ONE_LOOK; i++)
+        PUT(page, "|<>%n{born}</>", found->bins[i]);
+    PUT(page, "[/]</>");
+}

@@ -1,0 +1,243 @@
+/* age_looks; see age_looks.h. */
+#include "process/age_looks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/port.h"
+#include "process/records.h"
+
+/* Objects that survived so many looks before they ended count: others were garbage already, or only
+ * in use at the moment of a collection. */
+enum { SURVIVED_LEAST = 2 };
+
+/* ---- looks ---- */
+
+/* The ages of a span follow its marks. */
+static age *ages_of(const struct aged_span *span)
+{
+    return (age *)(span->marks + (span->shape.nelems + 63) / 64);
+}
+
+/* Adds up the numbers of looks that are joined. */
+static void join_ends(uint32_t *ended, const age *of, unsigned count)
+{
+    for (unsigned from = 2; from <= count; from++) {
+        const uint32_t number = ended[from];
+        ended[from] = 0;
+        ended[of[from]] += number;
+    }
+}
+
+/* Joins pairs of looks, but for the last quarter of them, to make numbers free. So numbers of looks
+ * that are long ago stand for more and more collections. */
+static void join_looks(struct g2h_ages *ages)
+{
+    enum { FIRST = 2 };
+    age of[AGES_MOST + 1] = {0, 1};
+    const unsigned end = ages->look_count / 4 * 3;
+    unsigned to = FIRST;
+    for (unsigned from = FIRST; from <= ages->look_count; from++) {
+        const bool is_second = from < end && (from - FIRST) % 2 == 1;
+        if (is_second) {
+            ages->looks[to - 1].last = ages->looks[from].last;
+            ages->looks[to - 1].time = ages->looks[from].time;
+        } else {
+            ages->looks[to++] = ages->looks[from];
+        }
+        of[from] = (age)(to - 1);
+    }
+    for (unsigned class = 0; class < AGES_CLASSES; class ++) {
+        join_ends(ages->ended[class], of, ages->look_count);
+        join_ends(ages->ended_first[class], of, ages->look_count);
+    }
+    ages->look_count = to - 1;
+    for (size_t i = 0; i < ages->spans.count; i++) {
+        struct aged_span *span = &ages->spans.data[i];
+        age *slots = span->shape.nelems > 0 ? ages_of(span) : NULL;
+        for (unsigned slot = 0; slot < span->shape.nelems; slot++)
+            slots[slot] = of[slots[slot]];
+    }
+}
+
+bool ages_look_begin(struct g2h_ages *ages, uint64_t collection)
+{
+    const int64_t now = clock_since_1970();
+    const uint64_t last = ages->looks[ages->look_count].last;
+    if (ages->look_count == 0) {
+        ages->begin = now;
+        ages->look_count = 1;
+        ages->looks[1] = (struct ages_look){0, collection, now};
+        return true;
+    }
+    if (collection <= last)
+        return collection == last;
+    if (ages->look_count == AGES_MOST)
+        join_looks(ages);
+    ages->looks[++ages->look_count] = (struct ages_look){last + 1, collection, now};
+    ages->seen++;
+    ages->missed += collection - last - 1;
+    return true;
+}
+
+/* ---- spans ---- */
+
+struct aged_span *ages_span(struct g2h_ages *ages, uint64_t index)
+{
+    while (ages->spans.count <= index)
+        if (!vector_push(&ages->spans, (struct aged_span){.bits = 0}))
+            return NULL;
+    return &ages->spans.data[index];
+}
+
+/* Counts the end of an object that was first seen at a look. */
+static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
+{
+    if ((unsigned)since + SURVIVED_LEAST > ages->look_count)
+        return;
+    ages->ended[class][ages->look_count]++;
+    ages->ended_first[class][ages->look_count] += since == 1;
+}
+
+void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
+{
+    if (span->shape.nelems == 0)
+        return;
+    const age *slots = ages_of(span);
+    for (unsigned slot = 0; slot < span->shape.nelems; slot++)
+        if (slots[slot] > 0)
+            note_end(ages, span->shape.class, slots[slot]);
+    free(span->marks);
+    *span = (struct aged_span){.bits = 0};
+}
+
+bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct ages_shape *shape,
+                    uint64_t bits, const uint64_t *marks)
+{
+    const unsigned words = (shape->nelems + 63u) / 64;
+    if (!ages_same_shape(&span->shape, shape)) {
+        ages_put_unused(ages, span);
+        span->marks = calloc(1, words * sizeof(*marks) + shape->nelems);
+        if (!span->marks)
+            return false;
+        span->shape = *shape;
+    }
+    span->bits = bits;
+    age *slots = ages_of(span);
+    for (unsigned word = 0; word < words; word++) {
+        uint64_t changed = span->marks[word] ^ marks[word];
+        span->marks[word] = marks[word];
+        for (; changed != 0; changed &= changed - 1) {
+            const unsigned bit = (unsigned)__builtin_ctzll(changed), slot = word * 64 + bit;
+            const bool lives = (marks[word] >> bit & 1) != 0;
+            if (!lives)
+                note_end(ages, shape->class, slots[slot]);
+            slots[slot] = lives ? (age)ages->look_count : 0;
+        }
+    }
+    return true;
+}
+
+/* ---- a copy ---- */
+
+/* Records one span of a copy. Returns false if memory runs out. */
+static bool look_at_span(struct g2h_ages *ages, struct runtime *runtime, uint64_t index)
+{
+    struct span span;
+    uint64_t marks[SPAN_MOST_SLOTS / 64 + 1], address;
+    struct aged_span *aged = ages_span(ages, index);
+    if (!aged)
+        return false;
+    const enum span_state state = span_read_fields_of(runtime, index, &span);
+    if (state == SPAN_UNUSED)
+        ages_put_unused(ages, aged);
+    if (state != SPAN_IN_USE || span.nelems == 0)
+        return true;
+    if (!span_read_marks(runtime, &span, marks, &address)) {
+        ages->unread++;
+        return true;
+    }
+    const struct ages_shape shape = {span.start, span.elemsize, (uint16_t)span.nelems,
+                                     span.spanclass};
+    return ages_put_marks(ages, aged, &shape, address, marks);
+}
+
+bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
+{
+    return ages->mheap == runtime->mheap &&
+           (ages->look_count == 0 || runtime->sweepgen / 2 >= ages->looks[ages->look_count].last);
+}
+
+bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
+{
+    if (!ages_look_begin(ages, runtime->sweepgen / 2))
+        return true;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++)
+        if (!look_at_span(ages, runtime, i))
+            return false;
+    return true;
+}
+
+/* ---- the fact ---- */
+
+static int compare_aged(const void *a, const void *b)
+{
+    const struct aged_span *const *one = a, *const *other = b;
+    const uint64_t start = (*one)->shape.start, at = (*other)->shape.start;
+    return start < at ? -1 : start > at;
+}
+
+/* Appends the runs of equal ages of a span. */
+static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
+{
+    const age *slots = ages_of(span);
+    const unsigned count = span->shape.nelems;
+    bool good = true;
+    for (unsigned slot = 0, next; slot < count && good; slot = next) {
+        for (next = slot + 1; next < count && slots[next] == slots[slot];)
+            next++;
+        good = PUT(buffer, slots[slot], next - slot);
+    }
+    return good;
+}
+
+/* Appends the looks, and how many objects ended at each, up to a 0. */
+static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
+{
+    for (unsigned i = 1; i <= ages->look_count; i++) {
+        const struct ages_look *look = &ages->looks[i];
+        const int64_t after = look->time > ages->begin ? look->time - ages->begin : 0;
+        if (!PUT(buffer, look->first, look->last, (uint64_t)after))
+            return false;
+        for (unsigned class = 0; class < AGES_CLASSES; class ++)
+            if (ages->ended[class][i] > 0 &&
+                !PUT(buffer, ages->ended[class][i], class, ages->ended_first[class][i]))
+                return false;
+        if (!put_number(buffer, 0))
+            return false;
+    }
+    return true;
+}
+
+bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer)
+{
+    _cleanup_vector_ VECTOR(const struct aged_span *) sorted = {0};
+    for (size_t i = 0; i < ages->spans.count; i++)
+        if (ages->spans.data[i].shape.nelems > 0 && !vector_push(&sorted, &ages->spans.data[i]))
+            return false;
+    vector_sort(&sorted, compare_aged);
+    /* A single look has no time: so dumps of one core are equal. */
+    const uint64_t begin = ages->look_count > 1 ? (uint64_t)ages->begin : 0;
+    if (!PUT(buffer, FACT_AGES, begin, ages->seen, ages->missed, ages->unread, ages->look_count) ||
+        !put_looks(ages, buffer))
+        return false;
+    for (size_t i = 0; i < sorted.count; i++) {
+        const struct aged_span *span = sorted.data[i];
+        if (!PUT(buffer, span->shape.nelems, span->shape.start, span->shape.elemsize,
+                 span->shape.class) ||
+            !put_ages(span, buffer))
+            return false;
+    }
+    return put_number(buffer, 0);
+}

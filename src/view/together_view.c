@@ -1,0 +1,41 @@
+/* together_view: variables that hold memory together, as nodes, and objects whose finalizers never
+ * run; see include/go2heapsnapshot/view.h. */
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "graph/held_together.h"
+#include "graph/never_run.h"
+#include "view/view.h"
+
+/* Returns the view's number of a node of the graph. */
+static uint32_t together_number(const struct g2h_view *view, struct node node)
+{
+    const uint32_t number = graph_node_number(view->graph, node);
+    return view->is_folded ? view->fold.number_of[number] : number;
+}
+
+struct g2h_error *g2h_view_held_together(const struct g2h_view *view,
+                                         struct g2h_held_together **ret, size_t *ret_count)
+{
+    _cleanup_vector_ held_together_vector found = {0};
+    *ret = NULL;
+    *ret_count = 0;
+    if (view->account.folded_nodes > 0)
+        return NULL;
+    TRY(held_together_find(view->graph, &found));
+    if (found.count == 0)
+        return NULL;
+    *ret = malloc(found.count * sizeof(**ret));
+    TRY_MEMORY(*ret);
+    for (size_t i = 0; i < found.count; i++)
+        (*ret)[i] = (struct g2h_held_together){
+            together_number(view, node_synthetic(found.data[i].package)), found.data[i].group,
+            together_number(view, found.data[i].node), found.data[i].is_shared};
+    *ret_count = found.count;
+    return NULL;
+}
+
+struct g2h_error *g2h_view_never_run(const struct g2h_view *view, uint64_t **ret)
+{
+    return never_run_find(view->graph, ret);
+}

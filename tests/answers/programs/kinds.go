@@ -1,0 +1,161 @@
+// Kinds of containers that a first screen has once named wrongly: each has a healthy twin of the same type that is made before it.
+// READY has what the program measured of the leak itself.
+//
+//	within 5
+//	case pairs SHAPE=pairs
+//	unwalked the walk does not know that what both maps of a sync.Map of before Go 1.24 have is of one
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	is r.suspects.filter(each => each.retained > r.suspects[0].retained / 10).length === 1
+//	says[plain] held by     main\.columns(, a sync\.Map of 20,000 entries)?$
+//	says[stripped] held by     the global used by main\.[^.]*(, a sync\.Map of 20,000 entries)?$
+//	never ptr16|\.f\d
+//	case pairsGrown SHAPE=pairs
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
+//	case trie SHAPE=trie
+//	is[plain] r.suspects[0].item === 'main.node'
+//	is[plain] !r.suspects[0].in
+//	says[plain] held by     main\.routes\.root\.children$
+//	never in one entry of
+//	case words SHAPE=words
+//	ways plain
+//	says[plain] ^  1 .* main\.branch, in main\.index$
+//	says[plain] held by     main\.index$
+//	case listed SHAPE=listed
+//	unwalked of what several variables hold the walk does not tell twins apart
+//	is r.suspects[0].count === 20000
+//	says[plain] held by     main\.recent, a list of 20,000 entries$
+//	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\), a list of 20,000 entries$
+//	case twinsGrown SHAPE=listed
+//	unwalked of what several variables hold the walk does not tell twins apart
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
+//	says[plain] held by     main\.recent, a list of 40,000 entries$
+//	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\), a list of 40,000 entries$
+package main
+
+import (
+	"bufio"
+	"container/list"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+)
+
+type user struct {
+	id   int
+	name string
+	data [100]byte
+}
+
+type route struct{ pattern string }
+
+type node struct {
+	children map[byte]*node
+	route    *route
+}
+
+type router struct{ root *node }
+
+type branch struct {
+	children [16]*branch
+	user     *user
+}
+
+type trie struct {
+	root  branch
+	count int
+}
+
+var (
+	known, columns       sync.Map
+	static, routes       = &router{&node{}}, &router{&node{}}
+	seed, index          trie
+	old, recent          = list.New(), list.New()
+	oldFound, foundFirst = map[string]*list.Element{}, map[string]*list.Element{}
+	made                 int
+)
+
+// remember has a user as the key, and a slice as the value: two objects for each entry.
+//
+//go:noinline
+func remember(i int) { columns.Store(user{id: i, name: fmt.Sprint("user", i)}, []string{"id", "name"}) }
+
+//go:noinline
+func (r *router) add(path string) {
+	at := r.root
+	for i := 0; i < len(path); i++ {
+		if at.children == nil {
+			at.children = map[byte]*node{}
+		}
+		if at.children[path[i]] == nil {
+			at.children[path[i]] = &node{}
+		}
+		at = at.children[path[i]]
+	}
+	at.route = &route{path}
+}
+
+func (t *trie) put(key uint64) {
+	at := &t.root
+	for i := 0; i < 5; i++ {
+		digit := key >> (4 * i) & 15
+		if at.children[digit] == nil {
+			at.children[digit] = &branch{}
+		}
+		at = at.children[digit]
+	}
+	at.user = &user{id: int(key)}
+	t.count++
+}
+
+func fillOld() {
+	for i := 0; i < 100; i++ {
+		known.Store(user{id: i}, []string{"id"})
+		static.add(fmt.Sprint("/static/", i))
+		seed.put(uint64(i))
+		key := fmt.Sprint("old", i)
+		oldFound[key] = old.PushFront(&user{id: i})
+	}
+}
+
+func fill(shape string, many int) {
+	for j := 0; j < many; j++ {
+		made++
+		switch shape {
+		case "pairs":
+			remember(made)
+			if j == many/2 {
+				columns.Range(func(key, value any) bool { return true })
+			}
+		case "trie":
+			routes.add(fmt.Sprintf("/users/%06d", made*37))
+		case "words":
+			index.put(uint64(made) * 0x9E3779B97F4A7C15 >> 20)
+		case "listed": // a key that is there already leaves the old element in the list
+			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
+		}
+	}
+}
+
+func used() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+func main() {
+	shape, input := os.Getenv("SHAPE"), bufio.NewReader(os.Stdin)
+	fillOld()
+	for {
+		before := used()
+		fill(shape, 20000)
+		fmt.Println("READY", used()-before)
+		if _, err := input.ReadString('\n'); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,3 @@
+module pages
+
+go 1.19

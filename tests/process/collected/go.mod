@@ -1,0 +1,3 @@
+module collected
+
+go 1.19
