@@ -82,7 +82,8 @@ compares() {
 	for way in report dump back copy; do
 		read -r this_memory this_faults this_bytes <"$at/$way.cost"
 		read -r memory faults bytes <"$none/$way.cost"
-		within 130 "$this_memory" "$memory" >"$at/log"
+		# The runtime's table of spans, which is read, has 1 MB for each GiB of them; the ballast itself would be a hundred times this.
+		within 130 "$this_memory" "$((memory + 8192))" >"$at/log"
 		result $? "$name: memory of $way" "$at/log"
 		# To touch the ballast would take a hundred times as many; the runtime's descriptions of 8 GiB take some.
 		within 200 "$this_faults" "$faults" >"$at/log"
