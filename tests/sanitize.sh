@@ -2,6 +2,7 @@
 # The builds that all suites share; to be sourced, with $top set. make_plain, make_sanitized and make_threads TARGET... make
 # $plain/TARGET (at -O1, which compiles in half the time), $sanitized/TARGET and $threads/TARGET (paths from the top). Several
 # processes may do so at the same time.
+# With clang, what is on the stack begins with a pattern, so that a variable that nothing has set is seen; what gcc 12 makes with that is wrong.
 # make_debug makes $debug/TARGET, without optimizing: for a single test, whose build must not take long.
 #
 # For builds with sanitizers, $sanitizing_cc is the compiler and $sanitize its flags; tests compile their own programs with
@@ -15,7 +16,7 @@ cached=${CACHED-$(command -v ccache)}
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-1G}"
 export CCACHE_NOHASHDIR=yes # a clone in another directory shares the cache
 plain=build/tested debug=build/debug sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
-sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
+sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -ftrivial-auto-var-init=pattern -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'
 
 # sanitizes NAME FLAG...: succeeds if a program that is built with these flags runs. Not every system has the memory map that
