@@ -31,7 +31,7 @@ __attribute__((constructor)) static void choose_seed(void)
     }
     for (size_t i = 0; i < 6; i++)
         if (i % 3 != 0)
-            map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
+            map_seed[i] |= UINT64_C(1) << 63 | 1; /* factors: neither small nor even */
 }
 
 /* Returns the slot that has a key, or the free one where it belongs: it searches linearly from the
@@ -136,7 +136,7 @@ bool number_set_add_group(struct number_set *set, uint64_t number)
     if ((!set->entries || set->used * 2 > set->mask) && !number_set_grow(set))
         return false;
     *number_slot(set, turned >> 5) =
-        (struct number_entry){.group = turned >> 5, .bits = (uint32_t)1 << (turned & 31)};
+        (struct number_entry){.group = turned >> 5, .bits = 1u << (turned & 31)};
     set->used++;
     set->count++;
     return true;

@@ -196,7 +196,7 @@ bool number_set_add_group(struct number_set *set, uint64_t number);
 static inline bool number_set_add(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
-    const uint32_t bit = (uint32_t)1 << (turned & 31);
+    const uint32_t bit = 1u << (turned & 31);
     if (!set->entries)
         return number_set_add_group(set, number);
     struct number_entry *entry = number_slot(set, turned >> 5);
@@ -224,7 +224,7 @@ void number_set_rank(struct number_set *set);
 static inline uint32_t number_set_find(const struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
-    const uint32_t bit = (uint32_t)1 << (turned & 31);
+    const uint32_t bit = 1u << (turned & 31);
     if (!set->entries)
         return NUMBER_NONE;
     const struct number_entry *entry = number_slot(set, turned >> 5);

@@ -25,12 +25,12 @@ static BITS_INLINE bool bits_have(const uint64_t *bits, uint64_t number)
 
 static BITS_INLINE void bits_add(uint64_t *bits, uint64_t number)
 {
-    bits[number / 64] |= (uint64_t)1 << (number % 64);
+    bits[number / 64] |= UINT64_C(1) << (number % 64);
 }
 
 static BITS_INLINE void bits_remove(uint64_t *bits, uint64_t number)
 {
-    bits[number / 64] &= ~((uint64_t)1 << (number % 64));
+    bits[number / 64] &= ~(UINT64_C(1) << (number % 64));
 }
 
 /* Returns the number of bits that are set in a word: adds up pairs, fours and bytes of bits in

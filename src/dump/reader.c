@@ -31,13 +31,13 @@ enum { USUAL_POINTER = 1 };
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from
  * overflow. */
-static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
+static const uint64_t OBJECT_SIZE_LIMIT = UINT64_C(1) << 42;
 
 /* No name, stack of a profile or field list is longer than this. If the input ends within a longer
  * one, the input is not cut but damaged. */
 enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
 
-static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
+static const uint64_t LONGEST_LIST = UINT64_C(1) << 34;
 
 /* These names are those of the dumper's tags (runtime/heapdump.go) in words. */
 const char *g2h_record_kind_name(enum g2h_record_kind kind)
@@ -322,7 +322,7 @@ static inline struct known_list *find_known(struct known_lists *known, uint64_t 
     const uint64_t kinds = 0x00ff00ff00ff00ff, ones = 0x0001000100010001;
     const uint64_t zeros = ((first & kinds) - ones) & ~first & (ones << 7);
     if (zeros != 0)
-        first &= ((uint64_t)1 << (__builtin_ctzll(zeros) - 7)) - 1;
+        first &= (UINT64_C(1) << (__builtin_ctzll(zeros) - 7)) - 1;
     const uint64_t hash = (first + (object_size << 40)) * 0x9fb21c651e98df25u;
     return &known->lists[hash >> 55]; /* the upper 9 bits: 512 entries */
 }
@@ -919,7 +919,7 @@ bool g2h_reader_objects_have_types(const struct g2h_reader *reader)
 
 bool g2h_object_may_be_short(const struct g2h_params *params, const struct g2h_object *object)
 {
-    const uint64_t largest_heap = (uint64_t)1 << 47;
+    const uint64_t largest_heap = UINT64_C(1) << 47;
     return params->heap_end - params->heap_start <= largest_heap &&
            object->address >= params->heap_start && object->address < params->heap_end &&
            object->size <= params->heap_end - object->address;

@@ -61,13 +61,13 @@ static uint64_t likely_rate(const struct g2h_heap *heap, uint64_t allocated)
     unsigned low = 0, high = MOST;
     while (low < high) {
         const unsigned middle = (low + high) / 2;
-        const double half = bytes_at_rate(heap, (uint64_t)1 << middle) * M_SQRT2;
+        const double half = bytes_at_rate(heap, UINT64_C(1) << middle) * M_SQRT2;
         if (half < (double)allocated)
             low = middle + 1;
         else
             high = middle;
     }
-    return (uint64_t)1 << low;
+    return UINT64_C(1) << low;
 }
 
 /*

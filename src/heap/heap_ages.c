@@ -52,7 +52,7 @@ static bool skip_spans(struct cursor *cursor, uint64_t looks)
 /* Reads a look. Returns false if it is invalid. */
 static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned number)
 {
-    const uint64_t most_time = (uint64_t)1 << 50; /* 35,000 years */
+    const uint64_t most_time = UINT64_C(1) << 50; /* 35,000 years */
     struct g2h_age_look *look = &ages->looks[number];
     uint64_t time, count, class, first;
     if (!cursor_uvarint(cursor, &look->first) || !cursor_uvarint(cursor, &look->last) ||
@@ -76,7 +76,7 @@ static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned nu
 
 static bool read_fact(struct cursor *cursor, struct heap_ages *ages)
 {
-    const uint64_t most_time = (uint64_t)1 << 50;
+    const uint64_t most_time = UINT64_C(1) << 50;
     struct g2h_ages_known *known = &ages->known;
     uint64_t begin, looks;
     if (!cursor_uvarint(cursor, &begin) || !cursor_uvarint(cursor, &known->seen) ||

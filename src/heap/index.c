@@ -116,7 +116,7 @@ static bool fill_slots(const struct object_index *index, uint32_t first, uint32_
             return false;
         while (group < slot / INDEX_GROUP)
             groups[++group].first = object;
-        groups[group].slots |= (uint64_t)1 << slot % INDEX_GROUP;
+        groups[group].slots |= UINT64_C(1) << slot % INDEX_GROUP;
     }
     return true;
 }
@@ -138,7 +138,7 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
     const uint32_t offset = (uint32_t)(index->objects[first].address & (limit - 1));
     page->groups = (uint32_t)groups->count;
     page->begin = (uint16_t)(size < limit ? offset % size : offset);
-    page->reciprocal = size < limit ? (uint32_t)(((uint64_t)1 << 32) / size + 1) : 1;
+    page->reciprocal = size < limit ? (uint32_t)((UINT64_C(1) << 32) / size + 1) : 1;
     if (size % 8 != 0 || page->covered > page->begin) {
         set_irregular(page);
         return true;

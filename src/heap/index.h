@@ -33,8 +33,8 @@ struct heap_object {
     uint64_t address, contents_and_class;
 };
 enum { SLOT_CLASS_BITS = 24 };
-#define SLOT_CLASS_LIMIT ((uint64_t)1 << SLOT_CLASS_BITS)
-#define OFFSET_LIMIT     ((uint64_t)1 << (64 - SLOT_CLASS_BITS))
+#define SLOT_CLASS_LIMIT (UINT64_C(1) << SLOT_CLASS_BITS)
+#define OFFSET_LIMIT     (UINT64_C(1) << (64 - SLOT_CLASS_BITS))
 
 struct index_group {
     uint64_t slots; /* a bit for each slot that holds an object */
@@ -123,14 +123,14 @@ static inline uint64_t index_slot_size(const struct object_index *index, uint64_
     const struct index_arena *arena =
         address - index->low < index->high - index->low ? index_table(index, address) : NULL;
     const uint64_t reciprocal = arena ? index_page(arena, address)->reciprocal : INDEX_IRREGULAR;
-    return reciprocal <= 1 ? 0 : (((uint64_t)1 << 32) + reciprocal - 1) / reciprocal;
+    return reciprocal <= 1 ? 0 : ((UINT64_C(1) << 32) + reciprocal - 1) / reciprocal;
 }
 
 /* Returns the object in a slot of the page that the group belongs to, or UINT32_MAX if there is
  * none. */
 static inline uint32_t index_in_group(const struct index_group *group, uint32_t slot)
 {
-    const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
+    const uint64_t bit = UINT64_C(1) << slot % INDEX_GROUP;
     return (group->slots & bit) != 0 ? group->first + bits_of_word(group->slots & (bit - 1))
                                      : UINT32_MAX;
 }

@@ -21,7 +21,7 @@ enum {
 static const size_t ENTRIES_ENOUGH = UINT32_MAX / 2;
 
 /* Every address of a process is lower, and sums of addresses below it stay far from overflow. */
-static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56;
+static const uint64_t ADDRESS_LIMIT = UINT64_C(1) << 56;
 
 struct run_reader {
     const struct g2h_heap *heap;

@@ -61,7 +61,7 @@ static bool slot_class_is_listed(const struct slot_classes *slot_classes,
 static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
 {
     const uint64_t word = slot_classes->heap->params.pointer_size, low = 4096,
-                   high = (uint64_t)1 << 56;
+                   high = UINT64_C(1) << 56;
     struct g2h_fields fields = object->fields;
     uint64_t offset;
     if (object->contents.size < word ||
@@ -118,7 +118,7 @@ static uint64_t words_of(const struct g2h_heap *heap, const struct slot_class *s
         const uint64_t word = offset / heap->params.pointer_size;
         if (offset < next || word >= 64)
             return 0;
-        words |= (uint64_t)1 << word;
+        words |= UINT64_C(1) << word;
         next = offset + 1;
     }
     return words;

@@ -48,7 +48,7 @@ static uint64_t magic_word_at(const uint8_t *data)
 uint64_t magic_core_size(const uint8_t *data, uint64_t size)
 {
     enum { FIRST_AT = 32, COUNT_AT = 56, OFFSET_AT = 8, SIZE_AT = 32, HEADER = 56 };
-    const uint64_t longest = (uint64_t)1 << 46;
+    const uint64_t longest = UINT64_C(1) << 46;
     uint64_t end = 0;
     if (!magic_is_core(data, size) || data[EI_CLASS] != ELFCLASS64 ||
         data[EI_DATA] != ELFDATA2LSB || size < sizeof(Elf64_Ehdr))

@@ -548,14 +548,14 @@ void key_append_path(const struct names *names, uint32_t path, struct text *text
  * | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit: the
  * named word of the bucket or group, object << 30 | offset / 4.
  */
-#define ORIGIN_FORM    ((uint64_t)3 << 62)
-#define ORIGIN_STRING  ((uint64_t)1 << 62)
-#define ORIGIN_INTEGER ((uint64_t)2 << 62)
+#define ORIGIN_FORM    (UINT64_C(3) << 62)
+#define ORIGIN_STRING  (UINT64_C(1) << 62)
+#define ORIGIN_INTEGER (UINT64_C(2) << 62)
 enum { SIZE_BITS = 7, OFFSET_BITS = 12, PATH_BITS = 11, OBJECT_SHIFT = 30, INTEGER_BITS = 31 };
 
 static inline uint64_t low_bits(uint64_t number, unsigned bits)
 {
-    return number & (((uint64_t)1 << bits) - 1);
+    return number & ((UINT64_C(1) << bits) - 1);
 }
 
 static inline bool key_names_fits(uint64_t number, unsigned bits)

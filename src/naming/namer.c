@@ -32,15 +32,15 @@ static inline bool names_need_keys(const struct names *names, uint32_t object)
 }
 
 /* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. */
-#define KEY_FORM ((uint64_t)3 << 62)
+#define KEY_FORM (UINT64_C(3) << 62)
 
-#define KEY_SLOT ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
+#define KEY_SLOT (UINT64_C(0) << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
 
-#define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
+#define KEY_INTERFACE (UINT64_C(1) << 62) /* type << 20 | offset */
 
-#define KEY_ELEMENT ((uint64_t)2 << 62) /* index << 20 | offset in the element */
+#define KEY_ELEMENT (UINT64_C(2) << 62) /* index << 20 | offset in the element */
 
-#define KEY_PART ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
+#define KEY_PART (UINT64_C(3) << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
@@ -138,7 +138,7 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (is_overflow && path != NAME_NONE)
         *ret = namer_path(path | PATH_INTERNAL);
-    else if (element >= (uint64_t)1 << 20)
+    else if (element >= UINT64_C(1) << 20)
         set_name(ret, EDGE_NAME_INDEX, false, offset);
     else
         set_name(ret, EDGE_NAME_KEY, is_overflow,
@@ -465,7 +465,7 @@ static bool add_waiting(struct key_collector *collector)
 
 static inline void collect_offset(struct key_collector *collector, uint64_t offset)
 {
-    collector->offsets[offset / 256] |= (uint64_t)1 << (offset / 4 % 64);
+    collector->offsets[offset / 256] |= UINT64_C(1) << (offset / 4 % 64);
 }
 
 /* Collects a key: a plain offset by its bit; others wait until KEYS_WAITING of them can be added

@@ -33,7 +33,7 @@ struct edge_name {
 };
 
 /* The bits that all keys of elements that no slice uses have, and no other key. */
-#define KEY_STALE ((uint64_t)3 << 61)
+#define KEY_STALE (UINT64_C(3) << 61)
 
 /* State shared by the names of an object's pointers. */
 struct namer {
@@ -156,7 +156,7 @@ static inline struct edge_name namer_name_by(struct namer *namer, uint64_t offse
     const uint64_t index = (offset - namer->base) >> shift;
     struct edge_name name;
     if (index < namer->path_count && namer->paths[index] != NAME_NONE &&
-        (offset & (((uint64_t)1 << shift) - 1)) == 0) {
+        (offset & ((UINT64_C(1) << shift) - 1)) == 0) {
         if (!namer->entries)
             return namer_path(namer->paths[index]);
         if (namer_entry(namer, offset, namer->paths[index], &name))

@@ -184,7 +184,7 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
 /* ---- names of types ---- */
 
 /* The budget for names of words in typed objects, in bytes; the size of the dump is added to it. */
-#define PATH_BYTES ((uint64_t)64 << 20)
+#define PATH_BYTES (UINT64_C(64) << 20)
 
 /* Notes that an object's type is used, and how many words its value or array has: names are made
  * for so many. Several threads do so. */

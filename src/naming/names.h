@@ -121,7 +121,7 @@ struct type_names {
 
 #define NAME_NONE G2H_NAME_NONE
 
-#define PATH_INTERNAL ((uint32_t)1 << 31)
+#define PATH_INTERNAL (1u << 31)
 
 struct names {
     struct string_pool strings;

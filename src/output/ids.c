@@ -26,11 +26,11 @@
  * [2^31, 2^32).
  */
 
-static const uint64_t PLACES = (uint64_t)1 << 31;
+static const uint64_t PLACES = UINT64_C(1) << 31;
 
-static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
+static const uint64_t GOROUTINE_IDS = UINT64_C(1) << 30;
 
-static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
+static const uint64_t HASHED_IDS = UINT64_C(1) << 31;
 
 /* Returns the first object, from number from on, that begins at or after address; or the number of
  * objects if none does. */
@@ -120,7 +120,7 @@ static bool list_crowd(struct ids *ids)
 static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;
-    const uint64_t within = position * ID_GRANULE & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    const uint64_t within = position * ID_GRANULE & ((UINT64_C(1) << ID_ARENA_SHIFT) - 1);
     const size_t slot = (size_t)(position * ID_GRANULE >> ID_ARENA_SHIFT);
     if (is_crowded(ids, slot)) {
         const uint32_t lowest = map_get(&ids->crowd, position);

@@ -77,7 +77,7 @@ static inline uint32_t ids_slot(const struct ids *ids, uint64_t arena)
  */
 static inline uint64_t ids_position(const struct ids *ids, uint64_t address)
 {
-    const uint64_t within = address & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    const uint64_t within = address & ((UINT64_C(1) << ID_ARENA_SHIFT) - 1);
     return ((uint64_t)ids_slot(ids, address >> ID_ARENA_SHIFT) << ID_ARENA_SHIFT | within) /
            ID_GRANULE;
 }

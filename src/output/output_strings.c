@@ -353,7 +353,7 @@ static const char dummy[] = "<dummy>";
  * themselves, whose nodes mostly have the same name, have less space; once it is used up, these
  * edges are called by their slots, [#3] (key).
  */
-static const uint64_t elem_space = (uint64_t)192 << 20, key_space = (uint64_t)16 << 20;
+static const uint64_t elem_space = UINT64_C(192) << 20, key_space = UINT64_C(16) << 20;
 
 typedef VECTOR(uint32_t) number_vector;
 
@@ -536,7 +536,7 @@ static inline size_t first_slot(const struct numbering *numbering, uint64_t hash
 
 static inline uint32_t output_strings_number_in(const struct numbering *numbering, uint32_t slot)
 {
-    return slot & (uint32_t)(((uint64_t)1 << numbering->number_bits) - 1);
+    return slot & (uint32_t)((UINT64_C(1) << numbering->number_bits) - 1);
 }
 
 static inline size_t next_slot(const struct numbering *numbering, size_t slot)

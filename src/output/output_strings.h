@@ -66,16 +66,16 @@ static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t 
 
 /* The name of a map entry's edge by its key: the number of a string; or an element's index with the
  * bit KEY_NUMBER_ELEMENT; or KEY_NUMBER_NONE: the edge keeps its own name. */
-#define KEY_NUMBER_ELEMENT ((uint32_t)1 << 31)
+#define KEY_NUMBER_ELEMENT (1u << 31)
 
 #define KEY_NUMBER_NONE UINT32_MAX
 
 /* A bit of strings->of_node: nodes with this name may be of a class by what holds them. */
-#define STRING_MAY_BE_HELD ((uint32_t)1 << 31)
+#define STRING_MAY_BE_HELD (1u << 31)
 
 /* Another one: nodes with this name have no type, and are of strings->garbage if they are garbage.
  */
-#define STRING_IS_SHAPE ((uint32_t)1 << 30)
+#define STRING_IS_SHAPE (1u << 30)
 
 struct strings {
     const struct g2h_view *view;

@@ -49,7 +49,7 @@ struct overlay {
 
 /* A flag of edges beside enum g2h_edge_flag: an edge to an element of a list. The view has no name
  * for it: OVERLAY_LINK_NAME. */
-#define OVERLAY_LINK ((uint32_t)1 << 31)
+#define OVERLAY_LINK (1u << 31)
 
 #define OVERLAY_LINK_NAME "element of the list"
 

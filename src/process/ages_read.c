@@ -583,7 +583,7 @@ static bool put_marks(struct g2h_ages *ages, uint32_t number, const uint8_t *byt
     for (unsigned i = 0; i < words && more; i++)
         marks[i] |= others[i];
     if (nelems % 64 != 0)
-        marks[nelems / 64] &= ((uint64_t)1 << (nelems % 64)) - 1;
+        marks[nelems / 64] &= (UINT64_C(1) << (nelems % 64)) - 1;
     return ages_put_marks(ages, span, &mspan->shape, mspan->bits, marks);
 }
 

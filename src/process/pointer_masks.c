@@ -76,7 +76,7 @@ static uint64_t mask_bits(const uint8_t *bits, uint64_t first, uint64_t count)
 {
     const uint64_t bytes = (first % 8 + count + 7) / 8;
     return memory_number(bits + first / 8, (unsigned)bytes) >> (first % 8) &
-           (((uint64_t)1 << count) - 1);
+           ((UINT64_C(1) << count) - 1);
 }
 
 /* Adds count bits of `from`, from bit `first` on, to a mask from a word on. The bits may be of the

@@ -101,7 +101,7 @@ static struct g2h_error *take_note(struct core_reading *reading, uint32_t type,
  * 4. */
 static uint64_t padded(uint64_t size)
 {
-    return (size + 3) & ~(uint64_t)3;
+    return (size + 3) & ~UINT64_C(3);
 }
 
 /* Reads the notes of a segment, as far as they are in the file. */

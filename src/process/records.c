@@ -298,7 +298,7 @@ static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t 
     uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
     if (bytes > 8)
         bits |= (uint64_t)at[8] << (64 - first % 8);
-    return bits & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
+    return bits & (count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
 }
 
 /* Writes the fields of one repetition of a mask, which begins at word first. Returns false if

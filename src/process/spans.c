@@ -139,7 +139,7 @@ static bool add_allocated(const struct runtime *runtime, struct span *span)
     const uint64_t before = span->freeindex < span->nelems ? span->freeindex : span->nelems;
     for (uint64_t i = 0; i < before / 64; i++)
         span->live[i] = UINT64_MAX;
-    span->live[before / 64] |= ((uint64_t)1 << (before % 64)) - 1;
+    span->live[before / 64] |= (UINT64_C(1) << (before % 64)) - 1;
     return true;
 }
 
@@ -222,7 +222,7 @@ static void revive_for_finalizers(struct runtime *runtime, struct span *span)
     struct special special;
     uint64_t next;
     for (uint64_t at = span->specials; special_read(runtime, at, &special, &next); at = next) {
-        const uint64_t slot = special.offset / span->elemsize, bit = (uint64_t)1 << (slot % 64);
+        const uint64_t slot = special.offset / span->elemsize, bit = UINT64_C(1) << (slot % 64);
         if (special.kind != special_finalizer(runtime) || slot >= span->nelems ||
             span_is_live(span, slot))
             continue;
@@ -257,7 +257,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 static void spans_cut(struct span *span)
 {
     enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };
-    span->live[span->nelems / 64] &= ((uint64_t)1 << (span->nelems % 64)) - 1;
+    span->live[span->nelems / 64] &= (UINT64_C(1) << (span->nelems % 64)) - 1;
     for (uint64_t i = span->nelems / 64 + 1; i < WORDS; i++)
         span->live[i] = 0;
 }

@@ -492,7 +492,7 @@ static bool find_signal_frame(struct threads *threads, const struct thread_m *m,
         !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_HI, &high) ||
         !is_in(sp_of(machine, m->thread), low, high) || high - low > (1 << 20))
         return false;
-    for (uint64_t at = sp_of(machine, m->thread) & ~(uint64_t)7;
+    for (uint64_t at = sp_of(machine, m->thread) & ~UINT64_C(7);
          at < high && high - at >= WORD && threads->words_left > 0;
          at += WORD, threads->words_left--) {
         uint64_t start, size;

@@ -21,7 +21,7 @@
 #define NAME_AMBIGUOUS (TYPE_NONE - 1)
 
 /* Only damaged executables exceed these. */
-#define SIZE_MOST ((uint64_t)1 << 40)
+#define SIZE_MOST (UINT64_C(1) << 40)
 
 enum { DEPTH_MOST = 64 };
 

@@ -156,7 +156,7 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
             new->is_exact = new->is_exact || old->is_exact;
         }
         if (good && first == MAP_NONE) {
-            __atomic_fetch_or(&typer->typing->has_parts[object / 64], (uint64_t)1 << (object % 64),
+            __atomic_fetch_or(&typer->typing->has_parts[object / 64], UINT64_C(1) << (object % 64),
                               __ATOMIC_RELAXED);
             good = map_put(&shard->first, object, added, &number);
         } else if (good)

@@ -274,7 +274,7 @@ static uint32_t map_of_swiss(const struct map_finder_search *search,
     if (length == 0)
         return depth == 0 && elements <= SLOTS ? map_of_groups(search, address, 1, elements)
                                                : TYPE_NONE;
-    return depth < DEPTH_LIMIT && length == (uint64_t)1 << depth
+    return depth < DEPTH_LIMIT && length == UINT64_C(1) << depth
                ? map_of_directory(search, address, length)
                : TYPE_NONE;
 }
@@ -294,7 +294,7 @@ static uint32_t map_of_classic(const struct map_finder_search *search,
         map_finder_number_at(heap, contents, &layout->flags) >= 1 << 4 ||
         map_finder_number_at(heap, contents, &layout->seed) == 0)
         return TYPE_NONE;
-    const uint64_t buckets = (uint64_t)1 << shift;
+    const uint64_t buckets = UINT64_C(1) << shift;
     if (elements / SLOTS > buckets) /* the map would have grown */
         return TYPE_NONE;
     struct map_array array = {

@@ -386,7 +386,7 @@ static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_cl
 {
     const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
                    equal = 2 + 8 / word;
-    const uint64_t mask = ((uint64_t)1 << header) - 1, wanted = (uint64_t)3 << equal;
+    const uint64_t mask = (UINT64_C(1) << header) - 1, wanted = UINT64_C(3) << equal;
     return slot_class->size >= (header + 1) * word && (slot_class->words & mask) == wanted &&
            !heap_has_malloc_header(heap, slot_class);
 }

@@ -28,7 +28,7 @@ static unsigned bits(uint32_t word, unsigned first, unsigned count)
 static int64_t signed_bits(uint32_t word, unsigned first, unsigned count)
 {
     const int64_t number = bits(word, first, count);
-    return number < (int64_t)1 << (count - 1) ? number : number - ((int64_t)1 << count);
+    return number < INT64_C(1) << (count - 1) ? number : number - (INT64_C(1) << count);
 }
 
 static unsigned rd(uint32_t word)
@@ -94,7 +94,7 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
     ret->has_memory = true;
     ret->base = (uint8_t)rn(word);
     if (bits(word, 27, 3) == 5) { /* a pair */
-        ret->displacement = signed_bits(word, 15, 7) * ((int64_t)1 << log_size);
+        ret->displacement = signed_bits(word, 15, 7) * (INT64_C(1) << log_size);
         return bits(word, 23, 1) != 0 && bits(word, 23, 2) != 2;
     }
     if (bits(word, 24, 2) == 1) { /* an offset without a sign */
@@ -178,7 +178,7 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
         const bool is_page = bits(word, 31, 1) != 0;
         ret->kind = INSTRUCTION_ADDRESS;
         ret->is_static = true;
-        ret->target = is_page ? (address & ~(uint64_t)0xfff) + (uint64_t)(number * 4096)
+        ret->target = is_page ? (address & ~UINT64_C(0xfff)) + (uint64_t)(number * 4096)
                               : address + (uint64_t)number;
     } else if ((word & 0xff800000) == 0x91000000) { /* ADD (immediate) */
         ret->kind = INSTRUCTION_LEA;

@@ -29,7 +29,7 @@
 
 enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
 
-static const uint64_t LARGEST = (uint64_t)1 << 33;
+static const uint64_t LARGEST = UINT64_C(1) << 33;
 
 /* Returns up to how many bytes are to be copied, given the bytes so far and how many of the file
  * they took: 0 for what is not an executable, and less than a bomb unpacks to. */

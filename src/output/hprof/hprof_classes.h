@@ -101,7 +101,7 @@ enum {
  * range, which is otherwise unused: it ends at the ids of goroutines (output/ids.c). */
 #define FIRST_FREE_ID 1024u
 
-#define END_OF_FREE ((uint32_t)1 << 30)
+#define END_OF_FREE (1u << 30)
 
 struct class_field {
     uint32_t name; /* id */
@@ -184,7 +184,7 @@ struct shape_key {
 };
 
 /* Objects of PIECE bytes and more are written in several pieces, and have to be arrays. */
-#define PIECE ((uint64_t)1 << 30)
+#define PIECE (UINT64_C(1) << 30)
 
 /* classes must be passed to classes_deinit() also after an error. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *view,

@@ -50,12 +50,12 @@ static bool has_page_bit(const uint64_t *bits, uint64_t page)
 
 static void set_page_bit(uint64_t *bits, uint64_t page)
 {
-    __atomic_fetch_or(&bits[page / BITS], (uint64_t)1 << (page % BITS), __ATOMIC_RELEASE);
+    __atomic_fetch_or(&bits[page / BITS], UINT64_C(1) << (page % BITS), __ATOMIC_RELEASE);
 }
 
 static void clear_page_bit(uint64_t *bits, uint64_t page)
 {
-    __atomic_fetch_and(&bits[page / BITS], ~((uint64_t)1 << (page % BITS)), __ATOMIC_RELEASE);
+    __atomic_fetch_and(&bits[page / BITS], ~(UINT64_C(1) << (page % BITS)), __ATOMIC_RELEASE);
 }
 
 /* ---- checks ---- */
