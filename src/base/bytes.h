@@ -84,8 +84,7 @@ static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text
     const size_t size = strlen(text);
     const uint8_t *at = bytes.data, *end = bytes.data + bytes.size;
     assert(size > 0);
-    while ((size_t)(end - at) >= size &&
-           (at = memchr(at, text[0], (size_t)(end - at) - size + 1))) {
+    while (as_size(end - at) >= size && (at = memchr(at, text[0], as_size(end - at) - size + 1))) {
         if (memcmp(at, text, size) == 0)
             return at;
         at++;
@@ -113,7 +112,7 @@ struct cursor {
 
 static inline size_t cursor_left(const struct cursor *cursor)
 {
-    return (size_t)(cursor->end - cursor->at);
+    return as_size(cursor->end - cursor->at);
 }
 
 /* The general case of cursor_uvarint(): checks each byte. */

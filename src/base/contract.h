@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* ==== asserts of what modules promise each other ====
@@ -28,6 +29,39 @@
             i++; \
         i >= (size_t)(count); \
     })
+
+/* ==== numbers whose value the narrower type has, too ====
+ *
+ * A cast may change a value; these say that it stays, and assert it. What input says is checked
+ * before.
+ */
+
+/* Returns a difference or a result of the system that is not negative. */
+static inline size_t as_size(int64_t number)
+{
+    assert(number >= 0 && (uint64_t)number <= SIZE_MAX);
+    return (size_t)number;
+}
+
+/* Returns a number of something of which there are fewer than 2^32, as objects and names. */
+static inline uint32_t as_u32(uint64_t number)
+{
+    assert(number <= UINT32_MAX);
+    return (uint32_t)number;
+}
+
+/* Returns what a number has grown by; less than 0: what it has shrunk by. */
+static inline int64_t as_growth(uint64_t before, uint64_t now)
+{
+    assert(now < before ? before - now <= INT64_MAX : now - before <= INT64_MAX);
+    return (int64_t)(now - before);
+}
+
+/* Returns part / whole, which is not 0. */
+static inline double as_ratio(uint64_t part, uint64_t whole)
+{
+    return (double)part / (double)whole;
+}
 
 /* ==== structs of options that begin with their size ==== */
 

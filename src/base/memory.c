@@ -1,4 +1,5 @@
 /* memory; see memory.h. */
+#include "base/contract.h"
 #include "base/memory.h"
 
 #include <stdbool.h>
@@ -176,7 +177,7 @@ static void reserve_data_segment(void)
     free(block);
     char *end = sbrk(0);
     if (end > begin)
-        want_huge_pages(begin, (size_t)(end - begin));
+        want_huge_pages(begin, as_size(end - begin));
 }
 
 #endif

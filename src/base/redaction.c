@@ -139,5 +139,5 @@ size_t redaction_write(const struct g2h_redaction *redaction, const void *data, 
     }
     *at++ = ')';
     assert(at - ret <= REDACTED_MOST);
-    return (size_t)(at - ret);
+    return as_size(at - ret);
 }

@@ -13,6 +13,7 @@
 
 #include <go2heapsnapshot/output.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "base/process_root.h"
@@ -200,7 +201,7 @@ static char *follow_links(const char *path)
 char *target_directory_of(const struct target *target)
 {
     const char *slash = target->path ? strrchr(target->path, '/') : NULL;
-    return slash ? strndup(target->path, (size_t)(slash - target->path) + 1) : strdup(".");
+    return slash ? strndup(target->path, as_size(slash - target->path) + 1) : strdup(".");
 }
 
 /* Opens a file without a name in the directory of the target's path. Returns false if the system

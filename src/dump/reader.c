@@ -168,7 +168,7 @@ static unsigned field_words(enum g2h_field_kind kind)
  * would have made it, the input may be cut there. */
 static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
 {
-    const uint64_t so_far = (uint64_t)(cursor->at - reader->cursor.at);
+    const uint64_t so_far = as_size(cursor->at - reader->cursor.at);
     reader->is_cut = so_far <= reader_longest_list(size) && so_far <= LONGEST_LIST;
     return wrong(reader, "the input is cut");
 }
@@ -348,7 +348,7 @@ static inline bool is_same_list(const struct known_list *list, const uint8_t *at
 static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     return reader_read_fields(reader, size, ret) &&
-           ((uint64_t)(ret->end - ret->at) <= reader_longest_list(size) ||
+           (as_size(ret->end - ret->at) <= reader_longest_list(size) ||
             wrong(reader, "a field list is longer than its contents can have"));
 }
 
@@ -425,7 +425,7 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
             return false;
     }
     at += size_bytes;
-    if ((uint64_t)(end - at) < size + HEAD)
+    if (as_size(end - at) < size + HEAD)
         return false;
     struct g2h_fields fields = {at + size, at + size + 1, UINT64_MAX, reader->layout->field_kinds};
     __builtin_prefetch(fields.at + AHEAD);
@@ -433,7 +433,7 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
     if (*fields.at != 0) {
         const uint64_t first = eight_bytes(fields.at);
         list = find_known(reader->known, first, size);
-        if (!is_same_list(list, fields.at, (size_t)(end - fields.at), first, size))
+        if (!is_same_list(list, fields.at, as_size(end - fields.at), first, size))
             return false;
         fields.end = fields.at + list->size;
     }
@@ -498,7 +498,7 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
 {
     const uint8_t *at = reader->cursor.at;
     while (cursor_left(&reader->cursor) >= 4) {
-        at = memchr(at, G2H_RECORD_ITAB, (size_t)(reader->cursor.end - at));
+        at = memchr(at, G2H_RECORD_ITAB, as_size(reader->cursor.end - at));
         if (!at)
             break;
         struct cursor cursor = {at + 1, reader->cursor.end};
@@ -696,7 +696,7 @@ static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
     for (size_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
         if (!read_uvarint(reader, &number))
             return false;
-    ret->size = (uint64_t)(reader->cursor.at - ret->data);
+    ret->size = as_size(reader->cursor.at - ret->data);
     return true;
 }
 
@@ -748,7 +748,7 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
         if (!reader_read_bytes(reader, &string) || !reader_read_bytes(reader, &string) ||
             !read_uvarint(reader, &line))
             return false;
-    ret->frames.size = (uint64_t)(reader->cursor.at - ret->frames.data);
+    ret->frames.size = as_size(reader->cursor.at - ret->frames.data);
     return READ_UVARINTS(reader, &ret->allocs, &ret->frees);
 }
 
@@ -832,7 +832,7 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
     reader->is_cut = false;
     if (!reader->at_end)
         reader->number++;
-    ret->offset = (uint64_t)(reader->begin - reader->input->data);
+    ret->offset = as_size(reader->begin - reader->input->data);
     ret->number = reader->number;
     ret->kind = G2H_RECORD_EOF;
     if (reader->at_end)
@@ -927,7 +927,7 @@ bool g2h_object_may_be_short(const struct g2h_params *params, const struct g2h_o
 
 uint64_t reader_offset(const struct g2h_reader *reader)
 {
-    return (uint64_t)(reader->cursor.at - reader->input->data);
+    return as_size(reader->cursor.at - reader->input->data);
 }
 
 uint64_t reader_repairs(const struct g2h_reader *reader)

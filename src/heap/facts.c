@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -159,7 +160,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     vector_sort(&ret->data, compare_data);
     vector_sort(&ret->absent, compare_absent);
     ranges_sort(&ret->untouched);
-    *ret_size = (uint64_t)(cursor.at - data);
+    *ret_size = as_size(cursor.at - data);
     return NULL;
 }
 

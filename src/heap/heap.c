@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "heap/heap_ages.h"
@@ -172,7 +173,7 @@ struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
 
 bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at)
 {
-    const uint64_t offset = (uint64_t)(at - heap->input->data);
+    const uint64_t offset = as_size(at - heap->input->data);
     return heap->secrets.list.count > 0 && at >= heap->input->data &&
            ranges_bytes(&heap->secrets, offset, offset + 1) > 0;
 }

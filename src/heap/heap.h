@@ -281,7 +281,7 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
     } else {
         const uint64_t longest = reader_longest_list(slot_class->size);
         ret->fields.at = contents + slot_class->stored;
-        if (longest < (uint64_t)(heap->fields.end - ret->fields.at))
+        if (longest < as_size(heap->fields.end - ret->fields.at))
             ret->fields.end = ret->fields.at + longest;
     }
 }

@@ -1,4 +1,5 @@
 /* kept; see kept.h. */
+#include "base/contract.h"
 #include "heap/kept.h"
 
 #include <string.h>
@@ -17,10 +18,10 @@ uint64_t kept_split(struct g2h_bytes *description)
         const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;
         if (!digit)
             return 0;
-        address = address << 4 | (uint64_t)(digit - digits);
+        address = address << 4 | as_size(digit - digits);
     }
     if (address != 0)
-        description->size = (uint64_t)(found - description->data);
+        description->size = as_size(found - description->data);
     return address;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/releases.h"
@@ -306,7 +307,7 @@ static struct g2h_error *load_add_frame(struct g2h_heap *heap, const struct g2h_
     const struct g2h_stackframe *frame = &record->stackframe;
     const uint8_t *begin = heap->input->data + record->offset,
                   *end = frame->contents.data + frame->contents.size;
-    const uint64_t fields = frame->fields.at ? (uint64_t)(frame->fields.end - frame->fields.at) : 0;
+    const uint64_t fields = frame->fields.at ? as_size(frame->fields.end - frame->fields.at) : 0;
     const struct heap_frame entry = {.sp = frame->sp,
                                      .entry = frame->entry,
                                      .pc = frame->pc,

@@ -10,7 +10,7 @@
 struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset)
 {
     const struct g2h_input *input = heap->input;
-    const uint64_t begin = (uint64_t)(contents.data - input->data), end = begin + contents.size;
+    const uint64_t begin = as_size(contents.data - input->data), end = begin + contents.size;
     struct range hole;
     return contents.size >= LEAST_HOLE &&
                    ranges_next(input_holes(input), begin + offset, end, &hole)

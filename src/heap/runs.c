@@ -1,4 +1,5 @@
 /* runs; see runs.h. */
+#include "base/contract.h"
 #include "heap/runs.h"
 
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
 {
     struct chunk *chunk = &reader->chunk;
     const uint64_t address = object->address;
-    const uint64_t contents = (uint64_t)(object->contents.data - reader->heap->input->data);
+    const uint64_t contents = as_size(object->contents.data - reader->heap->input->data);
     struct known_list *list = reader->reader.list;
     uint32_t number;
 
@@ -250,8 +251,7 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
     if (end - begin > LIST_BYTES)
         records->cursor.end = begin + LIST_BYTES;
     const bool good = reader_next_object(records, ret);
-    const uint64_t looked_at =
-        (uint64_t)((good ? records->cursor.at : records->cursor.end) - begin);
+    const uint64_t looked_at = as_size((good ? records->cursor.at : records->cursor.end) - begin);
     records->cursor.end = end;
     *work -= looked_at + RECORD_WORK < *work ? looked_at + RECORD_WORK : *work;
     return good;

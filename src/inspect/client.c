@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "inspect/hub.h"
 #include "inspect/inspect_json.h"
@@ -124,7 +125,7 @@ void reply_events(struct hub *hub, uint64_t connection, const char *lines, size_
 {
     for (size_t at = 0; at < size;) {
         const char *end = memchr(lines + at, '\n', size - at);
-        const size_t line = end ? (size_t)(end - lines) - at : size - at;
+        const size_t line = end ? as_size(end - lines) - at : size - at;
         const struct text text = {.data = (char *)(uintptr_t)(lines + at), .size = line};
         if (line > 0)
             send_text(hub, connection, &text);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "findings/findings.h"
@@ -492,11 +493,11 @@ static void split_location(struct g2h_bytes name, struct g2h_bytes *ret_state,
     *ret_state = *ret_rest = bytes_none;
     if (!end || end < open)
         return;
-    *ret_state = (struct g2h_bytes){open + 1, (uint64_t)(end - open - 1)};
-    const uint8_t *comma = memchr(open, ',', (size_t)(end - open));
+    *ret_state = (struct g2h_bytes){open + 1, as_size(end - open - 1)};
+    const uint8_t *comma = memchr(open, ',', as_size(end - open));
     if (comma)
-        ret_state->size = (uint64_t)(comma - open - 1);
-    *ret_rest = (struct g2h_bytes){end + 2, name.size - (uint64_t)(end + 2 - name.data)};
+        ret_state->size = as_size(comma - open - 1);
+    *ret_rest = (struct g2h_bytes){end + 2, name.size - as_size(end + 2 - name.data)};
 }
 
 /* Returns whether a node is a goroutine, or several, at a location as reports have it: these leave

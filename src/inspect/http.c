@@ -228,7 +228,7 @@ static bool http_is_case(struct http_part part, const char *text)
 static struct http_part cut(struct http_part *rest, char character)
 {
     const char *found = memchr(rest->data, character, rest->size);
-    const struct http_part before = {rest->data, found ? (size_t)(found - rest->data) : rest->size};
+    const struct http_part before = {rest->data, found ? as_size(found - rest->data) : rest->size};
     const size_t used = before.size + (found ? 1 : 0);
     rest->data += used;
     rest->size -= used;
@@ -331,7 +331,7 @@ enum http_state http_read(const char *data, size_t size, struct http_request *re
     struct upgrade upgrade = {0};
     if (!found)
         return size < HTTP_HEAD_MOST ? HTTP_PARTIAL : HTTP_TOO_LARGE;
-    *ret_size = (size_t)(found - data) + sizeof(end) - 1;
+    *ret_size = as_size(found - data) + sizeof(end) - 1;
     *ret = (struct http_request){0};
     struct http_part rest = {data, *ret_size - 2};
     if (!read_first(next_line(&rest), ret))

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/port.h"
 
 /* ==== reads JSON (RFC 8259) that a client has sent ==== */
@@ -36,7 +37,7 @@ static void skip_space(struct reader *reader)
 static bool skip_word(struct reader *reader, const char *word)
 {
     const size_t size = strlen(word);
-    if ((size_t)(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
+    if (as_size(reader->end - reader->at) < size || memcmp(reader->at, word, size) != 0)
         return false;
     reader->at += size;
     return true;
@@ -165,7 +166,7 @@ static bool read_value(struct reader *reader, struct json_value *ret)
     skip_space(reader);
     ret->data = reader->at;
     const bool good = skip_value(reader, JSON_DEPTH);
-    ret->size = (size_t)(reader->at - ret->data);
+    ret->size = as_size(reader->at - ret->data);
     skip_space(reader);
     return good;
 }
@@ -291,11 +292,11 @@ bool json_next_member(struct json_value *left, struct text *name, struct json_va
         return false;
     const char *string = reader.at;
     skip_string(&reader);
-    json_text((struct json_value){string, (size_t)(reader.at - string)}, name);
+    json_text((struct json_value){string, as_size(reader.at - string)}, name);
     skip_space(&reader);
     skip(&reader, ':');
     read_value(&reader, ret);
-    *left = (struct json_value){reader.at, (size_t)(reader.end - reader.at)};
+    *left = (struct json_value){reader.at, as_size(reader.end - reader.at)};
     return true;
 }
 

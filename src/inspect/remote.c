@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "findings/length.h"
@@ -565,7 +566,7 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
     const struct remote_place *place = walk->place;
     struct remote remote = {.kind = is_whole ? REMOTE_VALUE : REMOTE_PARTS, .value = *value};
     remote.place = *place;
-    const size_t path = (size_t)(step + size - value->path);
+    const size_t path = as_size(step + size - value->path);
     if (!is_whole || value->kind == G2H_VALUE_OTHER) {
         if (path >= PLACE_TEXT)
             return true; /* too deep to be opened */

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/port.h"
 #include "inspect/http.h"
 #include "inspect/hub.h"
@@ -84,7 +85,7 @@ static bool read_hexadecimal(const char *text, struct end *ret)
 {
     uint32_t words[4] = {0, 0, htonl(0xffff), 0};
     const char *colon = strchr(text, ':');
-    const size_t digits = colon ? (size_t)(colon - text) : 0;
+    const size_t digits = colon ? as_size(colon - text) : 0;
     if (digits != 8 && digits != 32)
         return false;
     for (unsigned i = digits == 8 ? 3 : 0; i < 4; i++, text += 8)
@@ -294,7 +295,7 @@ bool server_parse(const char *text, struct server_address *ret)
     struct server_address address = {.port = PORT};
     const char *colon = text ? strrchr(text, ':') : NULL;
     const char *port = colon ? colon + 1 : text;
-    const bool is_host_good = colon ? parse_host(text, (size_t)(colon - text), &address)
+    const bool is_host_good = colon ? parse_host(text, as_size(colon - text), &address)
                                     : parse_host(usual, sizeof(usual) - 1, &address);
     if (!is_host_good || (port && !parse_port(port, &address.port)))
         return false;

@@ -448,11 +448,11 @@ static bool append_below(const char *directory, const char *file, size_t size, s
         text->size = before;
         text_append_string(text, directory);
         text_append_string(text, "/");
-        text_append(text, at, (size_t)(file + size - at));
+        text_append(text, at, as_size(file + size - at));
         text_append(text, "", 1);
         if (text->failed || access(text->data + before, R_OK) == 0)
             break;
-        at = memchr(at, '/', (size_t)(file + size - at));
+        at = memchr(at, '/', as_size(file + size - at));
         if (!at)
             break;
     }

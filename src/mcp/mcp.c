@@ -1,4 +1,5 @@
 /* mcp; see mcp.h. */
+#include "base/contract.h"
 #include "mcp/mcp.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static bool lines_take(struct lines *lines)
     if (!end)
         return false;
     lines->line = begin;
-    lines->size = (size_t)(end - begin);
+    lines->size = as_size(end - begin);
     lines->used += lines->size + 1;
     return true;
 }

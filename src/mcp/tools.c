@@ -641,7 +641,7 @@ static struct g2h_error *call_read(struct call *call, struct json_value argument
     for (size_t i = 0; i < COMMON; i++)
         TRY(call_read_number(i, json_member(arguments, common[i].name), &call->numbers[i]));
     hash = (hash ^ call->numbers[0]) * 0x100000001b3u;
-    hash = (hash ^ (uint64_t)(call->tool - tools)) * 0x100000001b3u;
+    hash = (hash ^ as_size(call->tool - tools)) * 0x100000001b3u;
     call->hash = hash >> 32;
     return call_read_cursor(call, json_member(arguments, "cursor"));
 }

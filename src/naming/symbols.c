@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -31,7 +32,7 @@ void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size
 {
     while (size > 0) {
         const uint8_t *escape = memchr(data, '%', (size_t)size);
-        const uint64_t before = escape ? (uint64_t)(escape - data) : size;
+        const uint64_t before = escape ? as_size(escape - data) : size;
         const int c = unescaped(data + before, size - before);
         const char byte = (char)c;
         text_append(text, (const char *)data, (size_t)before + (escape && c < 0));
@@ -170,10 +171,10 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, u
     const uint8_t *end = memchr(run, '.', (size_t)size);
     uint32_t path;
     for (unsigned dots = 0; end && dots < DOTS_MOST; dots++) {
-        const uint64_t at = (uint64_t)(end - run);
+        const uint64_t at = as_size(end - run);
         const uint8_t *next = memchr(end + 1, '.', (size_t)(size - at - 1));
         *ret_end = at;
-        *ret_start = next ? (uint64_t)(next - run) + 1 : size;
+        *ret_start = next ? as_size(next - run) + 1 : size;
         if (next && string_pool_find(&packages->paths, (const char *)run, (size_t)at, &path) &&
             naming_packages_find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
             return true;

@@ -164,7 +164,7 @@ static struct g2h_error *make_fields(struct csv *csv)
         const char *name = strings_text(&csv->strings, i, NULL, &size);
         TRY_MEMORY(vector_grow(&fields->text, field_limit(size)));
         char *begin = fields->text.data + fields->text.count;
-        fields->text.count += (size_t)(csv_put_text(begin, name, size) - begin);
+        fields->text.count += as_size(csv_put_text(begin, name, size) - begin);
         TRY_MEMORY(vector_push(&fields->ends, fields->text.count));
     }
     TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* csv_put_field() reads up to SHORT bytes */
@@ -214,7 +214,7 @@ static struct g2h_error *csv_put_head(struct worker_buffer *buffer, const char *
 {
     TRY(worker_buffer_provide(buffer, strlen(head), LARGE));
     buffer->size =
-        (size_t)(csv_put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
+        as_size(csv_put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
     return NULL;
 }
 
@@ -324,7 +324,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
     *at++ = ',';
     at = has_own ? csv_put_text(at, name, size) : csv_put_field(at, name, size);
     at = csv_put_numbers(csv, reader, at, batch, i, label.type);
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 
@@ -423,7 +423,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
          : name.is_field           ? csv_put_field(at, name.text, name.size)
                                    : csv_put_text(at, name.text, name.size);
     *at++ = '\n';
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 

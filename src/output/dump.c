@@ -41,7 +41,7 @@ static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_r
     struct cursor cursor = {input->data + record->offset, record->object.contents.data};
     uint64_t number;
     return cursor_uvarint(&cursor, &number) && cursor_uvarint(&cursor, &number)
-               ? (uint64_t)(cursor.at - input->data)
+               ? as_size(cursor.at - input->data)
                : record->offset;
 }
 
@@ -50,7 +50,7 @@ static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_r
 static bool copying_shorten(struct copying *copying, const struct g2h_record *record, uint64_t size)
 {
     const struct g2h_object *object = &record->object;
-    const uint64_t contents = (uint64_t)(object->contents.data - copying->input->data);
+    const uint64_t contents = as_size(object->contents.data - copying->input->data);
     struct dump_edit sizes = {offset_of_size(copying->input, record), contents,
                               .size = sizeof(sizes.bytes)};
     const struct dump_edit rest = {contents + size, contents + object->contents.size, .size = 0};

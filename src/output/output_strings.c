@@ -843,7 +843,7 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
         TRY_MEMORY(!text->failed);
         *at++ = (struct hashed_node){output_strings_hash_of(data, size), node};
     }
-    buffer->size = (size_t)((char *)(void *)at - buffer->data);
+    buffer->size = as_size((char *)(void *)at - buffer->data);
     return NULL;
 }
 

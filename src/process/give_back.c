@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -72,7 +73,7 @@ static void change_bytes(struct release *release, uint64_t from, uint64_t end, c
 static void change_range(struct release *release, const struct memory_range *range, uint64_t first,
                          uint64_t last, change *how)
 {
-    const uint64_t begin = (uint64_t)(range->data - release->copy) - range->address;
+    const uint64_t begin = as_size(range->data - release->copy) - range->address;
     while (first < last) {
         struct range hole; /* it has no memory that the system could take back */
         (void)ranges_next(&release->runtime->memory->untouched, first, last, &hole);

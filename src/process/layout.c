@@ -112,7 +112,7 @@ enum {
 static struct g2h_bytes take_part(struct g2h_bytes *text, char separator)
 {
     const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
-    const uint64_t size = end ? (uint64_t)(end - text->data) : text->size;
+    const uint64_t size = end ? as_size(end - text->data) : text->size;
     const struct g2h_bytes part = {text->data, size};
     const uint64_t passed = end ? size + 1 : size;
     *text = (struct g2h_bytes){text->data + passed, text->size - passed};

@@ -424,7 +424,7 @@ static bool resident_keep(const struct mapping *mapping, enum g2h_memory_part pa
     struct g2h_mapping new = {mapping->start, mapping->end, mapping->resident, part, NULL};
     if (mapping->resident == 0)
         return true;
-    if (name < end && !(new.name = strndup(name, (size_t)(end - name))))
+    if (name < end && !(new.name = strndup(name, as_size(end - name))))
         return false;
     ret->mappings[ret->mapping_count++] = new;
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -188,8 +189,7 @@ static bool find_untouched(struct core_reading *reading)
     bool good = true;
     for (size_t i = 0; i < memory->ranges.count; i++) {
         const struct memory_range range = memory->ranges.data[i];
-        const uint64_t begin = (uint64_t)(range.data - reading->input->data),
-                       end = begin + range.size;
+        const uint64_t begin = as_size(range.data - reading->input->data), end = begin + range.size;
         struct range hole;
         for (uint64_t at = begin; ranges_next(input_holes(reading->input), at, end, &hole) && good;
              at = hole.end)

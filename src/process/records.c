@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "base/releases.h"
@@ -74,7 +75,7 @@ static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, u
     struct cursor cursor = {bytes + 1, bytes + header};
     if (!cursor_uvarint(&cursor, &size))
         return none;
-    const uint8_t *text = memory_at(runtime->memory, address + (uint64_t)(cursor.at - bytes), size);
+    const uint8_t *text = memory_at(runtime->memory, address + as_size(cursor.at - bytes), size);
     return text ? (struct g2h_bytes){text, size} : none;
 }
 
@@ -319,7 +320,7 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
             *at++ = 1; /* a pointer */
             at = put_at(at, (first + i + (uint64_t)__builtin_ctzll(bits)) * 8);
         }
-        buffer->size += (size_t)(at - start);
+        buffer->size += as_size(at - start);
     }
     return true;
 }

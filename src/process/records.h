@@ -118,8 +118,8 @@ static inline bool put_numbers(struct worker_buffer *buffer, const uint64_t *val
     uint8_t *at = start;
     for (size_t i = 0; start && i < count; i++)
         at = put_at(at, values[i]);
-    assert((size_t)(at - start) <= count * LONGEST_UVARINT);
-    buffer->size += (size_t)(at - start);
+    assert(as_size(at - start) <= count * LONGEST_UVARINT);
+    buffer->size += as_size(at - start);
     return start != NULL;
 }
 

@@ -601,7 +601,7 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
     const char *bracket =
         builder->named_at != start && text->size > 0 ? memrchr(text->data, '(', text->size) : NULL;
     if (bracket) {
-        text->size = (size_t)(bracket - text->data);
+        text->size = as_size(bracket - text->data);
         text_printf(text, "(0x%llx)", (unsigned long long)start);
     }
     const bool good = !path.failed && (variable->node != UINT32_MAX ||

@@ -1,4 +1,5 @@
 /* places; see places.h. */
+#include "base/contract.h"
 #include "roots/places.h"
 
 #include <stdlib.h>
@@ -362,7 +363,7 @@ static void append_statement(struct builder *builder, uint32_t statement)
     size_t size;
     const char *name = string_pool_text(&builder->names->strings, statement, &size),
                *caller = memmem(name, size, arrow, sizeof(arrow) - 1);
-    const size_t end = caller ? (size_t)(caller - name) : size;
+    const size_t end = caller ? as_size(caller - name) : size;
     size_t at = end;
     while (at > 0 && name[at - 1] != ' ')
         at--;

@@ -299,7 +299,7 @@ static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_by
             return found;
     }
     /* The executable does not have this type, or has another type of this name. */
-    const uint64_t row = (uint64_t)(basic - basics);
+    const uint64_t row = as_size(basic - basics);
     found = build_find_derived(runtime, basic->kind, UINT32_MAX, row);
     if (found == MAP_NONE) {
         type.name = build_intern(runtime, name);

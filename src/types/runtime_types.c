@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "types/build.h"
@@ -240,7 +241,7 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
     for (const uint8_t *at = start; at < end; at++) {
         if (depth == 0 && (*at == ',' || at == end - 1)) {
             if (index-- == 0)
-                return (struct g2h_bytes){start, (uint64_t)(at - start)};
+                return (struct g2h_bytes){start, as_size(at - start)};
             start = at + 1;
         } else if (*at == '[' || *at == '(' || *at == '{') {
             depth++;

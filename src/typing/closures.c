@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/port.h"
 #include "exe/go/code.h"
@@ -105,13 +106,13 @@ static uint32_t closures_receiver_of(const struct closures_maker *maker,
     const char *dot = memrchr(text, '.', size);
     if (!dot || dot == text)
         return TYPE_NONE;
-    size = (size_t)(dot - text);
+    size = as_size(dot - text);
     const char *star = memmem(text, size, "(*", 2);
     if (!star)
         return closures_type_named(maker, text, size);
     if (text[size - 1] != ')')
         return TYPE_NONE;
-    const size_t package = (size_t)(star - text), rest = size - package - 3;
+    const size_t package = as_size(star - text), rest = size - package - 3;
     buffer[0] = '*';
     memcpy(buffer + 1, text, package);
     memcpy(buffer + 1 + package, star + 2, rest);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -22,10 +23,10 @@ static bool coded_add_generic(struct coded *coded, uint32_t type)
     uint32_t known;
     if (!bracket || bracket == name.data || name.data[name.size - 1] != ']' ||
         memchr("*<", name.data[0], 2) || bytes_begin(name, "map[") || bytes_begin(name, "func") ||
-        bytes_begin(name, "chan ") || memchr(name.data, ' ', (size_t)(bracket - name.data)) ||
+        bytes_begin(name, "chan ") || memchr(name.data, ' ', as_size(bracket - name.data)) ||
         memmem(name.data, (size_t)name.size, shape, sizeof(shape) - 1))
         return true;
-    const uint64_t key = map_hash_text(name.data, (size_t)(bracket - name.data) + 1);
+    const uint64_t key = map_hash_text(name.data, as_size(bracket - name.data) + 1);
     if (!map_put(&coded->by_generic, key, type, &known))
         return false;
     if (known != type && known != TYPE_NONE - 1 &&
@@ -124,10 +125,10 @@ static uint32_t coded_sibling(const struct coded *coded, const char *start, stru
     const char *slash = memrchr(start, '/', size), *dot = strchr(slash ? slash : start, '.');
     const uint8_t *bracket = memchr(other.data, '[', (size_t)other.size);
     char name[1024];
-    const size_t package = dot ? (size_t)(dot - start) + 1 : 0;
+    const size_t package = dot ? as_size(dot - start) + 1 : 0;
     if (!dot || !bracket || other.size < package || memcmp(other.data, start, package) != 0)
         return TYPE_NONE;
-    const size_t rest = (size_t)(other.data + other.size - bracket) - 1;
+    const size_t rest = as_size(other.data + other.size - bracket) - 1;
     if (rest >= sizeof(name) - size)
         return TYPE_NONE;
     memcpy(name, start, size);
@@ -183,18 +184,18 @@ static struct word_type coded_receiver_of(const struct coded *coded,
         const uint8_t *dot = memrchr(method.data, '.', (size_t)method.size);
         return dot ? word_type_at(coded->typing,
                                   coded_type_named(coded, (const char *)method.data,
-                                                   (size_t)(dot - method.data)),
+                                                   as_size(dot - method.data)),
                                   0)
                    : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     }
     /* "pkg.(*T).m" or "pkg.(*T[shape]).m": the name of the type is "pkg.T" or begins with
      * "pkg.T[". */
-    const uint64_t behind = (uint64_t)(method.data + method.size - star);
+    const uint64_t behind = as_size(method.data + method.size - star);
     const uint8_t *bracket = memchr(star, '[', (size_t)behind),
                   *end = bracket ? bracket + 1 : memchr(star, ')', (size_t)behind);
-    if (!end || (size_t)(end - method.data) > sizeof(name))
+    if (!end || as_size(end - method.data) > sizeof(name))
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    const size_t package = (size_t)(star - method.data) + 1, rest = (size_t)(end - star) - 3;
+    const size_t package = as_size(star - method.data) + 1, rest = as_size(end - star) - 3;
     memcpy(name, method.data, package);
     memcpy(name + package, star + 3, rest);
     name[package + rest] = '\0';

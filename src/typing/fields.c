@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "typing/typer.h"
 
 /* How many fields may be read per word of an object, and how many more in any object. */
@@ -23,7 +24,7 @@ static bool note_starts(const struct g2h_object *record, struct field_index *ind
                index->starts.count <= record->contents.size / FIELD_STRIDE)
             if (!vector_push(&index->starts, start))
                 return false;
-        start = (uint64_t)(fields.at - record->fields.at);
+        start = as_size(fields.at - record->fields.at);
     }
     return vector_push(&index->starts, start);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/port.h"
@@ -244,7 +245,7 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
                 const struct pointer_map *map, uint64_t offset, bool *ret_rest)
 {
     const struct g2h_fields *fields = &object->fields;
-    const size_t left = (size_t)(fields->end - fields->at);
+    const size_t left = as_size(fields->end - fields->at);
     if (offset == 0 && map->code_size < left) { /* nearly all calls: compare bytes */
         *ret_rest = fields->at[map->code_size] != 0;
         if (memcmp(fields->at, map->code, map->code_size) != 0)

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/contract.h"
 #include "typing/typer.h"
 
 /* A pointer: its value and, if known, its target. */
@@ -53,8 +54,8 @@ static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const struct extent *extent,
                       uint64_t distance, uint64_t *ret)
 {
-    const uint64_t offset = (uint64_t)(at - extent->begin) + distance,
-                   size = (uint64_t)(extent->end - extent->begin);
+    const uint64_t offset = as_size(at - extent->begin) + distance,
+                   size = as_size(extent->end - extent->begin);
     if (size < heap->params.pointer_size || offset > size - heap->params.pointer_size)
         return false;
     *ret = heap_word(heap, extent->begin + offset);
@@ -233,7 +234,7 @@ struct claimed {
 static void follow_fields(struct typer *typer, const struct claimed *claimed)
 {
     const struct pointer_map *map = claimed->map;
-    const uint64_t stored = (uint64_t)(claimed->extent.end - claimed->extent.begin);
+    const uint64_t stored = as_size(claimed->extent.end - claimed->extent.begin);
     for (uint64_t i = 0; i < claimed->count; i++) {
         const uint64_t start = claimed->offset + i * map->size;
         if (start > stored || map->size > stored - start)
@@ -304,8 +305,8 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
     const struct g2h_heap *heap = typer->typing->heap;
     const struct pointer_map *map = claimed->map;
     const struct pointer_word *words = map->followed, *words_end = words + map->word_count;
-    const uint64_t stored = (uint64_t)(claimed->extent.end - claimed->extent.begin),
-                   size = map->size, low = heap->index.low, span = heap->index.high - low;
+    const uint64_t stored = as_size(claimed->extent.end - claimed->extent.begin), size = map->size,
+                   low = heap->index.low, span = heap->index.high - low;
     uint64_t start = claimed->offset;
     for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++, start += size) {
         const uint8_t *at = claimed->extent.begin + start;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/releases.h"
 #include "typing/fit.h"
 
@@ -149,7 +150,7 @@ static size_t guess_read_words(const struct g2h_fields *fields, uint64_t *words,
     size_t count = 0;
     while (count < limit && fields_next_pointer(&copy, &words[count]))
         count++;
-    *ret_size = (size_t)(copy.at - fields->at);
+    *ret_size = as_size(copy.at - fields->at);
     return count;
 }
 

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "typing/fit.h"
 
@@ -34,7 +35,7 @@ static bool is_once_closure(struct g2h_bytes name)
         return false;
     at += sizeof(begin) - 1;
     at += at < end && *at == 's';
-    return (size_t)(end - at) >= sizeof(shape) - 1 && memcmp(at, shape, sizeof(shape) - 1) == 0;
+    return as_size(end - at) >= sizeof(shape) - 1 && memcmp(at, shape, sizeof(shape) - 1) == 0;
 }
 
 struct g2h_error *typing_find_once(struct typing *typing)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/redaction.h"
@@ -81,7 +82,7 @@ static bool reflected_read_name(const struct reflected_reader *reader, uint64_t 
     } else if (!cursor_uvarint(&cursor, &size)) {
         return false; /* no name has 2^14 bytes */
     }
-    const uint64_t skip = (uint64_t)(cursor.at - at);
+    const uint64_t skip = as_size(cursor.at - at);
     if (size == 0 || size > NAME_MOST || !(at = reflected_memory_at(reader, address + skip, size)))
         return false;
     for (uint64_t i = 0; i < size; i++)

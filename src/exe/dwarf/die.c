@@ -253,7 +253,7 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
         last = code;
         ret->count++;
     }
-    *left -= (uint64_t)(cursor.at - start);
+    *left -= as_size(cursor.at - start);
     if (!is_sorted)
         qsort(dies->abbreviations.data + ret->first, (size_t)ret->count,
               sizeof(*dies->abbreviations.data), compare_abbreviations);
@@ -285,7 +285,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     if (length > cursor_left(&cursor))
         return false;
     cursor.end = cursor.at + length;
-    ret->end = (uint64_t)(cursor.end - dies->info.data);
+    ret->end = as_size(cursor.end - dies->info.data);
     if (!die_read(dies, &cursor, 2, &version) || version < 2 || version > 5)
         return false;
     if (version >= 5) {
@@ -308,7 +308,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     }
     ret->version = (uint16_t)version;
     ret->address_size = (uint8_t)address_size;
-    ret->entry = (uint64_t)(cursor.at - dies->info.data);
+    ret->entry = as_size(cursor.at - dies->info.data);
     return *ret_abbrev <= dies->abbrev.size;
 }
 
@@ -547,7 +547,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
         const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
                               (uint64_t)own->offsets * die->unit->offset_size +
                               (uint64_t)own->references * die_reference_size(die->unit);
-        *ret = (uint64_t)(cursor.at - dies->info.data) + size;
+        *ret = as_size(cursor.at - dies->info.data) + size;
         return size <= cursor_left(&cursor);
     }
     const struct die_spec *specs = dies->specs.data + own->first;
@@ -556,7 +556,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
     for (uint32_t i = 0; i < own->count; i++)
         if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
-    *ret = (uint64_t)(cursor.at - dies->info.data);
+    *ret = as_size(cursor.at - dies->info.data);
     return true;
 }
 
@@ -816,7 +816,7 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
         return none;
     const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
     const uint8_t *end = memchr(text.at, 0, most);
-    const size_t size = end ? (size_t)(end - text.at) : most;
+    const size_t size = end ? as_size(end - text.at) : most;
     /* Many entries may share one long string. */
     if (!die_pay(dies, size / 8))
         return none;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/releases.h"
@@ -86,8 +87,7 @@ static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
     if (left->size == 0)
         return false;
     const uint8_t *end = memchr(left->data, '\n', (size_t)left->size);
-    const uint64_t size = end ? (uint64_t)(end - left->data) : left->size,
-                   next = size + (end != NULL);
+    const uint64_t size = end ? as_size(end - left->data) : left->size, next = size + (end != NULL);
     *ret = (struct g2h_bytes){left->data, size};
     *left = (struct g2h_bytes){left->data + next, left->size - next};
     return true;
@@ -246,8 +246,8 @@ static struct g2h_bytes main_module(struct g2h_bytes modules)
     if (!at)
         return bytes_none;
     at += size;
-    const uint8_t *tab = memchr(at, '\t', (size_t)(modules.data + modules.size - at));
-    return tab ? (struct g2h_bytes){at, (uint64_t)(tab - at)} : bytes_none;
+    const uint8_t *tab = memchr(at, '\t', as_size(modules.data + modules.size - at));
+    return tab ? (struct g2h_bytes){at, as_size(tab - at)} : bytes_none;
 }
 
 /* Returns the N of go1.N in a version, or 0 if it has none. */

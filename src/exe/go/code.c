@@ -141,7 +141,7 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
     code->tree = all ? code->tree : 0;
     TRY(code_read_parts(code, tables, all ? TABLES : NODES));
     for (unsigned i = 0; i < (all ? TABLES : NODES); i++) {
-        const uint64_t read = (uint64_t)(tables[i].cursor.at - tables[i].start);
+        const uint64_t read = as_size(tables[i].cursor.at - tables[i].start);
         *left -= read < *left ? read : *left;
     }
     return sort_by_line(code);
@@ -374,10 +374,9 @@ static bool find_addresses(const struct constants_code_bytes *code, address_vect
 {
     enum { SIZE = 7, LEA = 0x8d, REX_W = 0x48, REX_R = 0x04, MODRM = 0xc7, RIP = 0x05 };
     const uint8_t *at = code->data + 1, *const end = code->data + code->size;
-    while (end - at >= SIZE - 1 &&
-           (at = memchr(at, LEA, (size_t)(end - at - (SIZE - 2)))) != NULL) {
+    while (end - at >= SIZE - 1 && (at = memchr(at, LEA, as_size(end - at - (SIZE - 2)))) != NULL) {
         if ((at[-1] & ~REX_R) == REX_W && (at[1] & MODRM) == RIP) {
-            const uint64_t behind = code->address + (uint64_t)(at - 1 - code->data) + SIZE,
+            const uint64_t behind = code->address + as_size(at - 1 - code->data) + SIZE,
                            distance = (uint64_t)(int64_t)(int32_t)image_u32(code->image, at + 2);
             if (!vector_push(ret, behind + distance))
                 return false;
@@ -474,9 +473,9 @@ static bool callees_is_method(struct g2h_bytes name)
     const uint8_t *star = bytes_find(name, ".(*");
     const uint8_t *end = name.data + name.size, *from = slash && !star ? slash : name.data;
     if (star) {
-        const uint8_t *close = memmem(star, (size_t)(end - star), ").", 2);
-        return close && !memchr(close + 2, '.', (size_t)(end - close - 2)) &&
-               !memchr(close + 2, '-', (size_t)(end - close - 2));
+        const uint8_t *close = memmem(star, as_size(end - star), ").", 2);
+        return close && !memchr(close + 2, '.', as_size(end - close - 2)) &&
+               !memchr(close + 2, '-', as_size(end - close - 2));
     }
     unsigned dots = 0;
     for (; from < end; from++)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/memory.h"
 
@@ -50,9 +51,9 @@ static bool has_mark(const struct image *image, const struct mark *mark)
     const size_t half = strlen(mark->half), rest = strlen(mark->rest);
     const uint8_t *at = image->file.data,
                   *end = at + (mark->within < image->file.size ? mark->within : image->file.size);
-    while ((at = memmem(at, (size_t)(end - at), mark->half, half)) != NULL) {
+    while ((at = memmem(at, as_size(end - at), mark->half, half)) != NULL) {
         at += half;
-        if ((size_t)(end - at) >= rest && memcmp(at, mark->rest, rest) == 0)
+        if (as_size(end - at) >= rest && memcmp(at, mark->rest, rest) == 0)
             return true;
     }
     return false;
@@ -102,7 +103,7 @@ static struct g2h_bytes table_text(const struct pclntab *pclntab, uint64_t offse
     const size_t most = left < PCLNTAB_LONGEST_TEXT ? (size_t)left : PCLNTAB_LONGEST_TEXT;
     const uint8_t *start = pclntab->table.data + offset, *end = memchr(start, 0, most);
     if (end || left > most)
-        text = (struct g2h_bytes){start, end ? (uint64_t)(end - start) : most};
+        text = (struct g2h_bytes){start, end ? as_size(end - start) : most};
     return text;
 }
 
@@ -448,7 +449,7 @@ bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index
         return false;
     while (!found && pclntab_parts_next(&parts))
         found = offset < parts.end;
-    *left -= (uint64_t)(parts.cursor.at - parts.start);
+    *left -= as_size(parts.cursor.at - parts.start);
     *ret = parts.value;
     return found;
 }

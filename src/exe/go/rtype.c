@@ -206,7 +206,7 @@ static bool note_package(struct composer *composer, size_t index)
         (bracket && bracket < dot))
         return true;
     composer->package = path.data;
-    const struct g2h_bytes own = {name.data, (uint64_t)(dot - name.data)};
+    const struct g2h_bytes own = {name.data, as_size(dot - name.data)};
     if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long string */
         return true;
     return type_names_intern(composer->all, composer->types, path, &package.path) &&
@@ -227,8 +227,7 @@ static void qualify_name(struct composer *composer, size_t index)
         package.size == 0 || !dot || (bracket && bracket < dot) || is_qualified(name, package);
     type_names_append(composer, package);
     if (!composer->failed)
-        type_names_append(composer,
-                          (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
+        type_names_append(composer, (struct g2h_bytes){dot, as_size(name.data + name.size - dot)});
 }
 
 /* Returns how many of the types that a type is composed of have their names in its name. */
@@ -303,7 +302,7 @@ static struct g2h_bytes embedded_name(struct g2h_bytes type)
     uint64_t start = 0, end = type.size;
     const uint8_t *bracket = memchr(type.data, '[', (size_t)type.size);
     if (bracket)
-        end = (uint64_t)(bracket - type.data);
+        end = as_size(bracket - type.data);
     for (uint64_t i = 0; i < end; i++)
         if (type.data[i] == '.' || type.data[i] == '*')
             start = i + 1;

@@ -70,7 +70,7 @@ enum { NONE = UINT32_MAX, RESULT = 16, ARGUMENTS };
 static struct g2h_bytes arguments_receiver_of(struct g2h_bytes name)
 {
     const uint8_t *close = name.size > 0 ? memmem(name.data, (size_t)name.size, ").", 2) : NULL;
-    return (struct g2h_bytes){name.data, close ? (uint64_t)(close - name.data) : 0};
+    return (struct g2h_bytes){name.data, close ? as_size(close - name.data) : 0};
 }
 
 /* Finds the first method of a method's type that was seen. Returns false if memory runs out. Two
@@ -790,8 +790,8 @@ static bool is_in_main(struct g2h_bytes name)
         return false;
     while (at < name.size && name.data[at] == '.') {
         const uint8_t *begin = name.data + at + 1,
-                      *end = memchr(begin, '.', (size_t)(name.data + name.size - begin));
-        const size_t size = (size_t)((end ? end : name.data + name.size) - begin);
+                      *end = memchr(begin, '.', as_size(name.data + name.size - begin));
+        const size_t size = as_size((end ? end : name.data + name.size) - begin);
         if (!is_numbered((struct g2h_bytes){begin, size}))
             return false;
         at += 1 + size;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -202,7 +203,7 @@ static bool find_location(const char *path, struct file_location *ret)
     const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
     char process[32], target[PATH_MAX];
     *ret = (struct file_location){0};
-    if (!end || (size_t)(end - path) >= sizeof(process))
+    if (!end || as_size(end - path) >= sizeof(process))
         return true;
     snprintf(process, sizeof(process), "%.*s", (int)(end - path), path);
     ret->root = (int)strlen(process) + (int)strlen("/root");
@@ -245,7 +246,7 @@ static const char *find_link(struct debugfile_search *search)
         return NULL;
     const struct g2h_bytes link = section->data;
     const uint8_t *end = memchr(link.data, 0, (size_t)link.size);
-    const uint64_t size = end ? (uint64_t)(end - link.data) : 0, crc_at = (size + 4) / 4 * 4;
+    const uint64_t size = end ? as_size(end - link.data) : 0, crc_at = (size + 4) / 4 * 4;
     if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
         link.size < crc_at + 4)
         return NULL;

@@ -61,7 +61,7 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
     const uint64_t left = table.size - offset;
     const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
     const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
-    return end           ? (struct g2h_bytes){start, (uint64_t)(end - start)}
+    return end           ? (struct g2h_bytes){start, as_size(end - start)}
            : left > most ? (struct g2h_bytes){start, most}
                          : bytes_none;
 }
@@ -69,7 +69,7 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
 struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most)
 {
     const uint8_t *end = memchr(at, 0, most);
-    return (struct g2h_bytes){at, end ? (uint64_t)(end - at) : most};
+    return (struct g2h_bytes){at, end ? as_size(end - at) : most};
 }
 
 struct g2h_error *image_file_refuse(const struct image *image, const char *why)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -46,7 +47,7 @@ static bool next_command(const struct image *image, struct macho_command *comman
     const struct g2h_bytes commands =
         image_file_range(image, image->is_64 ? 32 : 28, image_u32(image, header + 20));
     const uint8_t *at = command->at ? command->at + command->size : commands.data;
-    const uint64_t left = commands.size - (uint64_t)(at - commands.data);
+    const uint64_t left = commands.size - as_size(at - commands.data);
     if (left < 8)
         return false;
     *command = (struct macho_command){at, image_u32(image, at), image_u32(image, at + 4)};

@@ -179,7 +179,7 @@ static size_t hprof_roots_find_package(const char *name, size_t size)
         if (name[end++] == '/')
             slash = end;
     const char *point = memchr(name + slash, '.', end - slash);
-    return point ? (size_t)(point - name) : 0;
+    return point ? as_size(point - name) : 0;
 }
 
 static struct frame_name split_frame_name(const char *name, size_t size)
@@ -188,7 +188,7 @@ static struct frame_name split_frame_name(const char *name, size_t size)
     const size_t end = hprof_roots_find_file(name, size, &ret.line);
     ret.package_size = hprof_roots_find_package(name, end);
     ret.function = name + ret.package_size + (ret.package_size > 0);
-    ret.function_size = end - (size_t)(ret.function - name);
+    ret.function_size = end - as_size(ret.function - name);
     if (end < size) {
         static const char colon = ':';
         ret.file = name + end + 1;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 
 /* ==== the strings of an HPROF file, each once, and the Java names of Go's types ==== */
@@ -54,7 +55,7 @@ static size_t skip_brackets(const char *name, size_t size)
         const char *end = memchr(name + at, ']', size - at);
         if (!end)
             break;
-        at = (size_t)(end - name) + 1;
+        at = as_size(end - name) + 1;
     }
     return at;
 }

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "output/hprof/file.h"
 #include "output/hprof/hprof_classes.h"
@@ -157,7 +158,7 @@ static struct g2h_error *array_write(struct writer *writer, const struct shape *
     char *elements;
     TRY(segment_reserve(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
     elements += OBJECTS_HEADER;
-    const size_t begin = (size_t)(elements - writer->segment.buffer->data);
+    const size_t begin = as_size(elements - writer->segment.buffer->data);
     memset(elements, 0, (size_t)count * ID_SIZE);
     while ((edge = writer_next_edge(writer, number, &id)) != NULL) {
         const uint64_t element = element_of(shape, edge, before, count);

@@ -1,4 +1,5 @@
 /* data; see data.h. */
+#include "base/contract.h"
 #include "output/html/data.h"
 
 #include <stddef.h>
@@ -30,7 +31,7 @@ static void data_put_string(struct data_json *json, const struct text *text)
     struct text *out = &json->text;
     if (!text_grow(out, json_string_limit(text->size)))
         return;
-    out->size = (size_t)(json_string(out->data + out->size, text->data, text->size) - out->data);
+    out->size = as_size(json_string(out->data + out->size, text->data, text->size) - out->data);
     json->markup += json_markup(text->data, text->size);
 }
 

@@ -175,13 +175,13 @@ static void append_page(struct html *html)
 {
     const char *page = (const char *)html_page, *end = page + html_page_size;
     while (page < end) {
-        const char *begin = memchr(page, '%', (size_t)(end - page));
-        const char *behind = begin ? memchr(begin + 1, '%', (size_t)(end - begin - 1)) : NULL;
+        const char *begin = memchr(page, '%', as_size(end - page));
+        const char *behind = begin ? memchr(begin + 1, '%', as_size(end - begin - 1)) : NULL;
         if (!behind)
             begin = end;
-        text_append(&html->out, page, (size_t)(begin - page));
+        text_append(&html->out, page, as_size(begin - page));
         if (behind)
-            html_append_part(html, begin + 1, (size_t)(behind - begin - 1));
+            html_append_part(html, begin + 1, as_size(behind - begin - 1));
         page = behind ? behind + 1 : end;
     }
 }

@@ -5,6 +5,7 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "findings/class_rows.h"
@@ -361,7 +362,7 @@ static void html_objects_read_field(struct objects *objects, const struct g2h_va
     const char *bracket = is_element ? memrchr(value->path, '[', value->path_size) : NULL;
     field->name.size = field->type.size = 0;
     text_append(&field->name, value->path,
-                bracket ? (size_t)(bracket - value->path) : value->path_size);
+                bracket ? as_size(bracket - value->path) : value->path_size);
     objects->type.size = 0;
     g2h_value_type(objects->findings->view, value, false, &objects->type);
     text_append(&field->type, objects->type.data, objects->type.size);

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/class_rows.h"
 #include "findings/goroutines.h"
@@ -191,7 +192,7 @@ static const char *place_name(const struct merged *merged, uint32_t node, size_t
                             : NULL;
     if (!blank)
         return name;
-    *ret_size -= (size_t)(blank + 1 - name);
+    *ret_size -= as_size(blank + 1 - name);
     return blank + 1;
 }
 

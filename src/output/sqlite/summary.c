@@ -543,7 +543,7 @@ static void append_tree_name(struct text *text, struct summary_text name)
     static const char digits[] = "0123456789,";
     for (size_t at = 0; at < name.size;) {
         const char *blank = memchr(name.data + at, ' ', name.size - at);
-        const size_t end = blank ? (size_t)(blank - name.data) : name.size;
+        const size_t end = blank ? as_size(blank - name.data) : name.size;
         size_t number = at;
         while (number < end && memchr(digits, name.data[number], sizeof(digits) - 1))
             number++;
@@ -740,7 +740,7 @@ static struct g2h_error *add_labels(struct summary *summary)
     const struct g2h_summary_options *options = &summary->wanted;
     for (size_t i = 0; i < options->label_count; i++) {
         const char *label = options->labels[i], *value = strchr(label, '=');
-        const size_t key = value ? (size_t)(value - label) : strlen(label);
+        const size_t key = value ? as_size(value - label) : strlen(label);
         value = value ? value + 1 : "";
         TRY(summary_tables_add_label(&summary->tables, (struct summary_text){label, key},
                                      (struct summary_text){value, strlen(value)}));

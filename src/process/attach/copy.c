@@ -195,7 +195,7 @@ static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_
 {
     const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
     for (uint64_t done = 0; piece < end; ++*reads) {
-        const ssize_t size = copy_read_some(copy, piece, (size_t)(end - piece), done);
+        const ssize_t size = copy_read_some(copy, piece, as_size(end - piece), done);
         if (size < 0 && errno != EFAULT)
             return errno;
         if (size <= 0 && !copy_leave_out(copy, piece->address + done))

@@ -472,12 +472,12 @@ static bool allow_runs(const struct attach_space *space, const struct attach_pag
         for (; i < pages->runs.count; i++) {
             const struct attach_run *next = &pages->runs.data[i];
             const uint8_t *at = attach_space_at(space, next);
-            if (at < to || (uint64_t)(at - to) > NEAR)
+            if (at < to || as_size(at - to) > NEAR)
                 break;
             if (next->kind != ATTACH_ZERO)
                 to = from + (at - from) + next->size;
         }
-        if (mprotect(from, (size_t)(to - from), PROT_READ | PROT_WRITE) != 0)
+        if (mprotect(from, as_size(to - from), PROT_READ | PROT_WRITE) != 0)
             return false;
     }
     return true;

@@ -77,7 +77,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
         if (attach_run_is_read(run))
             window->checks[window->check_count++] = (struct window_check){
                 run->address,
-                (uint64_t)(attach_space_at(&window->space, run) - window->data) / window->page,
+                as_size(attach_space_at(&window->space, run) - window->data) / window->page,
                 run->size / window->page};
     }
     return window->checks != NULL;
@@ -185,7 +185,7 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
     }
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];
-        const uint64_t first = (uint64_t)(attach_space_at(space, run) - space->data) / window->page;
+        const uint64_t first = as_size(attach_space_at(space, run) - space->data) / window->page;
         for (uint64_t at = first; at < first + run->size / window->page; at++) {
             set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
             if (attach_run_is_read(run))
@@ -312,7 +312,7 @@ static bool are_there(const struct window *window, uint64_t first, uint64_t end)
 bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const struct attach_area *area = attach_space_area(&window->space, address, size);
-    const uint64_t offset = (uint64_t)(data - window->data);
+    const uint64_t offset = as_size(data - window->data);
     if (!area || offset != area->offset + (address - area->address)) {
         __atomic_store_n(&window->error, EINVAL, __ATOMIC_RELAXED);
         return false;
@@ -382,7 +382,7 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
 /* Does the same for size bytes from a position on. */
 static void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
 {
-    const uint64_t from = (uint64_t)(place - window->data);
+    const uint64_t from = as_size(place - window->data);
     window_drop(window, from, from + size);
 }
 

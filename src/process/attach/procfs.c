@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "process/attach/process.h"
 
@@ -287,10 +288,10 @@ bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
         const struct mapped_file file = {start,
                                          end - start,
                                          memory_number(mapping + 16, 8) * page,
-                                         {path, (uint64_t)(path_end - path)}};
+                                         {path, as_size(path_end - path)}};
         if (start < end && !vector_push(ret, file))
             return false;
-        name = (uint64_t)(path_end - note.data) + 1;
+        name = as_size(path_end - note.data) + 1;
     }
     vector_sort(ret, mapped_compare);
     return true;
