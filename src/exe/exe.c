@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -792,7 +793,7 @@ static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
         if (pclntab_function(pclntab, i, &function) && function.id > inlining->wrapper)
             inlining->wrapper = function.id;
         TRY_MEMORY(map_put(&inlining->functions, map_hash_text(name.data, (size_t)name.size),
-                           (uint32_t)i, &number));
+                           as_u32(i), &number));
     }
     return NULL;
 }
@@ -861,7 +862,7 @@ static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_byt
     *ret = NULL;
     if (function == MAP_NONE || !bytes_same(pclntab_name(inlining->pclntab, function), name))
         return NULL;
-    uint32_t number = (uint32_t)inlining->bodies.count;
+    uint32_t number = as_u32(inlining->bodies.count);
     TRY_MEMORY(map_put(&inlining->numbers, function, number, &number));
     if (number == inlining->bodies.count)
         TRY(add_body(inlining, function));

@@ -136,7 +136,7 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
 {
     const uint64_t size = index_size_of(index, first), limit = INDEX_PAGE;
     const uint32_t offset = (uint32_t)(index->objects[first].address & (limit - 1));
-    page->groups = (uint32_t)groups->count;
+    page->groups = as_u32(groups->count);
     page->begin = (uint16_t)(size < limit ? offset % size : offset);
     page->reciprocal = size < limit ? (uint32_t)((UINT64_C(1) << 32) / size + 1) : 1;
     if (size % 8 != 0 || page->covered > page->begin) {

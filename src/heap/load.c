@@ -236,7 +236,7 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
 static struct g2h_error *load_add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
-    if (!map_put(&heap->type_by_address, type->address, (uint32_t)heap->types.count, &number))
+    if (!map_put(&heap->type_by_address, type->address, as_u32(heap->types.count), &number))
         return &error_no_memory;
     if (number != heap->types.count)
         return NULL; /* a repeated record: the first one counts */
@@ -268,7 +268,7 @@ static struct g2h_error *add_itab(struct g2h_heap *heap, const struct g2h_itab *
 {
     struct heap_itab entry = {itab->address, itab->type, itab->data_is_pointer};
     uint32_t number;
-    if (!map_put(&heap->itab_by_address, itab->address, (uint32_t)heap->itabs.count, &number) ||
+    if (!map_put(&heap->itab_by_address, itab->address, as_u32(heap->itabs.count), &number) ||
         (number == heap->itabs.count && !vector_push(&heap->itabs, entry)))
         return &error_no_memory;
     return NULL;
@@ -290,7 +290,7 @@ static struct g2h_error *load_add_segment(struct g2h_heap *heap, const struct g2
 /* Adds a goroutine. The frames that follow its record are its own. */
 static struct g2h_error *load_add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
 {
-    const struct heap_goroutine goroutine = {record->goroutine, (uint32_t)heap->frames.count, 0};
+    const struct heap_goroutine goroutine = {record->goroutine, as_u32(heap->frames.count), 0};
     return vector_push(&heap->goroutines, goroutine) ? add_offset(heap, record) : &error_no_memory;
 }
 
@@ -439,7 +439,7 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
         const struct heap_itab *itab =
             i < heap->types.count ? NULL : &heap->itabs.data[i - heap->types.count];
         uint64_t address = itab ? itab->address : heap->types.data[i].address;
-        uint32_t type = itab ? map_get(&heap->type_by_address, itab->type) : (uint32_t)i;
+        uint32_t type = itab ? map_get(&heap->type_by_address, itab->type) : as_u32(i);
         if (type == MAP_NONE || heap->types.data[type].name.size == 0)
             continue;
         if (!map_put(&heap->type_of_interface, address, type, &type))

@@ -140,7 +140,7 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
         if (!close_run(reader))
             return false;
         *run = (struct slot_run){
-            .first = address, .contents = contents, .begin = (uint32_t)chunk->entries.count};
+            .first = address, .contents = contents, .begin = as_u32(chunk->entries.count)};
         reader->open = reader->uniform = true;
         reader->has_pointers = false;
         reader->page = address / SPAN_PAGE;

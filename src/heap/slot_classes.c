@@ -7,6 +7,7 @@
  * whether it has pointers. Before 1.5 a slot class consists of the type record, the kind and the
  * size.
  */
+#include "base/contract.h"
 #include "heap/heap.h"
 
 #include <stdlib.h>
@@ -179,7 +180,7 @@ static bool slot_class_intern(struct slot_classes *slot_classes,
     *ret = small ? *small : slot_class_lookup(slot_classes, slot_class, &key);
     if (*ret != MAP_NONE)
         return true;
-    *ret = (uint32_t)slot_classes->list.count;
+    *ret = as_u32(slot_classes->list.count);
     if (!vector_push(&slot_classes->list, *slot_class))
         return false;
     if (!small)

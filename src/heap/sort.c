@@ -94,8 +94,8 @@ static bool list_runs(struct sorter *sorter)
     for (size_t i = 0; i < sorter->chunks->count; i++) {
         const struct chunk *chunk = &sorter->chunks->data[i];
         for (size_t j = 0; j < chunk->runs.count; j++) {
-            const struct run_reference reference = {chunk->runs.data[j].first, (uint32_t)i,
-                                                    (uint32_t)j};
+            const struct run_reference reference = {chunk->runs.data[j].first, as_u32(i),
+                                                    as_u32(j)};
             if (chunk->runs.data[j].count > 0 && !vector_push(&sorter->order, reference))
                 return false;
         }

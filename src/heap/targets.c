@@ -69,7 +69,7 @@ static bool sort_frames(struct frame_index *frames, const struct g2h_heap *heap)
         return false;
     for (size_t i = 0; i < heap->frames.count; i++)
         if (all[i].contents_size > 0) /* frames without contents may share their sp with others */
-            frames->by_sp[frames->count++] = (uint32_t)i;
+            frames->by_sp[frames->count++] = as_u32(i);
     qsort_r(frames->by_sp, frames->count, sizeof(*frames->by_sp), compare_frames,
             heap->frames.data);
     if (frames->count > 0) {
@@ -290,7 +290,7 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
     struct targets_finding *finding = context;
     const struct g2h_heap *heap = finding->heap;
     struct target_block *block = &finding->targets->blocks[task];
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT;
     struct block_work work = {.block = block, .finder = &finding->finders[worker]};
 
     if (!targets_begin_block(finding, &work))
@@ -407,7 +407,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
         return false;
     targets->block_count = count;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t first = (uint32_t)i << BLOCK_SHIFT, left = objects - first;
+        const uint32_t first = as_u32(i) << BLOCK_SHIFT, left = objects - first;
         targets->blocks[i] = (struct target_block){
             .starts = targets->starts + first + i,
             .outside = targets->outside + first / 64,

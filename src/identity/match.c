@@ -119,7 +119,7 @@ static bool blocks_gather(struct blocks *blocks)
         for (size_t j = 0; j < blocks->found[i].count; j++) {
             const struct claim *claim = &blocks->found[i].data[j];
             uint32_t number;
-            if (!map_put(&blocks->by_value, claim->value, (uint32_t)blocks->claims.count, &number))
+            if (!map_put(&blocks->by_value, claim->value, as_u32(blocks->claims.count), &number))
                 return false;
             if (number < blocks->claims.count) {
                 struct claim *known = &blocks->claims.data[number];
@@ -429,7 +429,7 @@ static uint64_t hash_key(const struct moving *moving, const struct entry *entry)
 static bool note_entry(struct moving *moving, const struct entry *entry)
 {
     uint32_t number;
-    return map_put(&moving->by_key, hash_key(moving, entry), (uint32_t)moving->entries.count,
+    return map_put(&moving->by_key, hash_key(moving, entry), as_u32(moving->entries.count),
                    &number) &&
            (number < moving->entries.count || vector_push(&moving->entries, *entry));
 }

@@ -173,7 +173,7 @@ static uint32_t told_by_sudo(const char *variable)
         return NOBODY;
     errno = 0;
     const unsigned long number = strtoul(text, &end, 10);
-    return errno == 0 && !*end && number > 0 && number < UINT32_MAX ? (uint32_t)number : NOBODY;
+    return errno == 0 && !*end && number > 0 && number < UINT32_MAX ? as_u32(number) : NOBODY;
 }
 
 /* Returns whether processes of this user may connect: the user who called the program, also by

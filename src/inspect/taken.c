@@ -385,7 +385,7 @@ static struct g2h_error *locate_nodes(const struct locating *locating)
     struct g2h_node nodes[MANY];
     size_t count;
     for (uint32_t first = 0; (count = g2h_view_nodes(view, first, MANY, nodes)) > 0;
-         first += (uint32_t)count)
+         first += as_u32(count))
         for (uint32_t i = 0; i < count; i++) {
             const struct g2h_node *node = &nodes[i];
             if (node->kind == G2H_NODE_CREATION_SITE)

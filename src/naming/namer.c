@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
 #include "naming/symbols.h"
@@ -602,7 +603,7 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
     const struct target_block *block = &collection->targets->blocks[task];
     struct key_collector *collector = &collection->collectors[worker];
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t object = ((uint32_t)task << BLOCK_SHIFT) + i;
+        const uint32_t object = (as_u32(task) << BLOCK_SHIFT) + i;
         if (block->starts[i] < block->starts[i + 1] && names_need_keys(collection->names, object) &&
             !collect_object(collector, collection, object))
             return &error_no_memory;

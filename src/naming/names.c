@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
 #include "naming/key_names.h"
@@ -212,7 +213,7 @@ enum { COUNTED_PER_TASK = 1 << 16 };
 static struct g2h_error *count_words_task(void *context, size_t task, unsigned worker)
 {
     struct names *names = context;
-    const uint32_t first = (uint32_t)task * COUNTED_PER_TASK,
+    const uint32_t first = as_u32(task) * COUNTED_PER_TASK,
                    left = names->heap->object_count - first,
                    end = first + (left < COUNTED_PER_TASK ? left : COUNTED_PER_TASK);
     (void)worker;

@@ -238,10 +238,10 @@ static void csv_read_nodes(const struct csv *csv, uint32_t first, struct node_ba
     ret->count = g2h_view_nodes(csv->view, first, MANY, ret->nodes);
     for (size_t i = 0; i < ret->count; i++)
         if (ret->nodes[i].name == G2H_NAME_NONE)
-            g2h_view_prefetch(csv->view, first + (uint32_t)i, G2H_SOON_KEYS);
+            g2h_view_prefetch(csv->view, first + as_u32(i), G2H_SOON_KEYS);
     g2h_dominators_read(csv->dominators, first, ret->count, ret->dominators, ret->retained_sizes);
     for (size_t i = 0; i < ret->count; i++) {
-        const uint32_t node = first + (uint32_t)i;
+        const uint32_t node = first + as_u32(i);
         overlay_dominator(&csv->overlay, csv->dominators, node, &ret->dominators[i],
                           &ret->retained_sizes[i]);
         ret->nodes[i].edges = overlay_edge_count(&csv->overlay, node, ret->nodes[i].edges);
@@ -312,7 +312,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
                                   const struct node_batch *batch, size_t i,
                                   struct worker_buffer *buffer)
 {
-    const uint32_t number = batch->first + (uint32_t)i, none = 0, *texts = &none;
+    const uint32_t number = batch->first + as_u32(i), none = 0, *texts = &none;
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
@@ -500,7 +500,7 @@ static struct g2h_error *csv_find_ids(void *context, size_t block, unsigned work
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK && count == MANY; node += MANY) {
         count = g2h_view_nodes(csv->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++)
-            csv->ids[node + i] = node_ids_of(&csv->node_ids, node + (uint32_t)i, &nodes[i]);
+            csv->ids[node + i] = node_ids_of(&csv->node_ids, node + as_u32(i), &nodes[i]);
     }
     return NULL;
 }

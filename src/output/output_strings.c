@@ -166,7 +166,7 @@ static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;
     const struct held_type *type = NULL;
-    uint32_t object, index = (uint32_t)finder->arrays.count;
+    uint32_t object, index = as_u32(finder->arrays.count);
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->all == 0 ||
         !g2h_heap_find(g2h_view_heap(finder->view), capacity->address, &object) ||
         !(type = type_of(finder->classes, g2h_view_class(finder->view, object))) ||
@@ -210,7 +210,7 @@ static struct g2h_error *sum_declarations(struct held_finder *finder)
         const struct held_declaration fresh = {.number = array->declaration,
                                                .type = g2h_view_class(finder->view, array->object),
                                                .class = UINT32_MAX};
-        uint32_t index = (uint32_t)finder->declarations.count;
+        uint32_t index = as_u32(finder->declarations.count);
         if (array->declaration == OF_SEVERAL)
             continue;
         TRY_MEMORY(map_put(&by_number, array->declaration, index, &index));
@@ -605,7 +605,7 @@ static bool output_strings_add_number(struct numbering *numbering, const struct 
     if (output_strings_is_full(numbering, 1) &&
         !output_strings_grow(numbering, numbering->hashes.count))
         return false;
-    *ret = (uint32_t)numbering->hashes.count;
+    *ret = as_u32(numbering->hashes.count);
     if (!vector_push(&numbering->hashes, text->hash))
         return false;
     put_slot(numbering, *ret, text->check);
@@ -754,7 +754,7 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct output_strings_reader *reader = &numbering->readers[worker];
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+    const uint32_t first = as_u32(task) << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(view, first);
     size_t count = 0;
     for (uint32_t node = first; (node = g2h_view_next_keyed(view, node, end)) < end; node++)
@@ -832,7 +832,7 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct g2h_text *text = &numbering->readers[worker].text;
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+    const uint32_t first = as_u32(task) << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(view, first);
     struct hashed_node *at =
         (struct hashed_node *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*at));

@@ -341,7 +341,7 @@ static int read_twice(struct g2h_ages *ages, uint32_t sweepgen)
     _cleanup_vector_ VECTOR(struct mspan) before = {0};
     live->twice.count = 0;
     for (size_t i = 0; i < live->mspans.count && ages->look_count > 0; i++)
-        if (is_doubtful(ages, i) && !vector_push(&live->twice, (uint32_t)i))
+        if (is_doubtful(ages, i) && !vector_push(&live->twice, as_u32(i)))
             return ENOMEM;
     if (!vector_grow(&before, live->twice.count))
         return ENOMEM;
@@ -462,7 +462,7 @@ static int read_pages(struct ages_live *live)
         const uint64_t address = marks->pages.data[i] * PAGE;
         struct ages_piece *piece =
             live->pieces.count > 0 ? &live->pieces.data[live->pieces.count - 1] : NULL;
-        marks->positions[page_place(marks, marks->pages.data[i])] = (uint32_t)i;
+        marks->positions[page_place(marks, marks->pages.data[i])] = as_u32(i);
         if (piece && piece->address + piece->size == address)
             piece->size += PAGE;
         else if (!vector_push(&live->pieces,
@@ -484,7 +484,7 @@ static int find_pending(struct ages_live *live)
 {
     live->pending.count = 0;
     for (size_t i = 0; i < live->mspans.count; i++)
-        if (is_pending(&live->mspans.data[i]) && !vector_push(&live->pending, (uint32_t)i))
+        if (is_pending(&live->mspans.data[i]) && !vector_push(&live->pending, as_u32(i)))
             return ENOMEM;
     return 0;
 }
@@ -502,7 +502,7 @@ static int choose_sample(struct ages_live *live, size_t known)
     const size_t step = known / SAMPLE + 1;
     live->pending.count = 0;
     for (size_t i = 0; i < known; i += step)
-        if (!vector_push(&live->pending, (uint32_t)i))
+        if (!vector_push(&live->pending, as_u32(i)))
             return ENOMEM;
     return 0;
 }
@@ -659,7 +659,7 @@ static int put_swept(struct g2h_ages *ages)
         ages->unread += mspan->fate == FATE_UNKNOWN;
         if (mspan->fate != FATE_SWEPT)
             continue;
-        if (!put_marks(ages, (uint32_t)i, pages_at(&live->marks, mspan->bits), NULL))
+        if (!put_marks(ages, as_u32(i), pages_at(&live->marks, mspan->bits), NULL))
             return ENOMEM;
     }
     return 0;

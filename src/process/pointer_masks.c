@@ -1,4 +1,5 @@
 /* pointer_masks; see pointer_masks.h. */
+#include "base/contract.h"
 #include "process/pointer_masks.h"
 
 #include <assert.h>
@@ -263,7 +264,7 @@ static bool type_masks_find(struct type_masks *masks, const struct descriptor *t
     struct type_mask made = {.address = type->address};
     uint32_t index = map_get(&masks->by_address, type->address);
     if (index == MAP_NONE) {
-        index = (uint32_t)masks->list.count;
+        index = as_u32(masks->list.count);
         if (!mask_make(masks, type, &made) || !vector_push(&masks->list, made) ||
             !map_put(&masks->by_address, type->address, index, &index))
             return false;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -422,7 +423,7 @@ static struct g2h_error *list_ms(struct threads *threads)
     if (runtime->allm != 0)
         runtime_word(runtime, runtime->allm, &m);
     while (m != 0) {
-        const uint32_t number = (uint32_t)threads->ms.count;
+        const uint32_t number = as_u32(threads->ms.count);
         uint32_t known = number;
         TRY_MEMORY(map_put(&threads->m_by_address, m, number, &known));
         if (known != number || threads->ms.count > runtime->memory->bytes / RUNTIME_PAGE_SIZE)

@@ -153,7 +153,7 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
         const struct function function = {frame.entry, frame.pc, frame.function};
         uint32_t number;
         TRY_MEMORY(map_put(&builder->function_by_entry, frame.entry,
-                           (uint32_t)builder->functions.count, &number));
+                           as_u32(builder->functions.count), &number));
         if (number == builder->functions.count)
             TRY_MEMORY(vector_push(&builder->functions, function));
         else if (builder->functions.data[number].last_pc < frame.pc)

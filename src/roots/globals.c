@@ -81,7 +81,7 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
         first = root_group_index(G2H_NODE_MAPPINGS);
     }
     return builder_add_edge(builder, node_synthetic(above), EDGE_ELEMENT,
-                            first + (uint32_t)builder->packages.count, node_synthetic(*ret));
+                            first + as_u32(builder->packages.count), node_synthetic(*ret));
 }
 
 /* Gets the node of a package; adds it if it is new. */
@@ -509,7 +509,7 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
         const uint32_t object = heap_find(builder->heap, value);
         const uint64_t start =
             object != UINT32_MAX ? variable_of_word(builder, segment->address + offset) : 0;
-        uint32_t index = (uint32_t)builder->variables.count;
+        uint32_t index = as_u32(builder->variables.count);
         if (start == 0)
             continue;
         const uint64_t address = segment->address + offset;

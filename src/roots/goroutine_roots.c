@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "heap/pointers.h"
 #include "naming/names.h"
@@ -62,7 +63,7 @@ static bool add_function(struct deferred *deferred, uint64_t pc, const struct g2
                                        .key = line->entry != 0 ? line->entry : pc,
                                        .statement = UINT32_MAX,
                                        .node = UINT32_MAX};
-    const uint32_t number = (uint32_t)deferred->functions.count;
+    const uint32_t number = as_u32(deferred->functions.count);
     return map_put(&deferred->function_by_key, function.key, number, ret) &&
            (*ret != number || vector_push(&deferred->functions, function));
 }
@@ -72,7 +73,7 @@ static bool add_function(struct deferred *deferred, uint64_t pc, const struct g2
 static bool find_statement(struct deferred *deferred, uint64_t pc, uint32_t *ret)
 {
     struct builder *builder = deferred->builder;
-    const uint32_t number = (uint32_t)deferred->statements.count;
+    const uint32_t number = as_u32(deferred->statements.count);
     struct g2h_line line = {0};
     if (!map_put(&deferred->statement_by_pc, pc, number, ret))
         return false;
@@ -279,7 +280,7 @@ static struct g2h_error *deferred_calls_add_all(struct deferred *deferred, size_
     TRY_MEMORY(count_calls(deferred));
     for (size_t i = 0; i < defers; i++) {
         g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
-        TRY(add_defer(deferred, &record.defer, (uint32_t)i + 1));
+        TRY(add_defer(deferred, &record.defer, as_u32(i) + 1));
     }
     for (size_t i = 0; i < panics; i++) {
         g2h_heap_record(heap, G2H_RECORD_PANIC, i, &record);
@@ -678,7 +679,7 @@ static struct g2h_error *add_goroutine(struct places *places, struct builder *bu
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
                                   record->goid, &root->node) &&
                places_note_runtime(builder, goroutine, is_alone, root->node));
-    root->first_frame = (uint32_t)builder->roots->frames.count;
+    root->first_frame = as_u32(builder->roots->frames.count);
     TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
     TRY(goroutine_roots_add_frames(builder, root->node, record->goid, frames, root->frame_count));
     TRY(add_creation_site(builder, goroutine));
@@ -724,7 +725,7 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
     uint32_t frame;
     TRY_MEMORY(claimed);
     for (size_t i = 0; is_2013 && i < heap->frames.count; i++)
-        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &frame));
+        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, as_u32(i), &frame));
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         const struct heap_goroutine *listed = &heap->goroutines.data[i];
         const uint32_t first = listed->first_frame, count = listed->frame_count;
@@ -736,7 +737,7 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
                 TRY_MEMORY(vector_push(ret_frames, frame));
         const uint32_t *frames = frames_of(ret_frames, &goroutine);
         goroutine.root = (struct root_goroutine){
-            .goroutine = (uint32_t)i,
+            .goroutine = as_u32(i),
             .frame_count = (uint32_t)(ret_frames->count - goroutine.first_frame)};
         goroutine.root.minutes = minutes_of(builder, &listed->record);
         goroutine.root.dumps_heap = dumps_heap(builder, frames, goroutine.root.frame_count);

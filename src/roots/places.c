@@ -87,12 +87,12 @@ bool builder_find_site(struct builder *builder, uint32_t number, uint32_t callee
         above = heap_frame(builder->heap, callee).function;
     const uint64_t pc =
         roots_position_pc(frame.pc, frame.entry, callee != UINT32_MAX ? &above : NULL);
-    const struct root_site fresh = {.first = (uint32_t)roots->calls.count, .name = UINT32_MAX};
-    uint32_t site = (uint32_t)roots->sites.count;
+    const struct root_site fresh = {.first = as_u32(roots->calls.count), .name = UINT32_MAX};
+    uint32_t site = as_u32(roots->sites.count);
     if (!map_put(&builder->site_by_pc, map_hash_pair(frame.entry, pc), site, &site))
         return false;
     if (site < roots->sites.count && !is_site_of(builder, site, &frame))
-        site = (uint32_t)roots->sites.count; /* of a damaged dump */
+        site = as_u32(roots->sites.count); /* of a damaged dump */
     builder->site_of[number] = site + 1;
     if (site < roots->sites.count)
         return true;
@@ -322,7 +322,7 @@ static bool is_same_place(const struct builder *builder, const struct goroutine 
 static bool add_place(struct places *places, const struct builder *builder,
                       const struct goroutine *goroutine, size_t number)
 {
-    struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX, (uint32_t)places->alike.count};
+    struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX, as_u32(places->alike.count)};
     const uint64_t hash =
         hash_place(builder, goroutine, PLACE_STATEMENT, map_hash_pair, map_hash_text);
     if (!map_put(&places->by_name, hash, fresh.alike, &fresh.alike) ||
@@ -337,7 +337,7 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
                  size_t number)
 {
     struct goroutine *goroutine = &goroutines->data[number];
-    const uint32_t count = (uint32_t)places->list.count;
+    const uint32_t count = as_u32(places->list.count);
     const uint64_t hash = hash_place(builder, goroutine, PLACE_TEXTS, map_hash_pair, map_hash_text);
     if (!map_put(&places->by_hash, hash, count, &goroutine->place))
         return false;

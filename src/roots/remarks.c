@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/contract.h"
 #include "roots/builder.h"
 
 /* ==== where sampled objects were allocated, as recorded by runtime.MemProfile ==== */
@@ -55,7 +56,7 @@ struct g2h_error *builder_add_allocation_sites(struct builder *builder)
     for (size_t i = 0; i < heap->records[G2H_RECORD_MEMPROF].count && good; i++) {
         struct g2h_record record;
         g2h_heap_record(heap, G2H_RECORD_MEMPROF, i, &record);
-        good = map_put(&profile_by_id, record.memprof.id, (uint32_t)i, &node);
+        good = map_put(&profile_by_id, record.memprof.id, as_u32(i), &node);
     }
     for (size_t i = 0; i < heap->records[G2H_RECORD_ALLOCSAMPLE].count && good; i++) {
         struct g2h_record record, profile;
@@ -129,7 +130,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
         return false;
     builder->text.size = 0;
     text_append_name(&builder->text, builder->names, name.data, name.size, NAME_LIMIT);
-    return builder_add_member(builder, remarks->parts, (uint32_t)remarks->part_by_name.count + 1,
+    return builder_add_member(builder, remarks->parts, as_u32(remarks->part_by_name.count) + 1,
                               G2H_NODE_PART,
                               id_hash_text((const char *)name.data, (size_t)name.size), ret) &&
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
@@ -169,7 +170,7 @@ static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
         text_append_utf8(&builder->text, file.data, file.size, NAME_LIMIT / 16);
         text_printf(&builder->text, ":%u", line.line);
         if (!builder_add_member(builder, remarks->functions,
-                                (uint32_t)remarks->function_of_code.count + 1, G2H_NODE_FUNCTION,
+                                as_u32(remarks->function_of_code.count) + 1, G2H_NODE_FUNCTION,
                                 code, ret))
             return false;
     }

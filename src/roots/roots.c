@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "heap/kept.h"
 #include "roots/builder.h"
 
@@ -66,7 +67,7 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
         TRY_MEMORY(builder_text(builder, "finalizer"));
         if (object != UINT32_MAX)
             append_class(builder, object);
-        TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1,
+        TRY_MEMORY(builder_add_member(builder, group, as_u32(i) + 1,
                                       queued ? G2H_NODE_QUEUED_FINALIZER : G2H_NODE_FINALIZER,
                                       record.finalizer.object, &node));
         TRY_MEMORY(builder_add_named_pointer(builder, node, queued ? EDGE_INTERNAL : EDGE_TENTATIVE,

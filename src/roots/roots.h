@@ -30,6 +30,7 @@
 
 #include <go2heapsnapshot/memory.h>
 
+#include "base/contract.h"
 #include "heap/targets.h"
 #include "naming/names.h"
 
@@ -244,7 +245,7 @@ static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, 
                                   uint32_t name, uint32_t *ret)
 {
     const struct synthetic synthetic = {key, 0, name, (uint8_t)kind, (uint8_t)tier_of_kind(kind)};
-    *ret = (uint32_t)roots->nodes.count;
+    *ret = as_u32(roots->nodes.count);
     return vector_push(&roots->nodes, synthetic);
 }
 

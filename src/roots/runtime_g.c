@@ -2,6 +2,7 @@
  * runtime_g: what the runtime's record of a goroutine says besides the dump: the channels that it
  * waits on, the function of a coroutine, who has started it, and its labels.
  */
+#include "base/contract.h"
 #include "roots/builder.h"
 
 /* ==== the channels that a goroutine waits on ====
@@ -230,7 +231,7 @@ static bool find_call(struct builder *builder, uint64_t pc, uint32_t *ret)
                                    .file = calls[0].file,
                                    .line = calls[0].line,
                                    .is_wrapper = calls[0].is_wrapper};
-    return map_put(&builder->call_by_pc, pc, (uint32_t)roots->calls.count, ret) &&
+    return map_put(&builder->call_by_pc, pc, as_u32(roots->calls.count), ret) &&
            vector_push(&roots->calls, call);
 }
 
@@ -241,7 +242,7 @@ static bool add_frames(struct builder *builder, uint64_t address, struct root_st
     struct roots *roots = builder->roots;
     uint64_t count;
     const uint64_t list = slice_at(builder, address, word, MOST_FRAMES, &count);
-    starter->first_frame = (uint32_t)roots->starter_frames.count;
+    starter->first_frame = as_u32(roots->starter_frames.count);
     for (uint64_t i = 0;
          i < count && roots->starter_frames.count / FRAMES_OF_OBJECT <= builder->heap->object_count;
          i++) {
@@ -255,7 +256,7 @@ static bool add_frames(struct builder *builder, uint64_t address, struct root_st
             !bytes_begin(found->function, "runtime.") && !vector_push(&roots->starter_frames, call))
             return false;
     }
-    starter->frame_count = (uint32_t)roots->starter_frames.count - starter->first_frame;
+    starter->frame_count = as_u32(roots->starter_frames.count) - starter->first_frame;
     return true;
 }
 
@@ -283,7 +284,7 @@ bool builder_find_starters(struct builder *builder, uint64_t g, struct root_goro
     const uint32_t object = heap_find(builder->heap, g);
     struct starter_fields *fields = &builder->starters;
     struct typed_location location;
-    ret->first_starter = (uint32_t)builder->roots->starters.count;
+    ret->first_starter = as_u32(builder->roots->starters.count);
     if (!typing || object == UINT32_MAX ||
         !typing_locate(typing, object, g - heap_address(builder->heap, object), &location) ||
         location.offset != 0)

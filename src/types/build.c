@@ -514,7 +514,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         offset++;
     struct type *type = &types->list.data[number];
     type->size = (offset + alignment - 1) / alignment * alignment;
-    type->first_field = (uint32_t)types->fields.count;
+    type->first_field = as_u32(types->fields.count);
     type->field_count = field_count;
     for (uint32_t i = 0; i < field_count; i++)
         if (!vector_push(&types->fields, fields[i])) {

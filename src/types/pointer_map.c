@@ -438,7 +438,7 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
             maker->followed[word] =
-                describe_word(maker->types, maker->words.data[word], (uint32_t)count, field->type);
+                describe_word(maker->types, maker->words.data[word], as_u32(count), field->type);
             maker->fields.data[count++] = *field;
         }
     }
@@ -471,14 +471,14 @@ static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_m
     assert(IS_ORDERED(i, maker->fields.count,
                       maker->fields.data[i - 1].offset <= maker->fields.data[i].offset));
     map->fields = maker->fields.data;
-    map->field_count = (uint32_t)maker->fields.count;
+    map->field_count = as_u32(maker->fields.count);
     for (size_t i = 0; i < maker->fields.count; i++)
         if (maker->fields.data[i].is_string)
             map->has_strings = true;
         else
             map->has_others = true;
     map->words = maker->words.data;
-    map->word_count = (uint32_t)maker->words.count;
+    map->word_count = as_u32(maker->words.count);
     map->followed = maker->followed;
 }
 

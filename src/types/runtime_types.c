@@ -710,7 +710,7 @@ bool runtime_is_generic(struct g2h_bytes name)
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];
-    const uint32_t count = (uint32_t)runtime->types->list.count;
+    const uint32_t count = as_u32(runtime->types->list.count);
     uint32_t header = TYPE_NONE;
     switch (type->kind) {
     case TYPE_MAP:
@@ -745,7 +745,7 @@ bool runtime_types_add(struct runtime_types *runtime)
     struct types *types = runtime->types;
     if (runtime->release.minor == 0)
         return true;
-    const uint32_t start = runtime->processed, end = (uint32_t)types->list.count;
+    const uint32_t start = runtime->processed, end = as_u32(types->list.count);
     for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
         build_register(runtime, i);
         if (types->list.data[i].role == ROLE_NONE)
@@ -753,6 +753,6 @@ bool runtime_types_add(struct runtime_types *runtime)
     }
     for (uint32_t i = start; i < end && !runtime->no_memory; i++)
         add_structures(runtime, i);
-    runtime->processed = (uint32_t)types->list.count;
+    runtime->processed = as_u32(types->list.count);
     return !runtime->no_memory;
 }

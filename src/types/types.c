@@ -52,7 +52,7 @@ bool types_copy(struct types *types, const struct types *others)
  * outside it, and types_at() needs no lookup. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 {
-    const uint32_t number = (uint32_t)types->list.count;
+    const uint32_t number = as_u32(types->list.count);
     uint32_t first;
     if (number >= TYPE_NONE - 1 || !vector_push(&types->list, *type))
         return false;

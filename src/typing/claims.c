@@ -1,4 +1,5 @@
 /* claims; see claims.h. */
+#include "base/contract.h"
 #include "typing/claims.h"
 
 /* Queues a new claim for following, if its type has pointers. */
@@ -126,7 +127,7 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
                              part.offset != heap_object_base(typing->heap, object);
     const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
     part.object = object;
-    const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->parts.count;
+    const uint32_t first = map_get(&shard->first, object), added = as_u32(shard->parts.count);
     const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
     const struct typed_part *last = first == MAP_NONE ? NULL : &shard->parts.data[first];
     uint32_t number;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "heap/kept.h"
@@ -223,7 +224,7 @@ static bool cleanup_types_add_part(struct typing *typing, uint32_t object, uint3
  * nothing points to. Since 1.26 a box is an object of its own. Returns false if memory runs out. */
 static bool expect_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 {
-    uint32_t number = (uint32_t)gatherer->boxes.count;
+    uint32_t number = as_u32(gatherer->boxes.count);
     if (type == TYPE_NONE || number >= MOST_ARGUMENTS)
         return true;
     const struct wanted_box box = {typer_type_of(gatherer->typer->typing, type)->size, type, 0};

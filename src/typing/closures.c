@@ -77,7 +77,7 @@ static bool map_names(struct closures_maker *maker)
 {
     for (size_t i = 0; i < maker->types->list.count; i++) {
         uint32_t first;
-        if (!map_put(&maker->by_name, maker->types->list.data[i].name, (uint32_t)i, &first))
+        if (!map_put(&maker->by_name, maker->types->list.data[i].name, as_u32(i), &first))
             return false;
     }
     return true;
@@ -201,7 +201,7 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
                          .elem = TYPE_NONE,
                          .key = TYPE_NONE,
                          .header = TYPE_NONE,
-                         .first_field = (uint32_t)maker->types->fields.count};
+                         .first_field = as_u32(maker->types->fields.count)};
     return types_intern(maker->types, text, size + 5, &ret->name) &&
            closures_add_field(maker, ret, maker->code_name, maker->code, 0);
 }
@@ -249,8 +249,8 @@ static bool find_layouts(struct closures_maker *maker)
             types->list.data[fields[0].type].kind != TYPE_UINTPTR)
             continue;
         const uint32_t key = types->list.data[fields[1].type].name,
-                       number = (uint32_t)maker->layouts.count;
-        struct closure_layout layout = {(uint32_t)i, map_get(&maker->layouts_by_first, key)};
+                       number = as_u32(maker->layouts.count);
+        struct closure_layout layout = {as_u32(i), map_get(&maker->layouts_by_first, key)};
         uint32_t known;
         if (!vector_push(&maker->layouts, layout) ||
             !map_put(&maker->layouts_by_first, key, number, &known))

@@ -8,6 +8,7 @@
  */
 #include "typing/exe_match.h"
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -343,7 +344,7 @@ struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *
     for (size_t i = 0; i < heap->frames.count; i++) {
         const struct heap_stack_frame frame = heap_frame(heap, i);
         const uint64_t pc = match_call_pc(&frame);
-        const uint32_t number = (uint32_t)ret->list.count;
+        const uint32_t number = as_u32(ret->list.count);
         uint32_t first;
         if (!map_put(&known, pc, number, &first) ||
             (first == number && !vector_push(&ret->list, pc)))

@@ -62,7 +62,7 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
     if (number != MAP_NONE) {
         index = shard->indexes.data[number];
     } else {
-        number = (uint32_t)shard->indexes.count;
+        number = as_u32(shard->indexes.count);
         index = fields_make(record, typer->typing->heap->params.pointer_size);
         if (!index || !vector_push(&shard->indexes, index)) {
             field_index_destroy(index);

@@ -37,7 +37,7 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     if (known != type && known != AMBIGUOUS &&
         typer_type_of(typing, known)->name != typer_type_of(typing, type)->name)
         map_set(&guesses->by_pattern, key, AMBIGUOUS);
-    const uint32_t number = (uint32_t)guesses->candidates.count;
+    const uint32_t number = as_u32(guesses->candidates.count);
     const struct guess_candidate candidate = {type, map_get(&guesses->last_by_pattern, key)};
     if (!vector_push(&guesses->candidates, candidate) ||
         !map_put(&guesses->last_by_pattern, key, number, &known))
@@ -56,7 +56,7 @@ static bool add_element(struct guesses *guesses, const struct typing *typing, ui
     for (size_t i = 0; i < map->word_count; i++)
         key = map_hash_pair(key, map->words[i]);
     key = map_hash_pair(key, map->size);
-    const uint32_t number = (uint32_t)guesses->elements.count;
+    const uint32_t number = as_u32(guesses->elements.count);
     uint32_t known;
     if (!map_put(&guesses->elements_by_key, key, number, &known))
         return false;

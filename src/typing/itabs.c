@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "typing/fit.h"
 
 enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
@@ -73,7 +74,7 @@ static bool itabs_add_type(struct types *types, uint64_t size, uint32_t *ret)
                          .elem = TYPE_NONE,
                          .key = TYPE_NONE,
                          .header = TYPE_NONE,
-                         .first_field = (uint32_t)types->fields.count,
+                         .first_field = as_u32(types->fields.count),
                          .field_count = 3};
     for (unsigned i = 0; i < 3; i++) {
         struct type_field field = {.type = i < 2 ? word_type : entries_type, .offset = i * word};

@@ -6,6 +6,7 @@
  * Which of two claims is better depends on these two alone, so it does not matter which of them
  * came first.
  */
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/port.h"
 #include "typing/claims.h"
@@ -259,9 +260,9 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
         const bool is_first = i == 0 || shard->parts.data[i - 1].object != part->object;
         const uint64_t end = part->offset + (part->is_array ? part->count : 1) *
                                                 typer_type_of(typing, part->type)->size;
-        part->next = last ? UINT32_MAX : (uint32_t)i + 1;
+        part->next = last ? UINT32_MAX : as_u32(i) + 1;
         part->reach = is_first || part[-1].reach < end ? end : part[-1].reach;
-        if (is_first && !map_put(&shard->first, part->object, (uint32_t)i, &number))
+        if (is_first && !map_put(&shard->first, part->object, as_u32(i), &number))
             return &error_no_memory;
     }
     return NULL;

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/releases.h"
 #include "typing/fit.h"
@@ -36,7 +37,7 @@ static bool find_small_field(const struct types *types, uint32_t type, const cha
  * type's other target. */
 static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
 {
-    const uint32_t count = (uint32_t)types->list.count,
+    const uint32_t count = as_u32(types->list.count),
                    header = map < count ? types->list.data[map].header : TYPE_NONE;
     if (header >= count || types->list.data[map].kind != TYPE_MAP)
         return TYPE_NONE;
@@ -52,7 +53,7 @@ static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
  * maps and tables have one size class, so that an object's size could not tell them apart. */
 static bool find_swiss(const struct types *types, uint32_t map, struct swiss_layout *ret)
 {
-    const uint32_t table = map_finder_table_of(types, map), count = (uint32_t)types->list.count;
+    const uint32_t table = map_finder_table_of(types, map), count = as_u32(types->list.count);
     if (table >= count)
         return false;
     const uint32_t header = types->list.data[map].header;
@@ -123,7 +124,7 @@ static bool find_roles(struct map_finder *finder, const struct typing *typing)
 bool map_finder_init(struct map_finder *finder, const struct typing *typing)
 {
     const struct types *types = typing->types;
-    const uint32_t count = (uint32_t)types->list.count;
+    const uint32_t count = as_u32(types->list.count);
     *finder = (struct map_finder){0};
     for (uint32_t i = 0; i < count && !finder->is_classic; i++) {
         if (types->list.data[i].kind != TYPE_MAP || types->list.data[i].header >= count)

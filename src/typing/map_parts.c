@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "typing/claims.h"
 #include "typing/fit.h"
@@ -431,7 +432,7 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
             fits ? entries_agree(typer, parts, part, &values, count) : DISAGREES;
         if (agreement != DISAGREES)
             map_parts_choose(typer->typing, parts, agreement == AGREES ? &best : &others,
-                             (uint32_t)at);
+                             as_u32(at));
     }
     return chosen(&best, &others);
 }

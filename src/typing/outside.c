@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -139,7 +140,7 @@ static bool outside_words_add_frames(struct outside *outside, const struct g2h_h
             const struct area area = {.address = record.sp,
                                       .contents = record.contents,
                                       .frame = frame,
-                                      .goroutine = (uint32_t)i,
+                                      .goroutine = as_u32(i),
                                       .first_word = *words};
             if (!outside_words_add_area(outside, &area))
                 return false;
@@ -284,7 +285,7 @@ static void outside_words_remember(struct typer *typer, const struct outside_poi
     const uint64_t key =
         map_hash_pair(map_hash_pair(pointer->address, (uint64_t)pointer->type << 2 | pointer->form),
                       pointer->count);
-    const uint32_t number = (uint32_t)typer->outside.count;
+    const uint32_t number = as_u32(typer->outside.count);
     uint32_t known;
     if (!map_put(&typer->outside_known, key, number, &known)) {
         typer->no_memory = true;
@@ -448,7 +449,7 @@ static uint32_t outside_words_enter_value(struct typer *typer,
     struct outside *outside = &typer->typing->outside;
     const bool is_array = pointer->form == REFERENCE_ARRAY;
     const uint64_t key = map_hash_pair(pointer->address, (uint64_t)pointer->type << 1 | is_array);
-    const uint32_t added = (uint32_t)outside->values.count;
+    const uint32_t added = as_u32(outside->values.count);
     uint32_t number;
     *ret_from = 0;
     if (added == UINT32_MAX || !map_put(&outside->seen, key, added, &number)) {

@@ -251,8 +251,8 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
             reader->no_memory = true;
     }
     append_text(name, count > 0 ? " }" : "}");
-    type->first_field = (uint32_t)reader->types->fields.count;
-    type->field_count = (uint32_t)fields.count;
+    type->first_field = as_u32(reader->types->fields.count);
+    type->field_count = as_u32(fields.count);
     for (size_t i = 0; i < fields.count && good; i++)
         if (!vector_push(&reader->types->fields, fields.data[i]))
             reader->no_memory = true;
@@ -424,7 +424,7 @@ static bool list_descriptors(struct reflected_reader *reader)
     for (uint32_t object = 0; any && good && object < heap->object_count; object++) {
         struct made made = {object, TYPE_NONE, MADE_NEW};
         struct g2h_object record;
-        uint32_t number = (uint32_t)reader->list.count;
+        uint32_t number = as_u32(reader->list.count);
         if (!wanted[heap_slot_class(heap, object) - heap->slot_classes.list.data] ||
             number == MOST_TYPES)
             continue;

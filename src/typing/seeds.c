@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"
 #include "typing/typer.h"
@@ -355,7 +356,7 @@ static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t nu
     *part = parts->of[1];
     parts->of[1] = caller;
     part->frame = heap_frame(typer->typing->heap, number);
-    part->number = (uint32_t)number;
+    part->number = as_u32(number);
     const size_t flags = (size_t)(part->frame.contents.size / 4) + 1;
     if ((part->flags.capacity < flags && !vector_grow(&part->flags, flags)) ||
         (parts->typed.capacity < flags && !vector_grow(&parts->typed, flags)))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "heap/pointers.h"
@@ -136,9 +137,8 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
 {
     struct typing *typing = spiller->typer->typing;
     uint32_t first;
-    return pool == 0 ||
-           (map_put(&typing->pool_of_word, key, (uint32_t)typing->pools.count, &first) &&
-            vector_push(&typing->pools, pool + exe_slide(typing->exe)));
+    return pool == 0 || (map_put(&typing->pool_of_word, key, as_u32(typing->pools.count), &first) &&
+                         vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
 
 /* Returns what is known of a slot of a frame during a call. */
@@ -165,11 +165,11 @@ static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32
         if (!add_pool(spiller, key, flow->values.data[slots[i]].pool))
             return false;
         if ((word.type.is != WORD_IS_UNKNOWN || word.argument != 0) &&
-            (!map_put(&spiller->words, key, (uint32_t)spiller->known.count, &first) ||
+            (!map_put(&spiller->words, key, as_u32(spiller->known.count), &first) ||
              !vector_push(&spiller->known, word)))
             return false;
     }
-    if (slots && !map_put(&spiller->calls, pc, (uint32_t)spiller->passed.count, &first))
+    if (slots && !map_put(&spiller->calls, pc, as_u32(spiller->passed.count), &first))
         return false;
     for (uint32_t i = 0; slots && i < flow->machine->argument_count; i++)
         if (!vector_push(&spiller->passed,
@@ -242,7 +242,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
         uint32_t put;
         if (index != last) {
             TRY(flow_read(&spiller->coded->flow, index, true));
-            first = (uint32_t)typing->frame_values.count;
+            first = as_u32(typing->frame_values.count);
             TRY_MEMORY(find_passed_types(spiller, belief));
             TRY_MEMORY(add_frame_values(spiller, belief));
         }

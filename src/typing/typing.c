@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/workers.h"
@@ -111,7 +112,7 @@ static uint32_t typing_task_end(const struct typing *typing, uint32_t first)
 static struct g2h_error *headers_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK;
     typer_seed_headers(&run->waves.typers[worker], first, typing_task_end(run->typing, first));
     return run->waves.typers[worker].no_memory ? &error_no_memory : NULL;
 }
@@ -134,7 +135,7 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_sweepable(run->typing, object))
@@ -148,7 +149,7 @@ static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (map_finder_role(&run->maps, run->typing->heap, object) != NO_MAP)
@@ -172,7 +173,7 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
     struct typing_run *run = context;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_unknown(run->typing, object) &&
@@ -234,7 +235,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     struct typing_run *run = context;
     struct typing *typing = run->typing;
     struct typer *typer = &run->waves.typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    end = typing_task_end(run->typing, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
@@ -334,7 +335,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
 {
     const struct accounting *accounting = context;
     const struct g2h_heap *heap = accounting->typing->heap;
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK;
     const uint32_t end = typing_task_end(accounting->typing, first);
     for (uint32_t object = first; object < end; object++) {
         const bool lives = !accounting->live || bits_have(accounting->live, object);

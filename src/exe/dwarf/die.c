@@ -193,7 +193,7 @@ static int compare_abbreviations(const void *a, const void *b)
 static bool read_specs(struct dies *dies, struct cursor *cursor,
                        struct die_abbreviation *abbreviation, bool *ret_memory)
 {
-    abbreviation->first = (uint32_t)dies->specs.count;
+    abbreviation->first = as_u32(dies->specs.count);
     for (;;) {
         uint64_t name, form, number = 0;
         if (!cursor_uvarint(cursor, &name) || !cursor_uvarint(cursor, &form) ||
@@ -344,7 +344,7 @@ static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, 
     struct die_table table;
     unit->table = map_get(tables, abbrev);
     if (unit->table == MAP_NONE) {
-        const uint32_t number = (uint32_t)dies->tables.count;
+        const uint32_t number = as_u32(dies->tables.count);
         if (!read_abbreviations(dies, abbrev, left, &table) || !vector_push(&dies->tables, table) ||
             !map_put(tables, abbrev, number, &unit->table))
             return false;
@@ -352,7 +352,7 @@ static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, 
     const size_t index = dies->units.count;
     uint32_t first;
     if (!vector_push(&dies->units, *unit) ||
-        (unit->type != 0 && !map_put(&dies->type_units, unit->signature, (uint32_t)index, &first)))
+        (unit->type != 0 && !map_put(&dies->type_units, unit->signature, as_u32(index), &first)))
         return false;
     read_unit_bases(dies, &dies->units.data[index], index);
     return true;

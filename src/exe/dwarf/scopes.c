@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -233,7 +234,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
     struct dwarf_local local = {
         .function = function,
         .is_parameter = die_tag(die) == DW_TAG_formal_parameter,
-        .first_piece = (uint32_t)frame->pieces->count,
+        .first_piece = as_u32(frame->pieces->count),
     };
     struct die_attribute attribute;
     if (!die_own(&reader->dies, die, DW_AT_location, &attribute))
@@ -390,12 +391,12 @@ struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_in
     const uint64_t *pcs = frames->pcs, most = LOCALS_MORE + LOCALS_PER_FRAME * frames->count;
     *scopes = (struct scopes){.by_pc = {0}};
     for (size_t i = 0; i < frames->pc_count; i++) {
-        uint32_t number = (uint32_t)scopes->list.count, first;
+        uint32_t number = as_u32(scopes->list.count), first;
         if (!map_put(&scopes->by_pc, pcs[i], number, &first))
             return &error_no_memory;
         if (first != number)
             continue;
-        struct scope scope = {.first = (uint32_t)scopes->locals.count, .inlined = UINT32_MAX};
+        struct scope scope = {.first = as_u32(scopes->locals.count), .inlined = UINT32_MAX};
         if (scopes->locals.count + scopes->pieces.count <= most)
             TRY(dwarf_info_locals(dwarf_info, types, pcs[i] - slide, &scopes->locals,
                                   &scopes->pieces, &scope.inlined));

@@ -467,11 +467,11 @@ static bool list_headers(struct descriptors *all)
 static bool resolve_references(struct descriptors *all, struct descriptor_search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
-        search->by_offset[all->list.data[i].offset / all->word] = (uint32_t)i + 1;
+        search->by_offset[all->list.data[i].offset / all->word] = as_u32(i) + 1;
     for (size_t i = 0; i < all->list.count; i++) {
         struct descriptor *own = &all->list.data[i];
         bool good;
-        own->first_reference = (uint32_t)all->references.count;
+        own->first_reference = as_u32(all->references.count);
         if (!add_references(all, search, own->offset, &good))
             return false;
         search->bad[i] = !good;
@@ -627,9 +627,9 @@ static bool mark_composed_of_bad(const struct descriptors *all, bool *bad)
             first[i] += first[i - 1];
         for (size_t i = 0; i < count; i++) {
             for (size_t j = all->list.data[i].first_reference; j < reference_end(all, i); j++)
-                users[first[all->references.data[j] + 1]++] = (uint32_t)i;
+                users[first[all->references.data[j] + 1]++] = as_u32(i);
             if (bad[i])
-                stack[depth++] = (uint32_t)i;
+                stack[depth++] = as_u32(i);
         }
     }
     while (depth > 0) {

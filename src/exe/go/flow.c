@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -100,7 +101,7 @@ static bool flow_add_value(struct flow *flow, enum flow_origin origin, uint32_t 
 {
     const struct flow_value value = {
         .origin = (uint8_t)origin, .base = base, .number = number, .first_fact = NONE};
-    *ret = (uint32_t)flow->values.count;
+    *ret = as_u32(flow->values.count);
     flow->is_too_large = flow->values.count >= flow->most_values;
     return !flow->is_too_large && vector_push(&flow->values, value);
 }
@@ -124,7 +125,7 @@ static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact
             return true;
     }
     fact.next = about->first_fact;
-    about->first_fact = (uint32_t)flow->facts.count;
+    about->first_fact = as_u32(flow->facts.count);
     return vector_push(&flow->facts, fact);
 }
 
@@ -196,8 +197,8 @@ static struct g2h_error *read_code(struct flow *flow)
             flow->code.count = 0;
             return NULL;
         }
-        flow->index_at.data[at] = (uint32_t)flow->code.count;
-        TRY_MEMORY(vector_push(&flow->offsets, (uint32_t)at));
+        flow->index_at.data[at] = as_u32(flow->code.count);
+        TRY_MEMORY(vector_push(&flow->offsets, as_u32(at)));
         TRY_MEMORY(vector_push(&flow->code, instruction));
         at += instruction.size;
     }
@@ -246,7 +247,7 @@ static bool flow_slot_of(const struct flow *flow, const struct instruction *inst
  * copies the state. */
 static struct g2h_error *find_jumps(struct flow *flow)
 {
-    const uint32_t count = (uint32_t)flow->code.count;
+    const uint32_t count = as_u32(flow->code.count);
     uint64_t slots = 0, targets = 1;
     flow->entries.count = flow->heads.count = flow->is_late.count = 0;
     TRY_MEMORY(vector_grow(&flow->entries, count));
@@ -323,7 +324,7 @@ static struct g2h_error *find_kills(struct flow *flow)
     flow->next_write.count = flow->killed.count = flow->kills.count = 0;
     TRY_MEMORY(vector_grow(&flow->next_write, flow->width));
     memset(flow->next_write.data, 0xff, flow->width * sizeof(uint32_t));
-    for (uint32_t i = (uint32_t)flow->code.count; i-- > 0;) {
+    for (uint32_t i = as_u32(flow->code.count); i-- > 0;) {
         const struct instruction *one = &flow->code.data[i];
         if (one->kind == INSTRUCTION_CALL)
             next_call = i;
@@ -332,7 +333,7 @@ static struct g2h_error *find_kills(struct flow *flow)
         set_written_slots(flow, one, flow->next_write.data, i);
         if (flow->heads.data[i] == 0)
             continue;
-        TRY_MEMORY(vector_push(&flow->kills, (uint32_t)flow->killed.count));
+        TRY_MEMORY(vector_push(&flow->kills, as_u32(flow->killed.count)));
         TRY_MEMORY(vector_grow(&flow->killed, bits));
         uint64_t *killed = flow->killed.data + flow->killed.count;
         memset(killed, 0, bits * sizeof(*killed));
@@ -957,7 +958,7 @@ static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
  * false if memory runs out. */
 static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
-    const struct flow_frame frame = {behind, (uint32_t)flow->slots.count};
+    const struct flow_frame frame = {behind, as_u32(flow->slots.count)};
     if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
         return true;
     if (!vector_grow(&flow->slots, flow->slot_count + flow->machine->argument_count) ||
@@ -1163,7 +1164,7 @@ static bool spread_facts(struct flow *flow)
                 return false;
         }
     }
-    for (uint32_t i = (uint32_t)flow->values.count; i-- > 1;) {
+    for (uint32_t i = as_u32(flow->values.count); i-- > 1;) {
         const struct flow_value value = flow->values.data[i];
         for (uint32_t j = value.first_fact; value.origin == FLOW_JOIN && j != NONE;) {
             const struct flow_fact fact = flow->facts.data[j];

@@ -544,7 +544,7 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
                                 pclntab->image->path);
         left -= name.size;
         const uint64_t key = function_names_key(name);
-        if (!map_put(&names->index_of, key, (uint32_t)i, &number))
+        if (!map_put(&names->index_of, key, as_u32(i), &number))
             return &error_no_memory;
         if (number != i)
             map_set(&names->index_of, key, FUNCTION_AMBIGUOUS);

@@ -313,7 +313,7 @@ static struct g2h_bytes embedded_name(struct g2h_bytes type)
 static bool rtype_add_fields(const struct descriptors *all, size_t index, struct types *types,
                              struct type *type)
 {
-    type->first_field = (uint32_t)types->fields.count;
+    type->first_field = as_u32(types->fields.count);
     type->field_count = (uint32_t)descriptor_reference_count(all, index);
     for (size_t i = 0; i < type->field_count; i++) {
         const uint32_t part = descriptor_reference(all, index, i);

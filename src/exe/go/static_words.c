@@ -658,7 +658,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
                                      .initializer = finding->function,
                                      .initialized_at = use->at,
                                      .how = how[finding->is_init][use->is_store]};
-    const uint32_t added = (uint32_t)finding->words->users.count;
+    const uint32_t added = as_u32(finding->words->users.count);
     uint32_t number;
     if (!map_put(&finding->user_of, use->address, added, &number))
         return false;
@@ -813,7 +813,7 @@ struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
         .flow = flow, .words = ret, .arguments.flow = flow, .left = flow->left / BYTES_OF_EVIDENCE};
     for (uint64_t i = 0; i < flow->pclntab->count && i < UINT32_MAX; i++) {
         TRY(flow_read(flow, i, false));
-        finding.function = (uint32_t)i;
+        finding.function = as_u32(i);
         const bool has_uses = flow->uses.count > 0;
         finding.is_init = has_uses && is_initializer(pclntab_name(flow->pclntab, i));
         finding.is_main = has_uses && is_in_main(pclntab_name(flow->pclntab, i));

@@ -4,6 +4,7 @@
 
 #include <go2heapsnapshot/output.h>
 
+#include "base/contract.h"
 #include "output/hprof/hprof_classes.h"
 #include "output/ids.h"
 
@@ -64,7 +65,7 @@ static inline uint32_t helper_id(const struct file *file, uint32_t node)
 /* Allocates count free ids, which are 2 apart. Returns the first, or 0 if there are not enough. */
 static inline uint32_t take_ids(struct file *file, uint32_t count)
 {
-    const uint32_t end = class_id((uint32_t)file->classes.list.count);
+    const uint32_t end = class_id(as_u32(file->classes.list.count));
     if (file->last_free <= end || (file->last_free - end) / 2 <= count)
         return 0;
     file->last_free -= 2 * count;

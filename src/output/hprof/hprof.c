@@ -112,7 +112,7 @@ static struct g2h_error *class_for(struct hprof_roots_making *making, const stru
     TRY(classes_named(classes, name, ret));
     struct class *class = &classes->list.data[*ret];
     if (class->statics == 0)
-        class->first_static = (uint32_t)classes->statics.count;
+        class->first_static = as_u32(classes->statics.count);
     if (class->first_static + class->statics == classes->statics.count &&
         class->statics < MOST_STATICS) {
         class->is_root = true;
@@ -299,7 +299,7 @@ static struct g2h_error *write_stack(struct hprof_roots_making *making,
                                      const struct hprof_roots_held *held)
 {
     struct worker_buffer *buffer = &making->file->before;
-    const uint32_t count = (uint32_t)held->frame_nodes.count, size = 4 + 4 + 4 + count * ID_SIZE;
+    const uint32_t count = as_u32(held->frame_nodes.count), size = 4 + 4 + 4 + count * ID_SIZE;
     making->list.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct g2h_node frame;
@@ -333,7 +333,7 @@ static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *makin
 static struct g2h_error *write_others(struct hprof_roots_making *making,
                                       const struct hprof_roots_held *held, uint32_t *ret)
 {
-    const uint32_t count = (uint32_t)held->others.count;
+    const uint32_t count = as_u32(held->others.count);
     char *at;
     *ret = 0;
     if (count == 0)
@@ -424,7 +424,7 @@ static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t
         const size_t count =
             g2h_view_nodes(making->file->view, node, end - node < MANY ? end - node : MANY, nodes);
         for (size_t i = 0; i < count; i++)
-            TRY(one(making, node + (uint32_t)i, &nodes[i]));
+            TRY(one(making, node + as_u32(i), &nodes[i]));
     }
     return NULL;
 }
@@ -496,7 +496,7 @@ static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned work
 {
     struct file *file = context;
     struct g2h_node nodes[MANY];
-    const uint32_t first = (uint32_t)task * BLOCK;
+    const uint32_t first = as_u32(task) * BLOCK;
     size_t count = MANY;
     (void)worker;
     for (uint32_t node = first; node - first < BLOCK && count == MANY; node += MANY) {
@@ -520,7 +520,7 @@ struct hprof_finding {
 static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
 {
     const struct hprof_finding *finding = context;
-    const uint32_t first = (uint32_t)task * BLOCK, nodes = finding->writing->file.nodes;
+    const uint32_t first = as_u32(task) * BLOCK, nodes = finding->writing->file.nodes;
     writer_find_rests(finding->writing->writers[worker], first,
                       nodes - first < BLOCK ? nodes : first + BLOCK, finding->has_rest);
     return NULL;
@@ -593,9 +593,8 @@ static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned t
         return file_is_too_large(file);
     TRY(find_pieces(file));
     TRY(roots_make(file)); /* which adds classes, too */
-    return class_id((uint32_t)file->classes.list.count) <= file->last_free
-               ? NULL
-               : file_is_too_large(file);
+    return class_id(as_u32(file->classes.list.count)) <= file->last_free ? NULL
+                                                                         : file_is_too_large(file);
 }
 
 static void file_deinit(struct file *file)

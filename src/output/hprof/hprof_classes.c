@@ -441,7 +441,7 @@ static uint32_t hprof_classes_size_of(enum field_type type)
 static struct g2h_error *add_java_class(struct classes *classes, const struct java_class *java)
 {
     struct class class = {.super = java->super, .size = OBJECT_HEADER, .is_root = true};
-    class.first_field = (uint32_t)classes->fields.count;
+    class.first_field = as_u32(classes->fields.count);
     TRY_MEMORY(java_names_text(classes->names, java->name, strlen(java->name), &class.name));
     if (java->super != UINT32_MAX)
         class.size = classes->list.data[java->super].size;
@@ -465,7 +465,7 @@ static struct g2h_error *add_byte_order(struct classes *classes)
         uint32_t value;
     } shifts[] = {{"HI_BYTE_SHIFT", 8}, {"LO_BYTE_SHIFT", 0}};
     struct class *class = &classes->list.data[CLASS_STRING_UTF16];
-    class->first_static = (uint32_t)classes->statics.count;
+    class->first_static = as_u32(classes->statics.count);
     for (size_t i = 0; i < sizeof(shifts) / sizeof(*shifts); i++, class->statics++) {
         struct class_static made = {.value = shifts[i].value, .type = TYPE_OF_INT};
         TRY_MEMORY(
@@ -511,9 +511,9 @@ struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *
     const struct class class = {.name = name,
                                 .super = CLASS_OBJECT,
                                 .size = OBJECT_HEADER,
-                                .first_field = (uint32_t)classes->fields.count,
-                                .first_static = (uint32_t)classes->statics.count};
-    *ret = (uint32_t)classes->list.count;
+                                .first_field = as_u32(classes->fields.count),
+                                .first_static = as_u32(classes->statics.count)};
+    *ret = as_u32(classes->list.count);
     TRY_MEMORY(vector_push(&classes->list, class));
     return NULL;
 }
@@ -703,7 +703,7 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
         TRY(shapes_add_field(classes, shape, &parts->list.data[i]));
     struct class *class = &classes->list.data[shape->class];
     shape->unpadded = shape->fields_size;
-    class->fields = (uint32_t)parts->list.count;
+    class->fields = as_u32(parts->list.count);
     class->size = (uint32_t)key->size;
     return add_padding(classes, shape);
 }
@@ -728,7 +728,7 @@ struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
     const uint32_t first = class->first_field, count = shape->pointers + shape->numbers;
     struct class_field field = {.type = TYPE_OF_OBJECT};
     TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
-    class->first_field = (uint32_t)classes->fields.count;
+    class->first_field = as_u32(classes->fields.count);
     class->fields = count + 1;
     for (uint32_t i = 0; i < count; i++) {
         const struct class_field copy = classes->fields.data[first + i];
@@ -859,16 +859,16 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
     struct shapes_finding *finding = context;
     const struct g2h_view *view = finding->classes->view;
     struct g2h_node nodes[MANY];
-    const uint32_t first = (uint32_t)task * BLOCK;
+    const uint32_t first = as_u32(task) * BLOCK;
     size_t count = MANY;
     for (uint32_t node = first; node - first < BLOCK && count == MANY; node += MANY) {
         count = g2h_view_nodes(view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
             uint32_t known;
-            if (!is_written(finding->classes, node + (uint32_t)i, &nodes[i]))
+            if (!is_written(finding->classes, node + as_u32(i), &nodes[i]))
                 continue;
             const struct shape_key key =
-                shape_key_of(finding->classes, node + (uint32_t)i, &nodes[i]);
+                shape_key_of(finding->classes, node + as_u32(i), &nodes[i]);
             struct map *seen = &finding->seen[worker];
             const uint64_t hash = key.hash ^ key.has_edges;
             if (map_get(seen, hash) != MAP_NONE)
@@ -889,7 +889,7 @@ static struct g2h_error *shapes_number_keys(void *context, const struct worker_b
         uint32_t number;
         memcpy(&key, buffer->data + at, sizeof(key));
         TRY_MEMORY(
-            map_put(&finding->classes->by_key, key.hash, (uint32_t)finding->keys.count, &number));
+            map_put(&finding->classes->by_key, key.hash, as_u32(finding->keys.count), &number));
         if (number == finding->keys.count)
             TRY_MEMORY(vector_push(&finding->keys, key));
         else if (key.has_edges && !finding->keys.data[number].has_edges)
@@ -903,8 +903,8 @@ static struct g2h_error *make_shapes(struct shapes_finding *finding)
     struct classes *classes = finding->classes;
     for (size_t i = 0; i < finding->keys.count; i++) {
         struct shape shape = {.stride = 1, .rest = UINT32_MAX};
-        shape.first_pointer = (uint32_t)classes->pointers.count;
-        shape.first_number = (uint32_t)classes->numbers.count;
+        shape.first_pointer = as_u32(classes->pointers.count);
+        shape.first_number = as_u32(classes->numbers.count);
         TRY(make_shape(classes, &finding->keys.data[i], &shape));
         TRY_MEMORY(vector_push(&classes->shapes, shape));
     }
@@ -912,7 +912,7 @@ static struct g2h_error *make_shapes(struct shapes_finding *finding)
                                    .stride = (uint32_t)classes->word,
                                    .rest = UINT32_MAX,
                                    .class = CLASS_OBJECTS};
-    classes->pointing_text = (uint32_t)classes->shapes.count;
+    classes->pointing_text = as_u32(classes->shapes.count);
     classes->pointing_bytes = classes->pointing_text + 1;
     TRY_MEMORY(vector_push(&classes->shapes, pointing) && vector_push(&classes->shapes, pointing));
     return NULL;

@@ -130,7 +130,7 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
 static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
     struct worker_buffer *buffer = writer->segment.buffer;
-    const uint32_t rest = (uint32_t)writer->rest.count;
+    const uint32_t rest = as_u32(writer->rest.count);
     const char *elements = buffer->data + begin;
     uint32_t first = *count;
     while (first > 0 && *count - first < rest &&
@@ -447,7 +447,7 @@ static const struct shape_pointer *find_pointer(const struct file *file, const s
 /* Writes the edges without fields of an instance as an array beside it. */
 static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 {
-    const uint32_t count = (uint32_t)writer->rest.count;
+    const uint32_t count = as_u32(writer->rest.count);
     char *at;
     TRY(segment_reserve(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &at));
     at = put_objects(at, id, class_id(CLASS_OBJECTS), count);
@@ -582,7 +582,7 @@ struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t e
             g2h_view_nodes(writer->file->view, node, end - node < MANY ? end - node : MANY, nodes);
         for (size_t i = 0; i < count; i++)
             if (writer->file->id_of[node + i] != 0)
-                TRY(write_object(writer, node + (uint32_t)i, end, &nodes[i]));
+                TRY(write_object(writer, node + as_u32(i), end, &nodes[i]));
     }
     segment_close(&writer->segment);
     return NULL;

@@ -443,7 +443,7 @@ static struct g2h_error *produce_strings(void *context, size_t task, unsigned wo
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK; i++) {
         size_t size;
         strings_prefetch(strings, i);
-        const char *data = strings_text(strings, (uint32_t)i, &text, &size);
+        const char *data = strings_text(strings, as_u32(i), &text, &size);
         TRY_MEMORY(!text.failed);
         char *at = worker_buffer_reserve(buffer, sizeof(size) + size);
         TRY_MEMORY(at);

@@ -462,7 +462,7 @@ static struct g2h_error *gather_class(struct summary *summary, struct map *by_na
     const struct merged_node *node = summary_node_of(summary, i);
     const struct summary_sums sums = {node->count, node->bytes,
                                       node->outermost == i ? node->retained : 0};
-    uint32_t number = (uint32_t)summary->classes.count;
+    uint32_t number = as_u32(summary->classes.count);
     TRY_MEMORY(map_put(by_name, node->name, number, &number));
     if (number == summary->classes.count)
         TRY_MEMORY(vector_push(&summary->classes, ((struct summary_class){.node = i})));
@@ -523,7 +523,7 @@ static struct g2h_error *choose_rows(const struct summary *summary, struct tree_
     for (size_t i = 0; i < count && i < MOST_TREE_ROWS; i++)
         rows[order.data[i].node].is_kept = true;
     for (size_t i = count; i-- > 0;) {
-        const struct merged_node *node = summary_node_of(summary, (uint32_t)i);
+        const struct merged_node *node = summary_node_of(summary, as_u32(i));
         rows[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
         if (node->parent == MERGED_NONE)
             continue;
@@ -576,7 +576,7 @@ static struct g2h_error *summary_add_row(struct summary *summary, struct tree_ro
 
 static struct g2h_error *add_tree(struct summary *summary)
 {
-    const uint32_t count = (uint32_t)summary->merged.nodes.count;
+    const uint32_t count = as_u32(summary->merged.nodes.count);
     _cleanup_free_ struct tree_row *rows = calloc((size_t)count + 1, sizeof(*rows));
     int64_t rest;
     TRY_MEMORY(rows);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -236,7 +237,7 @@ static int seize_new(struct attach_tracer *tracer, pid_t id)
 {
     const struct tracee fresh = {id, TRACEE_ENDED, 0, false};
     uint32_t index;
-    if (!map_put(&tracer->by_id, (uint64_t)id, (uint32_t)tracer->tracees.count, &index) ||
+    if (!map_put(&tracer->by_id, (uint64_t)id, as_u32(tracer->tracees.count), &index) ||
         (index == tracer->tracees.count && !vector_push(&tracer->tracees, fresh)))
         return ENOMEM;
     struct tracee *tracee = &tracer->tracees.data[index];
