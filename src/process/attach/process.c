@@ -58,6 +58,12 @@ static void clear_page_bit(uint64_t *bits, uint64_t page)
     __atomic_fetch_and(&bits[page / BITS], ~(UINT64_C(1) << (page % BITS)), __ATOMIC_RELEASE);
 }
 
+/* Returns how many pages one lock guards. */
+static uint64_t pages_per_block(const struct window *window)
+{
+    return LEAST / window->page > 0 ? LEAST / window->page : 1;
+}
+
 /* ---- checks ---- */
 
 #ifdef WINDOW_CHECKS
@@ -319,7 +325,7 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
     }
     const uint64_t first = offset / window->page,
                    end = (offset + size + window->page - 1) / window->page,
-                   pages = LEAST / window->page > 0 ? LEAST / window->page : 1;
+                   pages = pages_per_block(window);
     const struct window_pages of_area = {area->offset / window->page,
                                          (area->offset + area->size) / window->page};
     const bool is_small = end - first < pages;
@@ -349,25 +355,29 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
 
 /* ---- dropping pages ---- */
 
+static bool is_droppable(const struct window *window, uint64_t page)
+{
+    return has_page_bit(window->mapped, page) && !has_page_bit(window->kept, page);
+}
+
 static void forget_page(struct window *window, uint64_t page)
 {
     clear_page_bit(window->there, page);
     clear_page_bit(window->ahead, page);
 }
 
-/* Returns whole pages to the system, a block at a time under its lock. */
+/* Drops runs of mapped pages that need not be kept. A run ends with its block at the latest, whose
+ * lock is held meanwhile. */
 void window_drop(struct window *window, uint64_t from, uint64_t end)
 {
-    const uint64_t pages = LEAST / window->page > 0 ? LEAST / window->page : 1,
-                   last = end / window->page;
+    const uint64_t per_block = pages_per_block(window), last = end / window->page;
     uint64_t next;
     for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
-        const uint64_t block = page / pages, limit = (block + 1) * pages;
+        const uint64_t block = page / per_block, end_of_block = (block + 1) * per_block;
         next = page + 1;
-        if (has_page_bit(window->kept, page) || !has_page_bit(window->mapped, page))
+        if (!is_droppable(window, page))
             continue;
-        while (next < last && next < limit && !has_page_bit(window->kept, next) &&
-               has_page_bit(window->mapped, next))
+        while (next < last && next < end_of_block && is_droppable(window, next))
             next++;
         pthread_mutex_lock(&window->locks[block % LOCKS]);
         check_pages(window, page, next);
