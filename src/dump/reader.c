@@ -164,9 +164,9 @@ static unsigned field_words(enum g2h_field_kind kind)
     return words[kind];
 }
 
-/* Reports that a field list does not end before the input does. If the list is not longer than Go
- * would have made it, the input may be cut there. */
-static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
+/* Fails, because a field list does not end before the input does. Only a list that is not longer
+ * than Go would have made it may be cut; a longer one is damaged. Returns false. */
+static bool fail_unended_list(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
 {
     const uint64_t so_far = as_size(cursor->at - reader->cursor.at);
     reader->is_cut = so_far <= reader_longest_list(size) && so_far <= LONGEST_LIST;
@@ -210,7 +210,7 @@ static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
     pass_pointers(reader, &cursor, size);
     for (;;) {
         if (cursor.at >= cursor.end)
-            return list_is_cut(reader, &cursor, size);
+            return fail_unended_list(reader, &cursor, size);
         uint8_t number = *cursor.at++;
         if (number == 0)
             break;
@@ -218,7 +218,7 @@ static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
             return wrong(reader, "unknown field kind");
         uint64_t offset;
         if (!cursor_uvarint(&cursor, &offset))
-            return list_is_cut(reader, &cursor, size);
+            return fail_unended_list(reader, &cursor, size);
         uint64_t bytes =
             kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
         if (bytes > size || offset > size - bytes || (offset & (word - 1)) != 0)
@@ -269,8 +269,8 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 
 /* ---- records ---- */
 
-/* Reads how much the dump holds of a shortened array. *stored is what a dumper would have
- * written. */
+/* Sets *stored, the bytes that a dumper would have written of an array, to the fewer that the dump
+ * has of it, because it was shortened. */
 static bool read_shortened(struct g2h_reader *reader, uint64_t *stored)
 {
     const uint64_t usual = *stored;
