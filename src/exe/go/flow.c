@@ -881,8 +881,9 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
     return true;
 }
 
-/* Records what a call stores, as those do to which the methods of atomic.Pointer lead. Returns
- * false if memory runs out. */
+/* Records the store that a call of an atomic function makes: *argument 0 = argument 1, and for a
+ * compare-and-swap = argument 2, after the old value. These are what the methods of atomic.Pointer
+ * call. index is the call's, among the instructions. Returns false if memory runs out. */
 static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
 {
     const unsigned stored = flow->rules[callee] == CALLEE_STORE_IF ? 2 : 1;

@@ -529,11 +529,13 @@ static uint64_t function_names_key(struct g2h_bytes name)
                                                                      : PCLNTAB_LONGEST_TEXT);
 }
 
-/* In a sound executable each function has its own name, or shares a short one with other instances
- * of a generic function. */
+/* Maps the name of each function to its index; a name of several functions is FUNCTION_AMBIGUOUS.
+ * In a sound executable each function has its own name, or shares a short one with other instances
+ * of a generic function; so names that are much longer in sum than the table share bytes, and
+ * hashing them could take forever. */
 static struct g2h_error *add_names(struct function_names *names, const struct pclntab *pclntab)
 {
-    uint64_t left = 4 * pclntab->table.size;
+    uint64_t left = 4 * pclntab->table.size; /* bytes of names that may still be hashed */
     for (uint64_t i = 0; i < pclntab->count && i < FUNCTION_AMBIGUOUS; i++) {
         const struct g2h_bytes name = pclntab_name(pclntab, i);
         uint32_t number;
