@@ -618,20 +618,21 @@ static void note_copied(const struct attach_account *account, struct g2h_process
 /* While a process is estimated, its objects change by less than this part. */
 enum { PART_OF_CHANGE = 100 };
 
-/* Checks whether there is what reading the process takes, before it is stopped, and records in
- * ret what is known of it. Errors: those of needs_check(). */
+/* Estimates, before the process is stopped, how much memory and disk its dump and the conversion
+ * need, and checks that they are there. The estimates also go to ret->after_most and ret->dump,
+ * according to which the copy leaves memory free. Errors: those of needs_check(). */
 static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
                                      const struct g2h_process_options *options,
                                      struct attach_options *ret)
 {
     char name[32];
     struct estimate estimate = {0};
-    const bool is_analysed = options->object_memory > 0, spools = !options->stream;
+    const bool is_analysed = options->object_memory > 0, /* converted here, not only dumped */
+        spools = !options->stream;                       /* the dump goes to a temporary file */
     if (!exe || (!is_analysed && !spools && !options->stream_directory))
         return NULL;
     estimate_live(pid, exe, &estimate);
-    const uint64_t memory = estimate.objects * options->object_memory,
-                   mapped = spools ? estimate.dump_bytes : 0;
+    const uint64_t memory = estimate.objects * options->object_memory;
     snprintf(name, sizeof(name), "process %llu", (unsigned long long)pid);
     ret->after_most = memory + memory / 4; /* the most that was measured is a seventh more */
     if (spools)
@@ -640,7 +641,7 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
         .name = name,
         .objects = estimate.objects,
         .memory = memory,
-        .dump = mapped,
+        .dump = spools ? estimate.dump_bytes : 0,
         .disk = estimate.disk_bytes,
         .directory = spools ? input_directory() : options->stream_directory,
         .ways = "take only the dump here (--format dump -z), and convert that elsewhere",
