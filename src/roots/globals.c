@@ -522,6 +522,8 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
             return false;
         struct variable *variable = &builder->variables.data[index];
         variable->has_several = variable->has_several || variable->object != object;
+        /* A sync.Map has two pointers, one after the other: to its readOnly, and to the map of
+         * entries that are not in that (dirty). */
         if (address != variable->first &&
             address != variable->first + builder->heap->params.pointer_size)
             variable->is_map = false;
