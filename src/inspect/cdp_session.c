@@ -176,32 +176,34 @@ struct g2h_error *session_take(struct session *session, const struct g2h_progres
     return write_snapshot(session, progress, fd);
 }
 
-/* ==== messages, and the forks ====
+/* ==== the session answers the server, and forks the child ====
  *
- * Messages, and the forks.
+ * A snapshot is CHANNEL_TAKE, and then as many CHANNEL_MORE as it has chunks: begin_snapshot()
+ * forks the child, cdp_session_go_on() answers what can be answered, and hand_over() makes the
+ * child the session once the last chunk has been asked for.
  */
 
-/* A snapshot that a child is taking. */
+/* The snapshot that a child is taking. */
 struct cdp_session_request {
-    bool is_going_on;
+    bool is_going_on;    /* false: there is none, and all else is 0 */
     pid_t child;         /* 0: it has ended, and was waited for */
-    uint32_t number;     /* of the request */
-    int control;         /* the child's progress and failures: messages of the channel */
-    int data;            /* where it writes the snapshot */
-    int baton;           /* a byte written there makes the child the session */
-    bool is_ready;       /* there was a byte of the snapshot */
-    bool is_done;        /* the child has reported that */
-    bool has_ended;      /* there are no more bytes */
-    bool is_asked;       /* for more */
+    uint32_t number;     /* of CHANNEL_TAKE and CHANNEL_MORE */
+    int control;         /* from the child: its progress and failures, messages of the channel */
+    int data;            /* from the child: the snapshot */
+    int baton;           /* to the child: a byte makes it the session */
+    bool is_ready;       /* CHANNEL_READY was sent: there was a byte of the snapshot */
+    bool is_done;        /* the child has reported that all is written */
+    bool has_ended;      /* data has no more bytes */
+    bool is_asked;       /* a CHANNEL_MORE waits for its answer */
     struct text failure; /* not empty: it has failed; with a zero at its end */
-    struct text chunk;
+    struct text chunk;   /* bytes of data that have not been sent yet */
 };
 
 struct running {
     struct session session;
     struct cdp_session_request request;
-    int channel;
-    uint64_t image; /* of the process, when the session began */
+    int channel;    /* to the server */
+    uint64_t image; /* of the process, when the session began: g2h_process_image() */
 };
 
 /* ---- the child ---- */
@@ -238,7 +240,8 @@ static void report(void *context, const char *phase, uint64_t done, uint64_t tot
     channel_send(reporting->fd, CHANNEL_PROGRESS, 0, &percent, 1);
 }
 
-/* Does the child's work. Returns if it is the session from now on. */
+/* Does the child's work: takes the snapshot and writes it, then waits for the baton. Returns if it
+ * got that, and is the session from now on. */
 static void be_child(struct running *running, int control, int data, int baton)
 {
     struct reporting reporting = {control, 0};
@@ -311,7 +314,7 @@ static void answer_failure(struct running *running)
 }
 
 /* Forks a child that takes a snapshot, unless one is being taken. */
-static void begin_press(struct running *running, uint32_t number)
+static void begin_snapshot(struct running *running, uint32_t number)
 {
     struct cdp_session_request *request = &running->request;
     int control[2], data[2], baton[2];
@@ -634,7 +637,7 @@ static bool serve(struct running *running)
     if (channel_receive(running->channel, &head, &body) != CHANNEL_RECEIVED)
         return false;
     if (head.kind == CHANNEL_TAKE)
-        begin_press(running, head.number);
+        begin_snapshot(running, head.number);
     else if (head.kind == CHANNEL_MORE && request->is_going_on && head.number == request->number)
         request->is_asked = true;
     else
@@ -653,11 +656,11 @@ void session_run(const struct session_options *options, int channel)
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
-        const bool is_busy = request->is_going_on,
-                   wants = is_busy && !request->has_ended && request->failure.size == 0 &&
+        const bool has_child = request->is_going_on && request->failure.size == 0,
+                   listens = has_child && !request->is_done,
+                   wants = has_child && !request->has_ended &&
                            (!request->is_ready || request->is_asked) &&
                            request->chunk.size < CHANNEL_CHUNK;
-        const bool listens = is_busy && !request->is_done && request->failure.size == 0;
         struct pollfd fds[] = {{running.channel, POLLIN, 0},
                                {listens ? request->control : -1, POLLIN, 0},
                                {wants ? request->data : -1, POLLIN, 0}};
