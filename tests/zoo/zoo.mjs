@@ -1,5 +1,5 @@
 // Runs programs that nobody wrote: each is made from its seed by the grammar, built, run, read and judged by what it knows of itself.
-// docs/testing.md has the kinds of faults, and how many of 1,000 programs have them.
+// README.md has the kinds of faults, and how many of 1,000 programs have them.
 //
 //   zoo.mjs GO2HEAPSNAPSHOT DIRECTORY FIRST COUNT     judges the programs of COUNT seeds; TAP on standard output
 //   zoo.mjs --cases GO2HEAPSNAPSHOT DIRECTORY         judges the programs of cases.mjs
