@@ -1,6 +1,6 @@
 /*
  * tiers: to whom memory belongs: to the program's variables, to goroutines, or to the rest of the
- * roots. docs/retained.md explains why.
+ * roots. docs/report.md explains why.
  *
  *   1. What the variables of packages reach belongs to the program. Variables of the runtime and
  *      its own packages do not count; without an executable, all words of data and bss do.

@@ -35,7 +35,10 @@ static size_t package_size(const struct g2h_bytes *name)
  * Packages whose variables are not the program's, and why. The library's only remember: they point
  * to what other memory holds, often into the middle of a struct that owns half of the program, and
  * would take it away from the variable or frame that keeps it. What nothing else holds is still
- * theirs. docs/retained.md says which other lists of the library were examined, and do hold.
+ * theirs. Others were examined and do hold, because nothing but the program itself removes what
+ * they have: children of a context, http.DefaultTransport and DefaultServeMux, net/rpc, expvar,
+ * os/signal; or because they made it themselves: caches of reflect, encoding/json, encoding/gob,
+ * mime, net; and the writers and handlers of log and log/slog.
  */
 static const struct {
     const char *package; /* with a slash at its end: those below it */

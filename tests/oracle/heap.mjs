@@ -190,7 +190,7 @@ export function pointersToDeferred(dump, heap) {
 }
 
 /**
- * Finds to whom objects belong (docs/retained.md): a Map of each object that is not garbage to 'program', 'goroutines' or 'rest'.
+ * Finds to whom objects belong (docs/report.md): a Map of each object that is not garbage to 'program', 'goroutines' or 'rest'.
  * `roots` has, by these names, the objects that the roots of each kind lead to; `alive` tells which objects are not garbage.
  */
 export function tiers(dump, heap, roots, alive) {

@@ -1,5 +1,5 @@
 /* Covers graph/tiers: to whom objects belong, in random heaps, compared with the definition of
- * docs/retained.md; and which edges are weak or foreign for it. test_dominators compares what
+ * docs/report.md; and which edges are weak or foreign for it. test_dominators compares what
  * follows from it. */
 #include "snapshot.h"
 
