@@ -21,9 +21,14 @@
 
 enum { ANSWERS_CHARACTERS = 400 /* of a string, which is cut */ };
 
-/* Writes an answer. asked is the argument that the tool takes, NULL if it takes none. Errors:
- * G2H_ERROR_MEMORY; G2H_ERROR_NOT_FOUND if the object or class does not exist. */
-typedef struct g2h_error *answers_put(struct answers *answers, const char *asked,
+struct question {
+    const char *asked; /* the argument that the tool takes; NULL: none was given */
+    uint64_t older;    /* seconds, as report_put_path() takes them; 0: not given */
+};
+
+/* Writes an answer. Errors: G2H_ERROR_MEMORY; G2H_ERROR_NOT_FOUND if the object or class does not
+ * exist. */
+typedef struct g2h_error *answers_put(struct answers *answers, const struct question *question,
                                       struct page *page);
 
 answers_put answers_summary, answers_suspects, answers_growth, answers_classes, answers_path,
@@ -109,11 +114,12 @@ static struct report answers_begin(const struct answers *answers, bool grown, st
 
 /* ---- answers that are sections of the report ---- */
 
-struct g2h_error *answers_summary(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_summary(struct answers *answers, const struct question *question,
+                                  struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
     const struct g2h_view *view = answers->options.view;
-    (void)asked;
+    (void)question;
     report_put_totals(&report, answers->options.source, answers->options.is_base_other);
     TRY(report_put_free_slots(&report));
     page_open(page, "server");
@@ -125,64 +131,72 @@ struct g2h_error *answers_summary(struct answers *answers, const char *asked, st
     return NULL;
 }
 
-struct g2h_error *answers_suspects(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_suspects(struct answers *answers, const struct question *question,
+                                   struct page *page)
 {
     const struct report report = answers_begin(answers, false, page);
-    (void)asked;
+    (void)question;
     TRY(report_put_suspects(&report));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_growth(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_growth(struct answers *answers, const struct question *question,
+                                 struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    (void)asked;
+    (void)question;
     TRY(report_put_suspects(&report));
     TRY(report_put_classes(&report));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_classes(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_classes(struct answers *answers, const struct question *question,
+                                  struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    (void)asked;
+    (void)question;
     TRY(report_put_classes(&report));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_path(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_path(struct answers *answers, const struct question *question,
+                               struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    TRY(report_put_path(&report, asked, 0));
+    TRY(report_put_path(&report, question->asked, question->older));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_show(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_show(struct answers *answers, const struct question *question,
+                               struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    TRY(report_put_shown(&report, asked));
+    TRY(report_put_shown(&report, question->asked));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_goroutines(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_goroutines(struct answers *answers, const struct question *question,
+                                     struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
-    (void)asked;
+    (void)question;
     TRY(report_put_goroutines(&report));
     page_close(page);
     return NULL;
 }
 
-struct g2h_error *answers_waste(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_waste(struct answers *answers, const struct question *question,
+                                struct page *page)
 {
     static const char *const kinds[] = {"slices", "stale",    "maps",    "substrings", "strings",
                                         "spans",  "rounding", "padding", "pinned"};
     const struct report report = answers_begin(answers, false, page);
+    const char *asked = question->asked;
     bool is_kind = !asked;
     for (size_t i = 0; asked && i < sizeof(kinds) / sizeof(*kinds); i++)
         is_kind |= strcmp(asked, kinds[i]) == 0;
@@ -226,17 +240,18 @@ static void answers_put_objects(const struct answers *answers, struct page *page
     page_close(page);
 }
 
-struct g2h_error *answers_instances(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_instances(struct answers *answers, const struct question *question,
+                                    struct page *page)
 {
     const struct report report = answers_begin(answers, true, page);
     _cleanup_vector_ ranking nodes = {0};
     _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     struct g2h_node example;
     size_t count;
-    TRY(lookup_find(report.findings, asked, &lookup));
+    TRY(lookup_find(report.findings, question->asked, &lookup));
     if (lookup.kind != LOOKUP_CLASS)
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' is not a class: path and show are about it",
-                            asked);
+                            question->asked);
     TRY(report_put_class(&report, lookup.class, &nodes));
     page_close(page);
     g2h_view_brief(answers->options.view, report_node(&report, lookup.class)->example, &example);
@@ -333,12 +348,13 @@ static void answers_put_locations(const struct answers *answers, const char *ask
     page_close(page);
 }
 
-struct g2h_error *answers_find(struct answers *answers, const char *asked, struct page *page)
+struct g2h_error *answers_find(struct answers *answers, const struct question *question,
+                               struct page *page)
 {
     const struct report report = answers_begin(answers, false, page);
-    TRY(answers_put_variables(answers, asked, &report));
-    answers_put_classes(answers, asked, &report);
-    answers_put_locations(answers, asked, &report);
+    TRY(answers_put_variables(answers, question->asked, &report));
+    answers_put_classes(answers, question->asked, &report);
+    answers_put_locations(answers, question->asked, &report);
     page_close(page);
     TRY_MEMORY(!page->out.failed);
     return NULL;
@@ -366,6 +382,7 @@ struct tool {
     size_t rows;              /* of each list, unless the client sets a limit; 0: any number */
     bool is_overview;         /* rows counts only if the argument is not given */
     bool needs_base, needs_values;
+    bool takes_older; /* only objects of a class that are so old */
     answers_put *answer;
 };
 
@@ -406,6 +423,7 @@ static const struct tool tools[] = {
                          "anything else that an answer names: a location of goroutines, a package",
                   true},
      .rows = 10,
+     .takes_older = true,
      .answer = answers_path},
     {.name = "show",
      .description = "The values in an object or a variable: fields, strings, elements; of a class "
@@ -447,16 +465,25 @@ static const struct tool tools[] = {
 
 enum { TOOLS = sizeof(tools) / sizeof(*tools) };
 
-/* Arguments that all tools take. */
+/* Arguments that are numbers. All tools take them, but older, which those with takes_older take. */
+enum number { NUMBER_ROWS, NUMBER_BYTES, NUMBER_OLDER, NUMBERS };
+
 static const struct {
     const char *name, *description;
     uint64_t least, most;
-} common[] = {
-    {"rows", "most elements of each list", 1, 100000},
-    {"bytes", "size of the answer, 4000 if not given", LEAST, MOST},
+} numbers[NUMBERS] = {
+    [NUMBER_ROWS] = {"rows", "most elements of each list", 1, 100000},
+    [NUMBER_BYTES] = {"bytes", "size of the answer, 4000 if not given", LEAST, MOST},
+    [NUMBER_OLDER] = {"older",
+                      "of a class only the objects that are older than so many seconds, if the "
+                      "process was watched: who holds those that should be gone?",
+                      1, 30 * 24 * 3600},
 };
 
-enum { COMMON = sizeof(common) / sizeof(*common) };
+static bool tool_takes(const struct tool *tool, size_t number)
+{
+    return number != NUMBER_OLDER || tool->takes_older;
+}
 
 static bool tools_has(const struct mcp_settings *settings, const struct tool *tool)
 {
@@ -500,10 +527,12 @@ static void tools_put_schema(const struct tool *tool, struct text *text)
         tools_put_property(text, argument->name, "string", argument->description);
         text_append_string(text, "},");
     }
-    for (size_t i = 0; i < COMMON; i++) {
-        tools_put_property(text, common[i].name, "integer", common[i].description);
-        text_printf(text, ",\"minimum\":%" PRIu64 ",\"maximum\":%" PRIu64 "},", common[i].least,
-                    common[i].most);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (!tool_takes(tool, i))
+            continue;
+        tools_put_property(text, numbers[i].name, "integer", numbers[i].description);
+        text_printf(text, ",\"minimum\":%" PRIu64 ",\"maximum\":%" PRIu64 "},", numbers[i].least,
+                    numbers[i].most);
     }
     tools_put_property(text, "cursor", "string",
                        "next_cursor of the answer before, to the same question");
@@ -538,10 +567,10 @@ void tools_list(const struct mcp_settings *settings, struct text *text)
 /* A call, as it is read. */
 struct call {
     const struct tool *tool;
-    struct text given;        /* the argument, with a terminating null; empty: it is not given */
-    uint64_t numbers[COMMON]; /* 0: it is not given */
-    uint64_t first;           /* of the cursor */
-    uint64_t hash;            /* of the question */
+    struct text given;         /* the argument, with a terminating null; empty: it is not given */
+    uint64_t numbers[NUMBERS]; /* 0: it is not given */
+    uint64_t first;            /* of the cursor */
+    uint64_t hash;             /* of the question */
 };
 
 static struct g2h_error *call_refuse(const char *name, const char *why)
@@ -576,11 +605,11 @@ static struct g2h_error *call_read_number(size_t number, struct json_value value
     if (json_is_integer(value) && value.size <= DIGITS)
         memcpy(digits, value.data, value.size);
     *ret = digits[0] >= '0' && digits[0] <= '9' ? strtoull(digits, NULL, 10) : 0;
-    return *ret >= common[number].least && *ret <= common[number].most
+    return *ret >= numbers[number].least && *ret <= numbers[number].most
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND,
                               "%s: not a whole number from %" PRIu64 " to %" PRIu64,
-                              common[number].name, common[number].least, common[number].most);
+                              numbers[number].name, numbers[number].least, numbers[number].most);
 }
 
 /* Reads a cursor: where the answer begins, and the hash of the question. */
@@ -614,8 +643,8 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
     while (json_next_member(&left, &name, &value)) {
         bool is_known =
             call_is_name(&name, "cursor") || call_is_name(&name, call->tool->argument.name);
-        for (size_t i = 0; i < COMMON; i++)
-            is_known |= call_is_name(&name, common[i].name);
+        for (size_t i = 0; i < NUMBERS; i++)
+            is_known |= tool_takes(call->tool, i) && call_is_name(&name, numbers[i].name);
         TRY_MEMORY(!name.failed);
         if (!is_known)
             return error_create(G2H_ERROR_NOT_FOUND, "%s has no argument '%.*s'", call->tool->name,
@@ -638,9 +667,10 @@ static struct g2h_error *call_read(struct call *call, struct json_value argument
                             argument->description);
     for (size_t i = 0; i < call->given.size; i++)
         hash = (hash ^ (unsigned char)call->given.data[i]) * 0x100000001b3u;
-    for (size_t i = 0; i < COMMON; i++)
-        TRY(call_read_number(i, json_member(arguments, common[i].name), &call->numbers[i]));
-    hash = (hash ^ call->numbers[0]) * 0x100000001b3u;
+    for (size_t i = 0; i < NUMBERS; i++)
+        TRY(call_read_number(i, json_member(arguments, numbers[i].name), &call->numbers[i]));
+    hash = (hash ^ call->numbers[NUMBER_ROWS]) * 0x100000001b3u;
+    hash = (hash ^ call->numbers[NUMBER_OLDER]) * 0x100000001b3u;
     hash = (hash ^ as_size(call->tool - tools)) * 0x100000001b3u;
     call->hash = hash >> 32;
     return call_read_cursor(call, json_member(arguments, "cursor"));
@@ -671,14 +701,16 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
     /* An overview has few rows of each kind; one kind alone has all. */
     const bool has_rows = !tool->is_overview || call->given.size == 0;
     size_t rows = has_rows ? tool->rows : 0;
-    if (call->numbers[0] > 0)
-        rows = (size_t)call->numbers[0];
+    if (call->numbers[NUMBER_ROWS] > 0)
+        rows = (size_t)call->numbers[NUMBER_ROWS];
     _cleanup_(page_deinit) struct page page = {
         .is_json = true,
         .hides_texts = !answers_has_values(answers),
         .limits = {.rows = rows, .characters = ANSWERS_CHARACTERS},
         .window = {.bytes = bytes, .first = (size_t)call->first}};
-    TRY(tool->answer(answers, call->given.size > 0 ? call->given.data : NULL, &page));
+    const struct question question = {.asked = call->given.size > 0 ? call->given.data : NULL,
+                                      .older = call->numbers[NUMBER_OLDER]};
+    TRY(tool->answer(answers, &question, &page));
     call_finish(call, &page, text);
     TRY_MEMORY(!text->failed);
     *ret_may_shrink = page.window.next > 0 || page.window.kept > 1;
@@ -689,7 +721,8 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
 static struct g2h_error *call_answer(struct answers *answers, const struct call *call,
                                      struct text *text)
 {
-    const size_t most = call->numbers[1] > 0 ? (size_t)call->numbers[1] : USUAL;
+    const size_t most =
+        call->numbers[NUMBER_BYTES] > 0 ? (size_t)call->numbers[NUMBER_BYTES] : USUAL;
     assert(most > BEHIND); /* call_read_number() has seen to it */
     size_t bytes = most - BEHIND;
     bool may_shrink = true;

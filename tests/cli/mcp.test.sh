@@ -130,6 +130,9 @@ check "find: the heaviest is the first" sort -nrc variables
 	call 13 nothing
 	call 14 classes '[]'
 	call 15 path "{\"what\":\"$(printf '%5000s' x)\"}"
+	call 16 path '{"what":"main.Session","older":30}'
+	call 17 path '{"what":"main.Session","older":0}'
+	call 18 instances '{"class":"main.Session","older":30}'
 } >requests
 serve <requests
 said "bad arguments" 0
@@ -148,6 +151,9 @@ has "growth without --base" 12 '"error":{"code":-32602,"message":"the server was
 has "a tool that there is not" 13 '"error":{"code":-32602,"message":"there is no tool of this name"}'
 has "arguments that are a list" 14 '"error":{"code":-32602'
 has "an argument that is long" 15 'what: too long.*"isError":true'
+has "the age of objects of a process that was not watched" 16 'it is not known how old objects are: .*"isError":true'
+has "an age of nothing" 17 'older: not a whole number from 1 to 2592000.*"isError":true'
+has "the age of objects, asked of a tool that does not choose by it" 18 "instances has no argument 'older'.*\"isError\":true"
 
 {
 	echo 'no JSON'

@@ -47,6 +47,14 @@ aged() {
 	return "$aged_status"
 }
 
+# mcp TOOL ARGUMENTS: prints what --mcp answers about the dump.
+mcp() {
+	{
+		printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+		printf '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%s","arguments":%s}}\n' "$1" "$2"
+	} | "$g2h" --mcp --exe "$at/app" "$at/dump" | sed 's/\\"/"/g'
+}
+
 # same_elsewhere: whether SQLite has the same for each object as CSV, and MCP the same ages of suspects as the report.
 same_elsewhere() {
 	rm -f "$at/db"
@@ -58,10 +66,7 @@ same_elsewhere() {
 		tr -d '\r' >"$at/csv.ages" &&
 		grep -q ',[0-9]' "$at/csv.ages" && cmp "$at/csv.ages" "$at/sqlite.ages" || return
 	"$g2h" --exe "$at/app" --format report --json "$at/dump" | grep -o '"age":{[^}]*' >"$at/report.ages"
-	{
-		printf '%s\n' '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
-		printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"suspects","arguments":{"bytes":100000,"rows":100}}}'
-	} | "$g2h" --mcp --exe "$at/app" "$at/dump" | sed 's/\\"/"/g' | grep -o '"age":{[^}]*' >"$at/mcp.ages"
+	mcp suspects '{"bytes":100000,"rows":100}' | grep -o '"age":{[^}]*' >"$at/mcp.ages"
 	cmp "$at/report.ages" "$at/mcp.ages"
 }
 
@@ -74,7 +79,10 @@ older_only() {
 			alive_since_ms <= (SELECT max(alive_since_ms) FROM node) - $older_time * 1000 + 500")
 		"$g2h" --exe "$at/app" --format report --json --path-to main.flat --older "$older_time" "$at/dump" >"$at/older.json" || return
 		echo "older than $older_time s: $older_wanted"
-		[ "$older_wanted" -gt 10 ] && grep -q "\"older\":{\"objects\":$older_wanted,\"seconds\":$older_time," "$at/older.json" || return
+		mcp path "{\"what\":\"main.flat\",\"older\":$older_time}" >"$at/older.mcp"
+		for older_way in json mcp; do
+			[ "$older_wanted" -gt 10 ] && grep -q "\"older\":{\"objects\":$older_wanted,\"seconds\":$older_time," "$at/older.$older_way" || return
+		done
 	done
 	! "$g2h" --exe "$at/app" --format report --path-to main.flat --older 1h "$at/dump" >"$at/older.json" 2>"$at/older.error" &&
 		grep -q 'not known which objects are older than 3600 s' "$at/older.error"

@@ -637,7 +637,8 @@ static struct g2h_error *check_older(const struct path_to_path *path, const stru
     return path->older == 0 || lookup->kind == LOOKUP_CLASS
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND,
-                              "--older takes objects of a class, and '%s' is not a class", asked);
+                              "'%s' is not a class: only objects of a class are chosen by age",
+                              asked);
 }
 
 struct g2h_error *report_put_path(const struct report *report, const char *asked, uint64_t older)
