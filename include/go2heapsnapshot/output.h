@@ -248,6 +248,15 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
 /*
+ * Writes the same as a timeline (.heaptimeline), which DevTools shows under "Allocations on
+ * timeline": the bytes that live by the collection since which they do, docs/ages.md. Ids are by
+ * age, and hold for no other snapshot. Errors: those of format->write(); G2H_ERROR_NOT_FOUND if
+ * the collections of the process were not watched.
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_heaptimeline(const struct g2h_view *view,
+                                                    const struct g2h_output_options *options);
+
+/*
  * Writes a report of what holds the memory, as text for people, or as JSON: docs/report.md.
  * dominators may be NULL: then another thread computes them during other work. Errors:
  * G2H_ERROR_NOT_FOUND if the heap does not have path_to or show, those of format->write().

@@ -3,7 +3,7 @@
 //   node samples/screenshots/take.mjs PROGRAM [DIRECTORY [NAME...]]
 //
 // PROGRAM is build/go2heapsnapshot; the pictures go to DIRECTORY, by default the one of this file. With NAMEs only those of
-// flame-graph, page and report are taken, which need no DevTools, and of together, timers and finalizers. Check afterwards that
+// flame-graph, page and report are taken, which need no DevTools, and of together, timers, finalizers and timeline. Check afterwards that
 // the text around them still tells what they show. The flame graph is that of `go tool pprof`, with the go of
 // tools/setup, which also builds tests/devtools/leaks, the program of docs/snapshot.md; the report is drawn as a terminal
 // would, by what the program writes to one (script of util-linux). inspect.png is the hover.png of `tests/run inspect:panel`.
@@ -104,9 +104,21 @@ async function leak(shape, file) {
   }
   const running = spawn(app, [shape], {stdio: ['pipe', 'pipe', 'inherit']});
   await new Promise(resolve => running.stdout.once('data', resolve));
-  const {status} = spawnSync(program, ['--pid', String(running.pid), '-o', file], {stdio: 'inherit'});
+  const status = await (file.endsWith('.heaptimeline') ? watch(running, file) : read(running, file));
   running.kill();
   if (status !== 0) process.exit(1);
+}
+
+function read(running, file, ...options) {
+  const reading = spawn(program, ['--pid', String(running.pid), ...options, '-o', file], {stdio: 'inherit'});
+  return new Promise(resolve => reading.once('exit', resolve));
+}
+
+/** The same while the process is watched, and leaks more in two bursts. */
+async function watch(running, file) {
+  const reading = read(running, file, '--ages', '9s');
+  for (const second of [2, 2.3, 2.6, 2.9, 6, 6.3, 6.6]) setTimeout(() => running.stdin.write('\n'), second * 1000);
+  return reading;
 }
 
 /** What pprof's server shows of what the heap's memory is held by. */
@@ -163,6 +175,7 @@ try {
   if (isWanted('report')) await terminal('report', 36, '--base', dump(1), dump(2));
   if (names.length === 0) await ofDevTools();
   await ofGroups();
+  if (isWanted('timeline')) await timeline();
   if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));
 } finally {
   await tab.close();
@@ -273,11 +286,25 @@ async function ofDevTools() {
 }
 
 /** Opens a live process of tests/devtools/leaks in one of its shapes. */
-async function show(shape) {
-  const file = join(folder, `${shape}.heapsnapshot`);
+async function show(shape, suffix = 'heapsnapshot') {
+  const file = join(folder, `${shape}.${suffix}`);
   await leak(shape, file);
   await tab.load(file);
   await tab.select((await tab.snapshots()).length - 1);
+}
+
+/** A timeline, in which what came in the second burst is selected. */
+async function timeline() {
+  await show('addresses', 'heaptimeline');
+  await page.waitForTimeout(1000);
+  const grid = await page.locator('.heap-snapshot-view .data-grid:visible').first().boundingBox();
+  const at = second => 200 + (second / 10) * 880;
+  await page.mouse.move(at(5.5), grid.y - 30);
+  await page.mouse.down();
+  await page.mouse.move(at(7.5), grid.y - 30, {steps: 5});
+  await page.mouse.up();
+  await page.waitForTimeout(1000);
+  await pictureOfTable('timeline', 260);
 }
 
 /** Those of groups of rows, each from a shape of the program. */

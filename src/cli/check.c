@@ -100,6 +100,7 @@ static const struct suffix {
     bool is_sure;
 } suffixes[] = {
     {".heapsnapshot", "heapsnapshot", true},
+    {".heaptimeline", "heaptimeline", true},
     {".html", "html", true},
     {".htm", "html", true},
     {".pb.gz", "pprof", true},
@@ -416,6 +417,10 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--fork goes with --pid");
     if (options->ages > 0 && options->pid == 0)
         return USAGE_REFUSE("--ages goes with --pid");
+    if (is_format(options, "heaptimeline") && options->pid != 0 && options->ages == 0)
+        return USAGE_REFUSE(
+            "--format heaptimeline needs --ages: since when objects live is known of "
+            "a process whose collections were watched");
     if (options->older > 0 && !options->path_to)
         return USAGE_REFUSE("--older goes with --path-to CLASS");
     if (options->path_to && options->show)

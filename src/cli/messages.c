@@ -761,11 +761,14 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)
         return;
-    if (bytes_end(bytes_of(path), gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
+    char suffix[32];
+    snprintf(suffix, sizeof(suffix), "%s%s", format->suffix, gzip ? ".gz" : "");
+    if (bytes_end(bytes_of(path), suffix))
         return;
-    say("go2heapsnapshot: note: %s: %s", path,
-        gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"
-             : "DevTools loads only what is called *.heapsnapshot");
+    say("go2heapsnapshot: note: %s: %s*%s", path,
+        gzip ? "is compressed: DevTools wants it unpacked, and called "
+             : "DevTools loads only what is called ",
+        format->suffix);
 }
 
 void message_base_order(const char *base, const struct g2h_input *input,

@@ -29,6 +29,14 @@ static struct g2h_error *write_heapsnapshot(const struct g2h_view *view,
     return g2h_write_heapsnapshot(view, options);
 }
 
+static struct g2h_error *write_heaptimeline(const struct g2h_view *view,
+                                            const struct g2h_dominators *dominators,
+                                            const struct g2h_output_options *options)
+{
+    (void)dominators;
+    return g2h_write_heaptimeline(view, options);
+}
+
 static struct g2h_error *write_csv(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)
@@ -47,6 +55,15 @@ static const struct g2h_format formats[] = {
         .takes = G2H_TAKES_SERIES | G2H_TAKES_NUMBERS | G2H_TAKES_FOLDED,
         .is_for_devtools = true,
         .write = write_heapsnapshot,
+    },
+    {
+        .name = "heaptimeline",
+        .suffix = ".heaptimeline",
+        .summary = "since when objects live, by --ages",
+        .memory = 115,
+        .object_memory = 56,
+        .is_for_devtools = true,
+        .write = write_heaptimeline,
     },
     {
         .name = "report",

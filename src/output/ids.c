@@ -247,8 +247,54 @@ struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
     return shared ? displace_objects(ids) : NULL;
 }
 
+/* Returns the place of an age among all: what the looks saw first, in their order, then what has
+ * not survived a collection, then what is not known. */
+static unsigned order_of_age(unsigned age, unsigned looks)
+{
+    if (age == G2H_AGE_UNKNOWN || age > looks)
+        return looks + 1;
+    return age == 0 ? looks : age - 1;
+}
+
+static uint32_t positions_of(const struct g2h_heap *heap, uint32_t object)
+{
+    const uint64_t size = g2h_heap_size(heap, object);
+    return size > IDS_PART ? (uint32_t)((size - 1) / IDS_PART) + 1 : 1;
+}
+
+struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap)
+{
+    *ids = (struct ids){.heap = heap};
+    const struct g2h_ages_known *known = g2h_heap_ages(heap);
+    const uint32_t objects = g2h_heap_object_count(heap);
+    uint32_t begin[G2H_AGE_UNKNOWN + 2] = {0}; /* order_of_age() → the next position */
+    assert(known && known->look_count < G2H_AGE_UNKNOWN);
+    const unsigned looks = known->look_count;
+    ids->by_age = block_alloc((size_t)objects + 1, sizeof(*ids->by_age));
+    ids->age_ends = calloc((size_t)looks + 1, sizeof(*ids->age_ends));
+    TRY_MEMORY(ids->by_age && ids->age_ends);
+    for (uint32_t i = 0; i < objects; i++) {
+        const unsigned order = order_of_age(g2h_heap_age(heap, i), looks);
+        if (order <= looks) /* what is not known follows all others */
+            begin[order + 1] += positions_of(heap, i);
+    }
+    for (unsigned order = 0; order <= looks; order++) {
+        begin[order + 1] += begin[order];
+        ids->age_ends[order < looks ? order + 1 : 0] = begin[order + 1];
+    }
+    for (uint32_t i = 0; i < objects; i++) {
+        const unsigned order = order_of_age(g2h_heap_age(heap, i), looks);
+        ids->by_age[i] = begin[order];
+        begin[order] += positions_of(heap, i);
+    }
+    ids->unaged = begin[looks + 1];
+    return NULL;
+}
+
 void ids_deinit(struct ids *ids)
 {
+    free(ids->by_age);
+    free(ids->age_ends);
     free(ids->arenas);
     free(ids->by_slot);
     map_deinit(&ids->crowd);
@@ -266,6 +312,10 @@ bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
     if (ids->series)
         return g2h_identity_node(ids->series, G2H_NODE_OBJECT,
                                  id_hash(g2h_identity_object(ids->series, object)) + offset, ret);
+    if (ids->by_age) {
+        *ret = 2 * (ids->by_age[object] + (uint32_t)(offset / IDS_PART)) + 1;
+        return true;
+    }
     uint64_t position = ids_position(ids, address);
     uint32_t value;
     bool good =
@@ -317,6 +367,10 @@ bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
     uint64_t position;
     if (ids->series)
         return g2h_identity_node(ids->series, G2H_NODE_FOLDED, hash, ret);
+    if (ids->by_age) {
+        *ret = 2 * ids->unaged++ + 1;
+        return true;
+    }
     const bool good = take_free_position(ids, hash, &position);
     *ret = good ? 2 * (uint32_t)position + 1 : 0;
     return good;
@@ -438,16 +492,29 @@ static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
 }
 
 /* Folded nodes come last, because their ids are made from those of their members. */
-struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
-                                struct g2h_identity *series)
+static struct node_ids ids_of_nothing(const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
-    *node_ids = (struct node_ids){
+    return (struct node_ids){
         .view = view,
         .first_object = (uint32_t)account->first_object,
         .first_folded = (uint32_t)(account->nodes - account->folded_nodes),
     };
+}
+
+struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
+                                struct g2h_identity *series)
+{
+    *node_ids = ids_of_nothing(view);
     TRY(ids_init(&node_ids->ids, g2h_view_heap(view), series));
+    TRY(find_synthetic_ids(node_ids));
+    return find_folded_ids(node_ids);
+}
+
+struct g2h_error *node_ids_init_by_age(struct node_ids *node_ids, const struct g2h_view *view)
+{
+    *node_ids = ids_of_nothing(view);
+    TRY(ids_init_by_age(&node_ids->ids, g2h_view_heap(view)));
     TRY(find_synthetic_ids(node_ids));
     return find_folded_ids(node_ids);
 }

@@ -5,6 +5,8 @@
 #ifndef OUTPUT_IDS_H
 #define OUTPUT_IDS_H
 
+#include <assert.h>
+
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/view.h>
@@ -21,7 +23,14 @@
  * docs/snapshot-format.md has the whole scheme.
  *
  * In a series of dumps (go2heapsnapshot/identity.h) all ids are those of the series.
+ *
+ * In a timeline the ids of objects ascend with the collection since which they live, as those of V8
+ * ascend with the time of allocation. They hold for no other snapshot.
  */
+
+/* The most bytes of a node in a snapshot, whose cells have 32 bits: larger objects continue in
+ * further nodes, their parts. */
+#define IDS_PART 0xfffffff8u
 
 /* Bytes of address per id, which is the smallest distance between two objects; and the number of
  * arenas for which there are odd ids. */
@@ -39,9 +48,13 @@ struct id_arena {
 struct ids {
     const struct g2h_heap *heap;
     struct g2h_identity *series; /* NULL: ids come from addresses, by the fields below */
-    bool turns;                  /* whether ranges are turned: on 64-bit systems */
-    uint64_t base;               /* id_base of the formula above */
-    struct id_arena *arenas;     /* the arenas in use, ascending */
+    uint32_t *by_age;            /* object → position in a timeline; NULL: it is none */
+    uint32_t *age_ends; /* of a timeline: look → the end of its positions; 0: of all whose age is
+                         * known; see ids_age_id() */
+    uint32_t unaged;    /* of a timeline: the next position of what has no age */
+    bool turns;         /* whether ranges are turned: on 64-bit systems */
+    uint64_t base;      /* id_base of the formula above */
+    struct id_arena *arenas; /* the arenas in use, ascending */
     size_t arena_count;
     struct id_arena *by_slot; /* arenas by slot: slot i has [slot_begin[i], slot_begin[i + 1]) */
     size_t slot_begin[ID_SLOTS + 1];
@@ -57,7 +70,19 @@ struct ids {
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
                            struct g2h_identity *series);
 
+/* Numbers the objects of a heap by age, for a timeline: g2h_heap_ages() are known. Those whose own
+ * age is not known follow all others. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap);
+
 void ids_deinit(struct ids *ids);
+
+/* Returns the last id of a timeline's objects that a look saw first, or an earlier one; of look 0,
+ * of those that have not survived a collection. */
+static inline uint32_t ids_age_id(const struct ids *ids, unsigned look)
+{
+    assert(ids->age_ends);
+    return ids->age_ends[look] > 0 ? 2 * ids->age_ends[look] - 1 : 0;
+}
 
 /* Returns whether the formula does not hold for an arena, because its slot is not the formula's. */
 bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
@@ -87,6 +112,8 @@ static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64
 {
     if (ids->series)
         return g2h_identity_object(ids->series, object);
+    if (ids->by_age)
+        return 2 * ids->by_age[object] + 1;
     uint32_t position = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
     if (position == MAP_NONE)
         position = (uint32_t)ids_position(ids, address);
@@ -120,6 +147,9 @@ struct node_ids {
  * node_ids_deinit() also after an error. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
                                 struct g2h_identity *series);
+
+/* The same with the ids of a timeline: see ids_init_by_age(). */
+struct g2h_error *node_ids_init_by_age(struct node_ids *node_ids, const struct g2h_view *view);
 
 void node_ids_deinit(struct node_ids *node_ids);
 

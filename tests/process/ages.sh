@@ -88,6 +88,16 @@ older_only() {
 		grep -q 'not known which objects are older than 3600 s' "$at/older.error"
 }
 
+# timeline: whether the bars of DevTools' timeline are what SQLite has of each collection. The last bar, of what has not survived one,
+# has no time in SQLite.
+timeline() {
+	"$g2h" --exe "$at/app" -o "$at/x.heaptimeline" "$at/dump" && node "$top/tests/devtools/timeline.mjs" "$at/x.heaptimeline" main.flat >"$at/bars" &&
+		sqlite3 "$at/db" "SELECT alive_since_ms - (SELECT min(alive_since_ms) FROM node), sum(self_size), sum(name = 'main.flat') FROM node
+			WHERE alive_since_ms IS NOT NULL GROUP BY 1 ORDER BY 1" >"$at/sqlite.bars" || return
+	wc -l "$at/bars" "$at/sqlite.bars"
+	[ "$(wc -l <"$at/sqlite.bars")" -ge 10 ] && sed '$d' "$at/bars" | cmp - "$at/sqlite.bars"
+}
+
 # one_look: whether a report of a process that nobody has watched says how many objects have survived the last collection.
 one_look() {
 	"$at/app" once >"$at/once" 2>&1 &
@@ -135,6 +145,8 @@ for goroot in $goroots; do
 	result "$?" "$release: SQLite and MCP have the same ages" "$at/elsewhere"
 	older_only >"$at/older.log" 2>&1
 	result "$?" "$release: --older takes those that are old enough" "$at/older.log"
+	timeline >"$at/timeline.log" 2>&1
+	result "$?" "$release: the bars of DevTools' timeline are those of SQLite" "$at/timeline.log"
 	one_look >"$at/look.log" 2>&1
 	result "$?" "$release: without a watch, it is said what survived the last collection" "$at/look.log"
 done

@@ -138,9 +138,6 @@ static const char meta[] =
     "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],"
     "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]}";
 
-/* A cell has 32 bits: a node that is larger than this continues in further nodes. */
-#define PART_SIZE 0xfffffff8u
-
 struct heapsnapshot_part {
     uint32_t node, name, id, size; /* name: a string's number */
     enum node_type type;
@@ -150,6 +147,7 @@ struct heapsnapshot_snapshot {
     const struct g2h_view *view;
     const struct g2h_progress *progress;
     struct g2h_identity *series; /* NULL: none */
+    bool is_timeline;            /* ids are by age, and there are samples */
     struct node_ids ids;
     struct strings strings;
     struct detached detached;
@@ -186,8 +184,8 @@ static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint3
     bool good =
         !text.failed && strings_add(&snapshot->strings, text.data, text.size, &part.name) &&
         strings_add(&snapshot->strings, "continued", strlen("continued"), &snapshot->continued);
-    for (uint64_t done = PART_SIZE; done < node->size && good; done += part.size) {
-        part.size = node->size - done < PART_SIZE ? (uint32_t)(node->size - done) : PART_SIZE;
+    for (uint64_t done = IDS_PART; done < node->size && good; done += part.size) {
+        part.size = node->size - done < IDS_PART ? (uint32_t)(node->size - done) : IDS_PART;
         good = (node->members > 0 ? ids_folded(&snapshot->ids.ids, id_hash(number + done), &part.id)
                                   : ids_part(&snapshot->ids.ids, node->object, done, &part.id)) &&
                vector_push(&snapshot->parts, part);
@@ -199,12 +197,12 @@ static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint3
 static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t nodes = g2h_view_node_count(snapshot->view);
-    if (g2h_view_account(snapshot->view)->largest_node <= PART_SIZE)
+    if (g2h_view_account(snapshot->view)->largest_node <= IDS_PART)
         return NULL;
     for (uint32_t i = snapshot->ids.first_object; i < nodes; i++) {
         struct g2h_node node;
         g2h_view_brief(snapshot->view, i, &node);
-        if (node.size > PART_SIZE && !heapsnapshot_add_parts(snapshot, i, &node))
+        if (node.size > IDS_PART && !heapsnapshot_add_parts(snapshot, i, &node))
             return &error_no_memory;
     }
     return NULL;
@@ -262,7 +260,8 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
 {
     struct g2h_heapsnapshot_options wanted;
     OPTIONS_COPY(&wanted, options->heapsnapshot);
-    TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
+    TRY(snapshot->is_timeline ? node_ids_init_by_age(&snapshot->ids, snapshot->view)
+                              : node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view, snapshot->series));
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
@@ -335,6 +334,10 @@ static void append_ids(struct text *text, const struct heapsnapshot_snapshot *sn
     const struct ids *ids = &snapshot->ids.ids;
     if (snapshot->series) {
         text_printf(text, "\"ids\":\"series\"");
+        return;
+    }
+    if (snapshot->is_timeline) {
+        text_printf(text, "\"ids\":\"age\"");
         return;
     }
     text_printf(text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)ids->base,
@@ -489,7 +492,7 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
     return lines_write_node(at, &snapshot->digits, label.type,
                             goroutine_names_of(&snapshot->goroutine_names, number, label.name),
                             node_ids_of(&snapshot->ids, number, node),
-                            node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges,
+                            node->size < IDS_PART ? (uint32_t)node->size : IDS_PART, edges,
                             detached_of(&snapshot->detached, number));
 }
 
@@ -860,16 +863,38 @@ static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_sn
     return good ? NULL : &error_no_memory;
 }
 
+/* ---- samples ---- */
+
+/* Writes a sample for each collection that was seen: its time in microseconds, and the last id of
+ * what it found first. The last sample is of what has not survived a collection; it has no time of
+ * its own, and DevTools needs one that is later. */
+static struct g2h_error *write_samples(const struct heapsnapshot_snapshot *snapshot,
+                                       struct worker_buffer *buffer)
+{
+    const struct ids *ids = &snapshot->ids.ids;
+    if (!snapshot->is_timeline)
+        return NULL;
+    const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(snapshot->view));
+    _cleanup_(text_deinit) struct text text = {0};
+    for (unsigned look = 1; look <= known->look_count; look++)
+        text_printf(&text, "%lld,%u,\n",
+                    (long long)(known->looks[look].time - known->looks[1].time) * 1000,
+                    ids_age_id(ids, look));
+    const int64_t end = known->looks[known->look_count].time - known->looks[1].time + 1;
+    text_printf(&text, "%lld,%u", (long long)end * 1000, ids_age_id(ids, 0));
+    TRY_MEMORY(!text.failed && worker_buffer_put(buffer, text.data, text.size));
+    return NULL;
+}
+
 /* ---- the whole file ---- */
 
 static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsigned worker,
                                               struct worker_buffer *buffer)
 {
     static const char edges[] = "],\n\"edges\":[",
-                      locations[] =
-                          "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
-                          "\"locations\":[",
-                      strings[] = "],\n\"strings\":[";
+                      samples[] =
+                          "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[",
+                      locations[] = "],\n\"locations\":[", strings[] = "],\n\"strings\":[";
     const struct heapsnapshot_snapshot *snapshot = context;
     const size_t blocks = snapshot->strings.blocks;
     if (snapshot->progress && worker == 0) /* worker 0 is the thread of the caller */
@@ -890,6 +915,8 @@ static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsign
     task -= blocks;
     if (task == 0) {
         TRY(write_edges_of_contexts(snapshot, buffer));
+        TRY_MEMORY(worker_buffer_put(buffer, samples, sizeof(samples) - 1));
+        TRY(write_samples(snapshot, buffer));
         TRY_MEMORY(worker_buffer_put(buffer, locations, sizeof(locations) - 1));
         TRY(write_locations(snapshot, buffer));
         TRY_MEMORY(worker_buffer_put(buffer, strings, sizeof(strings) - 1));
@@ -900,18 +927,46 @@ static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsign
                : &error_no_memory;
 }
 
-struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
-                                         const struct g2h_output_options *given)
+/* Returns an error if it is not known since which collection objects live. */
+static struct g2h_error *check_ages(const struct g2h_heap *heap)
+{
+    const struct g2h_ages_known *known = g2h_heap_ages(heap);
+    return known && known->look_count > 1
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND,
+                              "it is not known since when objects live: no collection of the "
+                              "process was watched; --ages 1m --pid PID watches first");
+}
+
+static struct g2h_error *heapsnapshot_write(const struct g2h_view *view,
+                                            const struct g2h_output_options *given,
+                                            bool is_timeline)
 {
     struct g2h_output_options known;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const unsigned threads = sink_threads(view, options);
-    struct heapsnapshot_snapshot snapshot = {
-        .view = view, .progress = options->progress, .series = options->series};
+    struct heapsnapshot_snapshot snapshot = {.view = view,
+                                             .progress = options->progress,
+                                             .series = is_timeline ? NULL : options->series,
+                                             .is_timeline = is_timeline};
+    if (is_timeline)
+        TRY(check_ages(g2h_view_heap(view)));
     struct g2h_error *error = heapsnapshot_prepare(&snapshot, threads, options);
     if (!error)
         error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,
                          heapsnapshot_produce, &snapshot);
     snapshot_deinit(&snapshot, threads);
     return error;
+}
+
+struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
+                                         const struct g2h_output_options *options)
+{
+    return heapsnapshot_write(view, options, false);
+}
+
+struct g2h_error *g2h_write_heaptimeline(const struct g2h_view *view,
+                                         const struct g2h_output_options *options)
+{
+    return heapsnapshot_write(view, options, true);
 }
