@@ -20,7 +20,7 @@ const fragments = path => [...withoutCode(readFileSync(path, 'utf8')).matchAll(/
 
 const wrong = [];
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].map(name => join(tree, name));
-pages.push(...['docs', 'samples', 'tests'].flatMap(name => filesBelow(join(tree, name), /\.md$/)));
+pages.push(...['docs', 'samples', 'src', 'tests', 'tools'].flatMap(name => filesBelow(join(tree, name), /\.md$/)));
 let links = 0;
 for (const page of pages) {
   for (const [, target] of withoutCode(readFileSync(page, 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)) {

@@ -1,5 +1,5 @@
 /*
- * data: the JSON that the page's script reads, part by part, and the page's sources; docs/html.md
+ * data: the JSON that the page's script reads, part by part, and the page's sources; README.md
  * describes it.
  */
 #ifndef HTML_DATA_H
@@ -12,7 +12,7 @@
 #include "findings/findings.h"
 #include "findings/suspects.h"
 
-/* ==== the JSON that the page's script reads, part by part; docs/html.md describes it ====
+/* ==== the JSON that the page's script reads, part by part; README.md describes it ====
  *
  * The size of the page is bounded, whatever the heap, so that it fits into a ticket: limits are
  * below and in output/html/html.c, and the member "cut" says what they left out.
