@@ -390,7 +390,7 @@ static struct g2h_error *mark_all(struct heap *heap)
  * and the collection that could free them would free the garbage first. So an unreached object with
  * a pointer to freed memory is dead. A thread in an allocation has one object that may not have
  * been cleared, and a thread that has just begun to sweep a span has a whole page of dead objects
- * (docs/process.md): so pages are counted.
+ * (src/process/README.md): so pages are counted.
  */
 static struct g2h_error *count_dead(struct heap *heap)
 {
