@@ -12,7 +12,7 @@ G2H_BEGIN
 
 struct g2h_bytes {
     const uint8_t *data;
-    uint64_t size;
+    size_t size;
 };
 
 /*

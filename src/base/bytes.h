@@ -13,6 +13,49 @@
 
 #include "base/contract.h"
 
+/* ==== parts of bytes ==== */
+
+/* Returns what stands from begin to end, which is not before it. */
+static inline struct g2h_bytes bytes_between(const void *begin, const void *end)
+{
+    const uint8_t *data = begin;
+    return (struct g2h_bytes){data, as_size((const uint8_t *)end - data)};
+}
+
+/* Returns a part that is inside. */
+static inline struct g2h_bytes bytes_part(struct g2h_bytes bytes, uint64_t at, uint64_t size)
+{
+    assert(at <= bytes.size && size <= bytes.size - at);
+    return (struct g2h_bytes){bytes.data + at, (size_t)size};
+}
+
+/* Returns what stands from an offset, which is at most the size, to the end. */
+static inline struct g2h_bytes bytes_from(struct g2h_bytes bytes, uint64_t at)
+{
+    assert(at <= bytes.size);
+    return (struct g2h_bytes){bytes.data + at, bytes.size - (size_t)at};
+}
+
+/* Returns what stands before an offset, which is at most the size. */
+static inline struct g2h_bytes bytes_before(struct g2h_bytes bytes, uint64_t at)
+{
+    assert(at <= bytes.size);
+    return (struct g2h_bytes){bytes.data, (size_t)at};
+}
+
+/* Returns the first bytes, or all if there are fewer. */
+static inline struct g2h_bytes bytes_at_most(struct g2h_bytes bytes, uint64_t most)
+{
+    return most < bytes.size ? bytes_before(bytes, most) : bytes;
+}
+
+/* Returns memory of this process of a size that has been checked. */
+static inline struct g2h_bytes bytes_at(const void *data, uint64_t size)
+{
+    assert(size <= SIZE_MAX);
+    return (struct g2h_bytes){data, (size_t)size};
+}
+
 /* ==== compares strings that are not NUL-terminated ==== */
 
 /* An empty string whose data is not NULL. */
@@ -25,15 +68,14 @@ static inline struct g2h_bytes bytes_of(const char *text)
 
 static inline bool bytes_same(struct g2h_bytes one, struct g2h_bytes other)
 {
-    return one.size == other.size &&
-           (one.size == 0 || memcmp(one.data, other.data, (size_t)one.size) == 0);
+    return one.size == other.size && (one.size == 0 || memcmp(one.data, other.data, one.size) == 0);
 }
 
 /* Returns less than 0, 0, or more than 0, as memcmp() does. */
 static inline int bytes_compare(struct g2h_bytes one, struct g2h_bytes other)
 {
-    const uint64_t size = one.size < other.size ? one.size : other.size;
-    const int order = size > 0 ? memcmp(one.data, other.data, (size_t)size) : 0;
+    const size_t size = one.size < other.size ? one.size : other.size;
+    const int order = size > 0 ? memcmp(one.data, other.data, size) : 0;
     return order != 0 ? order : (one.size > other.size) - (one.size < other.size);
 }
 
@@ -69,10 +111,10 @@ static inline bool bytes_end_with(struct g2h_bytes bytes, struct g2h_bytes end)
 /* Returns the part of a path after its last slash, or all of it if it has none. */
 static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 {
-    uint64_t at = path.size;
+    size_t at = path.size;
     while (at > 0 && path.data[at - 1] != '/')
         at--;
-    return (struct g2h_bytes){path.data + at, path.size - at};
+    return bytes_from(path, at);
 }
 
 /* Finds the first occurrence of a string, which is not empty, or returns NULL. For names and short

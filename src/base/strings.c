@@ -17,7 +17,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
 }
 
 /* Returns the slot that holds the string, or the free one where it belongs. */
-static uint32_t *strings_find(const struct string_pool *pool, const char *text, size_t size)
+static uint32_t *strings_find(const struct string_pool *pool, const void *text, size_t size)
 {
     for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
          slot = (slot + 1) & pool->mask) {
@@ -49,7 +49,7 @@ static bool grow_slots(struct string_pool *pool)
     return true;
 }
 
-bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
+bool string_pool_find(const struct string_pool *pool, const void *text, size_t size, uint32_t *ret)
 {
     *ret = pool->slots ? *strings_find(pool, text, size) : UINT32_MAX;
     return *ret != UINT32_MAX;
@@ -57,7 +57,7 @@ bool string_pool_find(const struct string_pool *pool, const char *text, size_t s
 
 /* Makes space for size more bytes. *text, which will be appended, may be part of the pool's own
  * memory, and is then moved with it. */
-static bool strings_reserve(struct string_pool *pool, const char **text, size_t size)
+static bool strings_reserve(struct string_pool *pool, const void **text, size_t size)
 {
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;
     const bool is_own = pool->text && offset < pool->text_size;
@@ -71,7 +71,7 @@ static bool strings_reserve(struct string_pool *pool, const char **text, size_t 
 
 /* Finds the string, or appends it to the pool: *ret becomes its number. At most half of the slots
  * are used. */
-bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
+bool string_pool_intern(struct string_pool *pool, const void *text, size_t size, uint32_t *ret)
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))
         return false;

@@ -25,10 +25,10 @@ struct string_pool {
 /* Looks up a string's number, and adds the string if it is new. The string may be part of a string
  * in the pool, and may be NULL if it has no bytes. All strings of the pool may move. Returns false
  * if memory runs out. */
-bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
+bool string_pool_intern(struct string_pool *pool, const void *text, size_t size, uint32_t *ret);
 
 /* Looks up a string's number. Returns false if it is not in the pool. */
-bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
+bool string_pool_find(const struct string_pool *pool, const void *text, size_t size, uint32_t *ret);
 
 /* Returns the string with a number, which must be less than pool->count. It is not
  * NUL-terminated. */

@@ -179,9 +179,11 @@ void text_deinit(struct text *text)
 }
 
 /* Looks at the top bits of eight bytes at a time. */
-uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
+size_t text_ascii_run(const void *bytes, size_t size)
 {
-    uint64_t run = 0, eight;
+    const uint8_t *data = bytes;
+    size_t run = 0;
+    uint64_t eight;
     for (; size - run >= 8; run += 8) {
         memcpy(&eight, data + run, 8);
         if ((eight & 0x8080808080808080u) != 0)
@@ -193,23 +195,24 @@ uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
 }
 
 /* Copies runs of ASCII at once; each invalid byte becomes U+FFFD. */
-size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_t limit)
 {
+    const uint8_t *data = bytes;
     size_t characters = 0;
-    for (uint64_t at = 0; at < size && characters < limit;) {
-        const uint64_t left = size - at < limit - characters ? size - at : limit - characters,
-                       run = text_ascii_run(data + at, left);
-        text_append(text, (const char *)data + at, (size_t)run);
+    for (size_t at = 0; at < size && characters < limit;) {
+        const size_t left = size - at < limit - characters ? size - at : limit - characters,
+                     run = text_ascii_run(data + at, left);
+        text_append(text, data + at, run);
         at += run;
-        characters += (size_t)run;
+        characters += run;
         if (run == left)
             continue;
         uint32_t character;
-        const size_t length = utf8_read(data + at, (size_t)(size - at), &character);
+        const size_t length = utf8_read(data + at, size - at, &character);
         if (length == 0)
             text_append_string(text, "\xef\xbf\xbd");
         else
-            text_append(text, (const char *)data + at, length);
+            text_append(text, data + at, length);
         at += length ? length : 1;
         characters++;
     }
@@ -217,7 +220,7 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
 }
 
 /* Appends one character more than wanted, and removes it. */
-bool text_append_clipped(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+bool text_append_clipped(struct text *text, const void *data, size_t size, size_t limit)
 {
     const size_t before = text->size;
     if (text_append_utf8(text, data, size, limit + 1) <= limit)
@@ -293,7 +296,7 @@ bool printable_is(const char *text, size_t size)
 {
     for (size_t at = 0; at < size;) {
         uint32_t character = 0;
-        const size_t count = utf8_read((const uint8_t *)text + at, size - at, &character);
+        const size_t count = utf8_read(text + at, size - at, &character);
         if (count == 0 || !printable_is_shown(character))
             return false;
         at += count;
@@ -308,7 +311,7 @@ size_t g2h_printable(char *text, size_t size)
     size_t kept = 0;
     for (size_t at = 0; at < size;) {
         uint32_t character = 0;
-        const size_t count = utf8_read((const uint8_t *)text + at, size - at, &character);
+        const size_t count = utf8_read(text + at, size - at, &character);
         if (count > 0 && printable_is_shown(character)) {
             memmove(text + kept, text + at, count);
             kept += count;

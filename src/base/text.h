@@ -24,10 +24,11 @@ static inline size_t utf8_size(uint8_t first)
     return (first & 0xf8) == 0xf0 ? 4 : 0;
 }
 
-/* Reads the character that begins at `at`, where left bytes can be read. Returns its size in bytes,
- * or 0 if the bytes are not a character. */
-static inline size_t utf8_read(const uint8_t *at, size_t left, uint32_t *ret)
+/* Reads the character that begins at bytes, where left bytes can be read. Returns its size in
+ * bytes, or 0 if they are not a character. */
+static inline size_t utf8_read(const void *bytes, size_t left, uint32_t *ret)
 {
+    const uint8_t *at = bytes;
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
     const uint8_t first = at[0];
     const size_t size = utf8_size(first);
@@ -57,7 +58,7 @@ struct text {
 bool text_grow(struct text *text, size_t size);
 
 /* Appends size bytes. It is in the header because most pieces have a small constant size. */
-static inline void text_append(struct text *text, const char *data, size_t size)
+static inline void text_append(struct text *text, const void *data, size_t size)
 {
     if (text->capacity - text->size < size && !text_grow(text, size))
         return;
@@ -89,21 +90,22 @@ void text_append_float(struct text *text, double value, bool is_narrow);
 
 /* Appends bytes of a dump as UTF-8: invalid bytes become U+FFFD, and the text is cut after limit
  * characters. Returns the number of characters. */
-size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_t limit);
 
 /* Appends at most limit characters in the same way. Returns whether there are more. */
-bool text_append_clipped(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+bool text_append_clipped(struct text *text, const void *data, size_t size, size_t limit);
 
-/* Returns the number of ASCII bytes at the beginning of data; most bytes are ASCII. */
-uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
+/* Returns the number of ASCII bytes at the beginning; most bytes are ASCII. */
+size_t text_ascii_run(const void *bytes, size_t size);
 
 /* Returns whether all bytes are ASCII. The last two words that it reads may overlap. */
-static inline bool text_is_ascii(const uint8_t *data, uint64_t size)
+static inline bool text_is_ascii(const void *bytes, size_t size)
 {
+    const uint8_t *data = bytes;
     uint64_t all = 0, eight;
     uint32_t four, last;
     if (size >= 8) {
-        for (uint64_t at = 0; at + 8 < size && (all & 0x8080808080808080u) == 0; at += 8) {
+        for (size_t at = 0; at + 8 < size && (all & 0x8080808080808080u) == 0; at += 8) {
             __builtin_memcpy(&eight, data + at, 8);
             all |= eight;
         }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "input/input.h"
@@ -116,12 +117,15 @@ static bool read_bool(struct g2h_reader *reader, bool *ret)
 /* Reads a length and as many bytes, which stay in the input. */
 static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
-    if (!read_uvarint(reader, &ret->size))
+    uint64_t size;
+    if (!read_uvarint(reader, &size))
         return false;
-    ret->data = reader->cursor.at;
-    if (cursor_skip(&reader->cursor, ret->size))
+    const uint8_t *begin = reader->cursor.at;
+    if (cursor_skip(&reader->cursor, size)) {
+        *ret = bytes_at(begin, size);
         return true;
-    reader->is_cut = ret->size <= LONGEST_TEXT;
+    }
+    reader->is_cut = size <= LONGEST_TEXT;
     return wrong(reader, "a length is beyond the end of the input");
 }
 
@@ -139,9 +143,12 @@ static inline bool read_length(struct g2h_reader *reader, uint64_t *declared, ui
 /* Sets *ret to the next stored bytes, and skips them. */
 static inline bool skip_contents(struct g2h_reader *reader, uint64_t stored, struct g2h_bytes *ret)
 {
-    *ret = (struct g2h_bytes){reader->cursor.at, stored};
-    return cursor_skip(&reader->cursor, stored) ||
-           reader_cut(reader, "a length is beyond the end of the input");
+    const uint8_t *begin = reader->cursor.at;
+    if (cursor_skip(&reader->cursor, stored)) {
+        *ret = bytes_at(begin, stored);
+        return true;
+    }
+    return reader_cut(reader, "a length is beyond the end of the input");
 }
 
 /* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
@@ -439,7 +446,7 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
     }
     *ret = (struct g2h_object){.address = uvarint_join(address & (ends ^ (ends - 1))),
                                .size = size,
-                               .contents = {at, size},
+                               .contents = bytes_at(at, size),
                                .fields = fields,
                                .kind = G2H_OBJECT_VALUE};
     reader->list = list;
@@ -644,9 +651,9 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
         if (!reader_read_bytes(reader, &arch) || !reader_read_bytes(reader, &string))
             return false;
         snprintf(ret->arch, sizeof(ret->arch), "%.*s",
-                 arch.size < sizeof(ret->arch) ? (int)arch.size : 0, (const char *)arch.data);
+                 arch.size < sizeof(ret->arch) ? (int)arch.size : 0, arch.data);
         const bool is_version = bytes_begin(string, "go") || bytes_begin(string, "devel") ||
-                                memmem(string.data, (size_t)string.size, "(read as go1.", 13);
+                                memmem(string.data, string.size, "(read as go1.", 13);
         *(is_version ? &ret->version : &ret->experiment) = string;
     } else if (form != PARAMS_2013) {
         if (!read_uvarint(reader, &thechar) || !reader_read_bytes(reader, &ret->experiment))
@@ -717,11 +724,13 @@ bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_fram
     if (memprof->frame_count == 0)
         return false;
     for (size_t i = 0; i < 2; i++) {
-        if (!cursor_uvarint(&cursor, &strings[i]->size))
+        uint64_t size;
+        if (!cursor_uvarint(&cursor, &size))
             return false;
-        strings[i]->data = cursor.at;
-        if (!cursor_skip(&cursor, strings[i]->size))
+        const uint8_t *begin = cursor.at;
+        if (!cursor_skip(&cursor, size))
             return false;
+        *strings[i] = bytes_at(begin, size);
     }
     if (!cursor_uvarint(&cursor, &ret->line))
         return false;

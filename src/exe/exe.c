@@ -90,10 +90,10 @@ bool exe_go_version(const char *path, struct text *version)
         g2h_error_destroy(error);
         return false;
     }
-    error = image_init(&image, path, (struct g2h_bytes){input->data, input->size});
+    error = image_init(&image, path, bytes_at(input->data, input->size));
     const bool is_go = !error && has_go_section(&image);
     if (is_go && version && build_info_read(build_info_find(&image, &address), &release, &lines))
-        text_append(version, (const char *)release.data, (size_t)release.size);
+        text_append(version, release.data, release.size);
     g2h_error_destroy(error);
     g2h_input_close(input);
     return is_go;
@@ -159,8 +159,7 @@ static struct g2h_error *collect_variables(struct g2h_exe *exe)
 static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
 {
     TRY(source_open(path, &exe->input));
-    TRY(image_init(&exe->image, exe->input->name,
-                   (struct g2h_bytes){exe->input->data, exe->input->size}));
+    TRY(image_init(&exe->image, exe->input->name, bytes_at(exe->input->data, exe->input->size)));
     exe->image.stored = exe->input->stored;
     TRY(pclntab_init(&exe->pclntab, &exe->image));
     if (image_symbol_count(&exe->image) == 0 || !has_dwarf(&exe->image))
@@ -259,7 +258,7 @@ bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
     if (bytes_begin(function, "main."))
         return true;
     return module.size > 0 && function.size > module.size &&
-           memcmp(function.data, module.data, (size_t)module.size) == 0 &&
+           memcmp(function.data, module.data, module.size) == 0 &&
            (function.data[module.size] == '.' || function.data[module.size] == '/');
 }
 
@@ -360,7 +359,7 @@ static uint64_t exe_hash_process(const struct exe_process *process)
     for (size_t i = 0; i < process->witnesses.count; i++) {
         const struct rtype_witness *witness = &process->witnesses.data[i];
         hash = map_hash_pair(map_hash_pair(hash, witness->address),
-                             map_hash_text(witness->name.data, (size_t)witness->name.size));
+                             map_hash_text(witness->name.data, witness->name.size));
     }
     return hash | 1;
 }
@@ -792,8 +791,8 @@ static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
         left -= name.size;
         if (pclntab_function(pclntab, i, &function) && function.id > inlining->wrapper)
             inlining->wrapper = function.id;
-        TRY_MEMORY(map_put(&inlining->functions, map_hash_text(name.data, (size_t)name.size),
-                           as_u32(i), &number));
+        TRY_MEMORY(
+            map_put(&inlining->functions, map_hash_text(name.data, name.size), as_u32(i), &number));
     }
     return NULL;
 }
@@ -857,8 +856,7 @@ static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t functi
 static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_bytes name,
                                    const struct body **ret)
 {
-    const uint32_t function =
-        map_get(&inlining->functions, map_hash_text(name.data, (size_t)name.size));
+    const uint32_t function = map_get(&inlining->functions, map_hash_text(name.data, name.size));
     *ret = NULL;
     if (function == MAP_NONE || !bytes_same(pclntab_name(inlining->pclntab, function), name))
         return NULL;

@@ -389,7 +389,7 @@ void goroutines_append_classes(const struct findings *findings, uint32_t gorouti
     struct g2h_bytes rest = {(const uint8_t *)classes.data, classes.size};
     while (rest.size > 0) {
         const uint8_t *end = bytes_find(rest, between);
-        const struct g2h_bytes class = {rest.data, end ? (uint64_t)(end - rest.data) : rest.size};
+        const struct g2h_bytes class = end ? bytes_between(rest.data, end) : rest;
         const uint64_t step = class.size + (end ? strlen(between) : 0);
         text_append_string(text, text->size > 0 ? between : "");
         append_waited_class(class, state, text);

@@ -277,7 +277,7 @@ static bool part_promote(const struct part_reading *reading, const char *name, s
         if (!variable_part_has(part, &value, &rest))
             continue;
         for (size_t at = 0; at < rest.size;) {
-            const struct g2h_bytes left = {rest.data + at, rest.size - at};
+            const struct g2h_bytes left = bytes_from(rest, at);
             const size_t step = first_step(left);
             if (step == size && memcmp(left.data, name, size) == 0) {
                 part_append_step(part, (const char *)rest.data, at + step);

@@ -26,11 +26,12 @@ static int compare_absent(const void *a, const void *b)
 /* Reads a part of the program's data, or of its zeros. Returns false if it is invalid. */
 static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
 {
-    if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &ret->bytes.size) ||
-        ret->bytes.size > UINT64_MAX - ret->address)
+    uint64_t size;
+    if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &size) ||
+        size > UINT64_MAX - ret->address || size > SIZE_MAX)
         return false;
-    ret->bytes.data = is_zeros ? NULL : cursor->at;
-    return is_zeros || cursor_skip(cursor, ret->bytes.size);
+    ret->bytes = bytes_at(is_zeros ? NULL : cursor->at, size);
+    return is_zeros || cursor_skip(cursor, size);
 }
 
 /* Reads how the process ended; what cannot be changes nothing. Returns false if it is cut. */
@@ -174,8 +175,7 @@ bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes
     if (!part || address - part->address >= part->bytes.size)
         return false;
     const uint64_t offset = address - part->address, left = part->bytes.size - offset;
-    *ret = part->bytes.data
-               ? (struct g2h_bytes){part->bytes.data + offset, left}
-               : (struct g2h_bytes){zeros, left < sizeof(zeros) ? left : sizeof(zeros)};
+    *ret = part->bytes.data ? bytes_from(part->bytes, offset)
+                            : bytes_at(zeros, left < sizeof(zeros) ? left : sizeof(zeros));
     return true;
 }

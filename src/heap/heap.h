@@ -21,6 +21,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -271,7 +272,7 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
     const uint8_t *contents = heap->input->data + heap_offset(heap, object);
     *ret = (struct g2h_object){.address = heap_address(heap, object),
                                .size = slot_class->size,
-                               .contents = {contents, slot_class->stored},
+                               .contents = bytes_at(contents, slot_class->stored),
                                .fields = heap->fields,
                                .type = slot_class->type_address,
                                .kind = slot_class->kind};
@@ -289,8 +290,8 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
 /* Returns the part of an object's contents that the input holds. */
 static inline struct g2h_bytes heap_contents(const struct g2h_heap *heap, uint32_t object)
 {
-    return (struct g2h_bytes){heap->input->data + heap_offset(heap, object),
-                              heap_slot_class(heap, object)->stored};
+    return bytes_at(heap->input->data + heap_offset(heap, object),
+                    heap_slot_class(heap, object)->stored);
 }
 
 /* Since Go 1.22 a slot with pointers begins with a malloc header, the address of the allocation's

@@ -12,7 +12,7 @@ uint64_t kept_split(struct g2h_bytes *description)
     const size_t size = sizeof(of) - 1;
     const uint8_t *end = description->data + description->size, *found = NULL;
     if (description->size > 0)
-        found = memmem(description->data, (size_t)description->size, of, size);
+        found = memmem(description->data, description->size, of, size);
     uint64_t address = 0;
     for (const uint8_t *at = found ? found + size : end; at < end; at++) {
         const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;

@@ -219,7 +219,7 @@ static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)
 {
     struct g2h_heap *heap = loader->heap;
-    size_t size = params->version.size < 256 ? (size_t)params->version.size : 256;
+    size_t size = params->version.size < 256 ? params->version.size : 256;
     heap->params = *params;
     heap->go_version = size > 0 ? strndup((const char *)params->version.data, size) : strdup("");
     if (!heap->go_version)

@@ -34,7 +34,7 @@ static bool questions_put(struct questions *questions, enum channel_kind kind, u
     if (questions->out.capacity - questions->out.size < wanted &&
         !text_grow(&questions->out, wanted))
         return false;
-    text_append(&questions->out, (const char *)&head, sizeof(head));
+    text_append(&questions->out, &head, sizeof(head));
     text_append(&questions->out, body, size);
     return true;
 }
@@ -497,7 +497,7 @@ static void cdp_evaluate(struct hub *hub, struct cdp_request *request)
     json_text(json_member(request->params, "objectGroup"), &group);
     if (group.size == strlen("completion") && memcmp(group.data, "completion", group.size) == 0)
         head.flags |= CHANNEL_COMPLETION;
-    text_append(&body, (const char *)&head, sizeof(head));
+    text_append(&body, &head, sizeof(head));
     if (json_text(json_member(request->params, "expression"), &body))
         ask(hub, request, CHANNEL_EVALUATE, &body, pass_on);
     else

@@ -7,8 +7,9 @@
 #include "base/contract.h"
 
 /* Sends all bytes. Returns false if the other process is gone. */
-static bool send_all(int fd, const char *data, size_t size)
+static bool send_all(int fd, const void *body, size_t size)
 {
+    const uint8_t *data = body;
     while (size > 0) {
         const ssize_t sent = write(fd, data, size);
         if (sent < 0 && errno == EINTR)
@@ -25,7 +26,7 @@ bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *b
 {
     assert(size <= CHANNEL_MOST); /* the other process refuses more */
     const struct channel_head head = {(uint32_t)size, number, kind};
-    return send_all(fd, (const char *)&head, sizeof(head)) && send_all(fd, body, size);
+    return send_all(fd, &head, sizeof(head)) && send_all(fd, body, size);
 }
 
 /* Receives size bytes. Returns false if the other process is gone. */

@@ -488,7 +488,7 @@ static struct g2h_error *read_expression(struct evaluation *evaluation, struct r
 static void split_location(struct g2h_bytes name, struct g2h_bytes *ret_state,
                            struct g2h_bytes *ret_rest)
 {
-    const uint8_t *open = name.size > 0 ? memchr(name.data, '[', (size_t)name.size) : NULL;
+    const uint8_t *open = name.size > 0 ? memchr(name.data, '[', name.size) : NULL;
     const uint8_t *end = open ? bytes_find(name, "] ") : NULL;
     *ret_state = *ret_rest = bytes_none;
     if (!end || end < open)

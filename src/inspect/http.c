@@ -193,7 +193,7 @@ void websocket_write(struct text *out, enum websocket_opcode opcode, const char 
     const unsigned more = length_bytes(head[1]);
     for (unsigned i = 0; i < more; i++)
         head[2 + i] = (uint8_t)((uint64_t)size >> 8 * (more - 1 - i));
-    text_append(out, (const char *)head, 2 + more);
+    text_append(out, head, 2 + more);
     text_append(out, data, size);
 }
 
@@ -201,10 +201,10 @@ bool websocket_is_utf8(const char *data, size_t size)
 {
     uint32_t character;
     for (size_t at = 0; at < size;) {
-        at += (size_t)text_ascii_run((const uint8_t *)data + at, size - at);
+        at += text_ascii_run(data + at, size - at);
         if (at == size)
             break;
-        const size_t read = utf8_read((const uint8_t *)data + at, size - at, &character);
+        const size_t read = utf8_read(data + at, size - at, &character);
         if (read == 0)
             return false;
         at += read;

@@ -334,7 +334,7 @@ void json_write(struct text *text, const char *data, size_t size)
         at += run;
         if (at == size)
             break;
-        const size_t read = utf8_read((const uint8_t *)data + at, size - at, &character);
+        const size_t read = utf8_read(data + at, size - at, &character);
         if (read == 1)
             put_escape(text, data[at]);
         else if (read > 1)

@@ -472,8 +472,7 @@ static bool add_part(void *context, const char *name, size_t size, const struct 
         return true;
     }
     read_content(summary->taken, &part->value, &shown, &content);
-    if (text_append_clipped(&summary->text, (const uint8_t *)shown.data, shown.size,
-                            PART_CHARACTERS))
+    if (text_append_clipped(&summary->text, shown.data, shown.size, PART_CHARACTERS))
         text_append_string(&summary->text, "…");
     return true;
 }
@@ -491,7 +490,7 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
     struct text name = {.data = class, .size = strlen(class)};
     if (remote->words.size > 0) {
         name = (struct text){.data = list, .size = strlen(list)};
-        text_append(&summary.text, (const char *)remote->words.data, (size_t)remote->words.size);
+        text_append(&summary.text, remote->words.data, remote->words.size);
     } else {
         /* the caller may be iterating over taken->values */
         struct g2h_values *values = taken->values;
@@ -523,7 +522,7 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
                     remote->number, remote->number);
         return NULL;
     case REMOTE_WORDS:
-        append_plain(text, "string", (const char *)remote->words.data, (size_t)remote->words.size);
+        append_plain(text, "string", (const char *)remote->words.data, remote->words.size);
         return NULL;
     default:
         text_append_string(text, "{\"type\":\"undefined\"}");

@@ -446,8 +446,7 @@ static bool protocol_can_repeat(struct json_value id)
     size_t at = 0, read;
     if (!protocol_is_id(id))
         return false;
-    while (at < id.size &&
-           (read = utf8_read((const uint8_t *)id.data + at, id.size - at, &character)) > 0)
+    while (at < id.size && (read = utf8_read(id.data + at, id.size - at, &character)) > 0)
         at += read;
     return at == id.size;
 }

@@ -1,4 +1,5 @@
 /* key_names; see key_names.h. */
+#include "base/bytes.h"
 #include "naming/key_names.h"
 
 #include <stdlib.h>
@@ -272,7 +273,7 @@ static void key_names_append_path(const struct types *types, const struct map_en
         text_append_string(text, " (key");
     if (size > 0 && path[0] != '[')
         text_append_string(text, ".");
-    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT / 2);
+    text_append_utf8(text, path, size, NAME_LIMIT / 2);
     if (is_key)
         text_append_string(text, ")");
 }
@@ -336,7 +337,7 @@ static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint6
 /* Equal keys have equal hashes, and so have a key and a string with the same bytes (names.c). A
  * long key has no name: the same long string may be the key of many maps, and would be hashed as a
  * whole for each of them. */
-static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
+static bool append_redacted(const struct names *names, const uint8_t *data, size_t size,
                             struct text *text)
 {
     enum { HASHED = 1024 };
@@ -350,18 +351,18 @@ static bool append_redacted(const struct names *names, const uint8_t *data, uint
 
 /* Appends a key as ["alice"], cut and redacted as needed. Returns false if it cannot be shown.
  * Nearly all keys are short ASCII, and are copied without looking at each character. */
-static bool key_names_append_string(const struct names *names, const uint8_t *data, uint64_t size,
+static bool key_names_append_string(const struct names *names, const uint8_t *data, size_t size,
                                     struct text *text)
 {
     if (names->redaction)
         return append_redacted(names, data, size, text);
     if (size <= KEY_LIMIT && text_is_ascii(data, size) && /* nearly all keys */
-        (text->capacity - text->size >= size + 4 || text_grow(text, (size_t)size + 4))) {
+        (text->capacity - text->size >= size + 4 || text_grow(text, size + 4))) {
         char *at = text->data + text->size;
         memcpy(at, "[\"", 2);
-        memcpy(at + 2, data, (size_t)size);
+        memcpy(at + 2, data, size);
         memcpy(at + 2 + size, "\"]", 2);
-        text->size += (size_t)size + 4;
+        text->size += size + 4;
         return true;
     }
     text_append_string(text, "[\"");
@@ -381,7 +382,10 @@ static enum key_form read_string(const struct key_reader *reader, const uint8_t 
     ret->object = UINT32_MAX;
     if (size > 0)
         data = key_names_memory_at(reader, heap_word(heap, at), size, ret);
-    return data && key_names_append_string(reader->names, data, size, text) ? KEY_TEXT : KEY_NONE;
+    if (!data)
+        return KEY_NONE;
+    const struct g2h_bytes key = bytes_at(data, size);
+    return key_names_append_string(reader->names, key.data, key.size, text) ? KEY_TEXT : KEY_NONE;
 }
 
 static void key_names_append_integer(uint32_t integer, struct text *text)
@@ -602,9 +606,10 @@ void key_append_again(const struct names *names, uint64_t origin, struct text *t
         key_names_append_integer((uint32_t)low_bits(origin, INTEGER_BITS), text);
         key_append_path(names, (uint32_t)((origin & ~ORIGIN_FORM) >> INTEGER_BITS), text);
     } else {
-        const uint8_t *data = heap_contents(names->heap, object).data;
-        key_names_append_string(names, data + low_bits(origin >> SIZE_BITS, OFFSET_BITS),
-                                low_bits(origin, SIZE_BITS), text);
+        const struct g2h_bytes key =
+            bytes_part(heap_contents(names->heap, object),
+                       low_bits(origin >> SIZE_BITS, OFFSET_BITS), low_bits(origin, SIZE_BITS));
+        key_names_append_string(names, key.data, key.size, text);
         key_append_path(names, (uint32_t)low_bits(origin >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
                         text);
     }

@@ -272,7 +272,7 @@ static void namer_append_path(const struct names *names, uint32_t type, uint64_t
     const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && text->size > 0)
         text_append_string(text, ".");
-    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+    text_append_utf8(text, path, size, NAME_LIMIT);
 }
 
 /* Appends the name of an element that no slice uses: "[3 beyond the length].Name". */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
@@ -35,7 +36,7 @@ bool name_uses_copy(const name_uses *uses, name_uses *ret)
 }
 
 /* Interns a name, and notes what it is used for. Returns false if memory runs out. */
-static bool intern_for_use(struct names *names, const char *text, size_t size,
+static bool intern_for_use(struct names *names, const void *text, size_t size,
                            enum g2h_name_use use, uint32_t *ret)
 {
     return string_pool_intern(&names->strings, text, size, ret) &&
@@ -49,16 +50,16 @@ bool names_add_label(struct names *names, const char *text, size_t size, uint32_
 
 /* Returns whether a name needs no conversion. Nearly all names of packages, types and functions are
  * ASCII. */
-static bool is_short_ascii(const uint8_t *name, uint64_t size)
+static bool is_short_ascii(const void *name, size_t size)
 {
     return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
 }
 
-bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uint32_t *ret)
+bool names_add_node(struct names *names, const void *name, size_t size, uint32_t *ret)
 {
     struct text text = {0};
     if (is_short_ascii(name, size))
-        return intern_for_use(names, (const char *)name, (size_t)size, G2H_NAME_OF_NODE, ret);
+        return intern_for_use(names, name, size, G2H_NAME_OF_NODE, ret);
     text_append_utf8(&text, name, size, NAME_LIMIT);
     const bool good =
         !text.failed && intern_for_use(names, text.data, text.size, G2H_NAME_OF_NODE, ret);
@@ -69,14 +70,14 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
 /* ---- packages ---- */
 
 /* Returns whether a name may contain packages to shorten; most names contain no path. */
-static bool has_paths(const struct names *names, const uint8_t *data, uint64_t size)
+static bool has_paths(const struct names *names, const void *data, size_t size)
 {
-    return names->packages.paths.count > 0 && size > 0 && memchr(data, '/', (size_t)size);
+    return names->packages.paths.count > 0 && size > 0 && memchr(data, '/', size);
 }
 
 /* Appends the whole of a linker's name, with short package names if names are short. */
-static void append_whole_name(struct text *text, const struct names *names, const uint8_t *data,
-                              uint64_t size)
+static void append_whole_name(struct text *text, const struct names *names, const void *data,
+                              size_t size)
 {
     struct text unescaped = {0};
     if (!has_paths(names, data, size)) {
@@ -84,20 +85,19 @@ static void append_whole_name(struct text *text, const struct names *names, cons
         return;
     }
     text_append_unescaped(&unescaped, data, size);
-    text_append_short(text, &names->packages, (const uint8_t *)unescaped.data, unescaped.size);
+    text_append_short(text, &names->packages, unescaped.data, unescaped.size);
     text->failed = text->failed || unescaped.failed;
     text_deinit(&unescaped);
 }
 
-size_t text_append_name(struct text *text, const struct names *names, const uint8_t *data,
-                        uint64_t size, size_t limit)
+size_t text_append_name(struct text *text, const struct names *names, const void *data, size_t size,
+                        size_t limit)
 {
     struct text whole = {0};
     if (!has_paths(names, data, size))
         return text_append_symbol(text, data, size, limit);
     append_whole_name(&whole, names, data, size);
-    const size_t characters =
-        text_append_utf8(text, (const uint8_t *)whole.data, whole.size, limit);
+    const size_t characters = text_append_utf8(text, whole.data, whole.size, limit);
     text->failed = text->failed || whole.failed;
     text_deinit(&whole);
     return characters;
@@ -110,7 +110,7 @@ size_t text_append_name(struct text *text, const struct names *names, const uint
 static bool is_secret(const struct names *names, const struct heap_type *record)
 {
     return names->redaction && heap_find(names->heap, record->address) != UINT32_MAX &&
-           memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
+           memmem(record->name.data, record->name.size, "struct {", 8) != NULL;
 }
 
 /* Appends the name that a dump has for a type, at most the first 8 * NAME_LIMIT bytes: more is
@@ -122,7 +122,7 @@ static void append_record_name(struct text *text, const struct names *names, str
     if (has_paths(names, name.data, name.size))
         text_append_short(text, &names->packages, name.data, name.size);
     else
-        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append(text, name.data, name.size);
 }
 
 /* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or
@@ -150,7 +150,7 @@ static bool slot_class_name(struct names *names, const struct slot_class *slot_c
         text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
                     (unsigned long long)slot_class->size);
     }
-    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
+    bool good = !text.failed && names_add_node(names, text.data, text.size, ret) &&
                 name_uses_add(&names->uses, *ret, form);
     text_deinit(&text);
     return good;
@@ -265,7 +265,7 @@ static void append_entries(struct text *text, const struct names *names, uint32_
         names_append_type(&name, names, types->list.data[map].elem);
     }
     /* If the name has to be cut, the suffix must stay: without it the name would be the map's. */
-    text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
+    text_append_utf8(text, name.data, name.size, NAME_LIMIT - strlen(suffix));
     text_append_string(text, suffix);
     text->failed = text->failed || name.failed;
     text_deinit(&name);
@@ -322,7 +322,7 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         use = form_of_type(types_name(types, type), G2H_FORM_SLICE);
     else
         use = use_of_class(types, type);
-    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret) &&
+    bool good = !text.failed && names_add_node(names, text.data, text.size, ret) &&
                 name_uses_add(&names->uses, *ret, use);
     text_deinit(&text);
     return good;
@@ -336,9 +336,9 @@ static uint32_t *new_paths(uint64_t words)
 }
 
 /* Names of fields come from the executable; invalid UTF-8 in them is damage. */
-static void text_append_path(struct text *text, const char *path, size_t size)
+static void text_append_path(struct text *text, const void *path, size_t size)
 {
-    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+    text_append_utf8(text, path, size, NAME_LIMIT);
 }
 
 /* Paths may be long, and arrays may have many elements: elements beyond the budget are known by
@@ -376,7 +376,7 @@ static void append_whole_field(const struct types *types, uint32_t type, uint64_
     const struct type_field *field =
         of->kind == TYPE_STRUCT ? types_field_at(types, of, offset) : NULL;
     const struct g2h_bytes name = field ? types_text(types, field->name) : bytes_of("value");
-    text_append_path(text, (const char *)name.data, (size_t)name.size);
+    text_append_path(text, name.data, name.size);
 }
 
 /* Adds the name of a word of a type, "Config.TLS", and its names in all elements of arrays,
@@ -446,7 +446,7 @@ static bool is_trie_entry(const struct types *types, uint32_t type)
 {
     const struct g2h_bytes name = types_name(types, type);
     return form_of_type(name, G2H_FORM_OTHER) >> NAME_RUNTIME_SHIFT == G2H_RUNTIME_TRIE_ENTRY &&
-           memchr(name.data, '[', (size_t)name.size);
+           memchr(name.data, '[', name.size);
 }
 
 /* Makes the names of all words of a type, for single values and elements of arrays. */
@@ -597,7 +597,7 @@ struct g2h_error *names_add_types(struct names *names, const struct typing *typi
 {
     static const char tiny[] = "(tiny block)";
     names->typing = typing;
-    if (!names_add_node(names, (const uint8_t *)tiny, sizeof(tiny) - 1, &names->tiny))
+    if (!names_add_node(names, tiny, sizeof(tiny) - 1, &names->tiny))
         return &error_no_memory;
     return intern_types(names);
 }
@@ -700,9 +700,9 @@ static const char *const libraries[] = {
 /* Returns the part of a type's name up to the arguments of a generic type. */
 static struct g2h_bytes without_arguments(struct g2h_bytes type)
 {
-    for (uint64_t i = 0; i < type.size; i++)
+    for (size_t i = 0; i < type.size; i++)
         if (memchr("[](){}* ", type.data[i], 8))
-            return (struct g2h_bytes){type.data, i};
+            return bytes_before(type, i);
     return type;
 }
 
@@ -714,8 +714,7 @@ static enum g2h_class_form form_of(struct g2h_bytes type)
         if (bytes_begin(type, literals[i].begin))
             return literals[i].form;
     const struct g2h_bytes name = without_arguments(type);
-    return name.size > 0 && memchr(name.data, '.', (size_t)name.size) ? G2H_FORM_DECLARED
-                                                                      : G2H_FORM_OTHER;
+    return name.size > 0 && memchr(name.data, '.', name.size) ? G2H_FORM_DECLARED : G2H_FORM_OTHER;
 }
 
 /* Classifies the runtime's own types that findings treat specially. */
@@ -735,7 +734,7 @@ static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_c
             return generics[i].class;
     if (of == G2H_FORM_OTHER && bytes_begin(type, SUDOG_TYPES)) /* shown as runtime.sudog */
         return G2H_RUNTIME_SUDOG;
-    return type.size > 0 && memmem(type.data, (size_t)type.size, call, sizeof(call) - 1)
+    return type.size > 0 && memmem(type.data, type.size, call, sizeof(call) - 1)
                ? G2H_RUNTIME_DEFER_LIST
                : G2H_RUNTIME_NONE;
 }
@@ -779,31 +778,32 @@ uint64_t names_text_size(const struct names *names, uint32_t object)
 }
 
 /* Sets *ret_data to the object's contents and returns how many bytes of its string the dump has. */
-static uint64_t text_names_read_bytes(const struct names *names, uint32_t number,
-                                      const uint8_t **ret_data)
+static size_t text_names_read_bytes(const struct names *names, uint32_t number,
+                                    const uint8_t **ret_data)
 {
     const struct g2h_bytes contents = heap_contents(names->heap, number);
     const uint64_t size = names_text_size(names, number);
     *ret_data = contents.data;
-    return size < contents.size ? size : contents.size;
+    return size < contents.size ? (size_t)size : contents.size;
 }
 
 uint64_t names_text_hash(const struct names *names, uint32_t object)
 {
     const uint8_t *data;
-    const uint64_t size = text_names_read_bytes(names, object, &data);
-    uint64_t hash = size, word, at = 0;
+    const size_t size = text_names_read_bytes(names, object, &data);
+    uint64_t hash = size, word;
+    size_t at = 0;
     for (; at + sizeof(word) <= size; at += sizeof(word)) {
         memcpy(&word, data + at, sizeof(word));
         hash = id_hash(hash ^ word);
     }
     word = 0;
-    memcpy(&word, data + at, (size_t)(size - at));
+    memcpy(&word, data + at, size - at);
     return id_hash(hash ^ word);
 }
 
 /* Appends a string, or a part of a block, redacted if strings are. */
-static void append_part(const struct names *names, const uint8_t *data, uint64_t size,
+static void append_part(const struct names *names, const uint8_t *data, size_t size,
                         struct text *text)
 {
     if (names->redaction)
@@ -814,16 +814,16 @@ static void append_part(const struct names *names, const uint8_t *data, uint64_t
 
 /* Appends the contents of a block that several strings share. */
 static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
-                        uint64_t size, struct text *text)
+                        size_t size, struct text *text)
 {
-    uint64_t begin = 0;
+    size_t begin = 0;
     bool any = false;
-    for (uint64_t at = 0; at <= size; at++) {
+    for (size_t at = 0; at <= size; at++) {
         const bool starts = at < 16 && (extent >> at & 1) != 0;
         if (at < size && !starts)
             continue;
         if (at > begin && any) {
-            uint64_t end = at;
+            size_t end = at;
             while (at < size && end > begin + 1 && data[end - 1] == 0)
                 end--; /* padding before the next string */
             append_part(names, data + begin, end - begin, text);
@@ -839,7 +839,7 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
 {
     const uint32_t extent = names->typing->texts[object];
     const uint8_t *data;
-    const uint64_t size = text_names_read_bytes(names, object, &data);
+    const size_t size = text_names_read_bytes(names, object, &data);
     if ((extent & TEXT_TINY) != 0)
         append_tiny(names, extent, data, size, text);
     else
@@ -854,7 +854,7 @@ bool names_text_is_shared(const struct names *names, uint32_t object)
 
 /* Anything that needs conversion, cutting or redaction is left to names_append_text(). */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
-                      uint64_t *ret_size)
+                      size_t *ret_size)
 {
     const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
     if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
@@ -862,7 +862,7 @@ bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t 
         return false;
     *ret_size = text_names_read_bytes(names, object, ret);
     if ((extent & TEXT_TINY) != 0) { /* a single string */
-        const uint64_t begin = (uint64_t)__builtin_ctz(starts | 1u << 16);
+        const size_t begin = as_size(__builtin_ctz(starts | 1u << 16));
         *ret += begin < *ret_size ? begin : *ret_size;
         *ret_size -= begin < *ret_size ? begin : *ret_size;
     }

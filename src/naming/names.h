@@ -99,7 +99,7 @@ bool names_add_label(struct names *names, const char *text, size_t size, uint32_
 
 /* Adds the name of a node: bytes of a dump or an executable, converted to UTF-8 and cut at
  * NAME_LIMIT. Returns false if memory runs out. */
-bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uint32_t *ret);
+bool names_add_node(struct names *names, const void *name, size_t size, uint32_t *ret);
 
 /* ---- names of objects ---- */
 
@@ -203,8 +203,8 @@ static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t w
  * itself. All such names go through this function, because a package must have the same name
  * everywhere.
  */
-size_t text_append_name(struct text *text, const struct names *names, const uint8_t *data,
-                        uint64_t size, size_t limit);
+size_t text_append_name(struct text *text, const struct names *names, const void *data, size_t size,
+                        size_t limit);
 
 /* Appends the type of an interface's value in parentheses, or nothing if type is UINT32_MAX. */
 void text_append_interface(struct text *text, const struct names *names, uint32_t type);
@@ -246,6 +246,6 @@ bool names_text_is_shared(const struct names *names, uint32_t object);
 /* Gets the bytes of such an object if its string can be shown as it is: ASCII, a single string, and
  * not cut. Otherwise returns false. */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
-                      uint64_t *ret_size);
+                      size_t *ret_size);
 
 #endif

@@ -18,7 +18,7 @@ static int symbols_hex_digit(uint8_t c)
 }
 
 /* Returns the byte whose escape is at data, or -1 if there is no escape. */
-static int unescaped(const uint8_t *data, uint64_t size)
+static int unescaped(const uint8_t *data, size_t size)
 {
     if (size < 3 || data[0] != '%' || symbols_hex_digit(data[1]) < 0 ||
         symbols_hex_digit(data[2]) < 0)
@@ -28,39 +28,40 @@ static int unescaped(const uint8_t *data, uint64_t size)
 }
 
 /* Copies up to each escape at once; a % that begins none is copied as it is. */
-void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size)
+void text_append_unescaped(struct text *text, const void *name, size_t size)
 {
+    const uint8_t *data = name;
     while (size > 0) {
-        const uint8_t *escape = memchr(data, '%', (size_t)size);
-        const uint64_t before = escape ? as_size(escape - data) : size;
+        const uint8_t *escape = memchr(data, '%', size);
+        const size_t before = escape ? as_size(escape - data) : size;
         const int c = unescaped(data + before, size - before);
         const char byte = (char)c;
-        text_append(text, (const char *)data, (size_t)before + (escape && c < 0));
+        text_append(text, data, (size_t)before + (escape && c < 0));
         if (c >= 0)
             text_append(text, &byte, 1);
-        const uint64_t done = before + (c >= 0 ? 3 : escape != NULL);
+        const size_t done = before + (c >= 0 ? 3 : escape != NULL);
         data += done;
         size -= done;
     }
 }
 
-size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+size_t text_append_symbol(struct text *text, const void *data, size_t size, size_t limit)
 {
     struct text name = {0};
-    if (size == 0 || !memchr(data, '%', (size_t)size))
+    if (size == 0 || !memchr(data, '%', size))
         return text_append_utf8(text, data, size, limit);
     text_append_unescaped(&name, data, size);
-    const size_t characters = text_append_utf8(text, (const uint8_t *)name.data, name.size, limit);
+    const size_t characters = text_append_utf8(text, name.data, name.size, limit);
     text->failed = text->failed || name.failed;
     text_deinit(&name);
     return characters;
 }
 
 void text_append_redacted(struct text *text, const struct g2h_redaction *redaction,
-                          const uint8_t *data, uint64_t size)
+                          const uint8_t *data, size_t size)
 {
     char redacted[REDACTED_MOST];
-    text_append(text, redacted, redaction_write(redaction, data, (size_t)size, redacted));
+    text_append(text, redacted, redaction_write(redaction, data, size, redacted));
 }
 
 /* ==== import paths in names, and the short names that may replace them ==== */
@@ -77,9 +78,9 @@ static bool is_of_path(uint8_t c)
 }
 
 /* Returns how many bytes from data on may be part of an import path. */
-static uint64_t path_run(const uint8_t *data, uint64_t size)
+static size_t path_run(const uint8_t *data, size_t size)
 {
-    uint64_t run = 0;
+    size_t run = 0;
     while (run < size && is_of_path(data[run]))
         run++;
     return run;
@@ -91,9 +92,9 @@ static uint64_t path_run(const uint8_t *data, uint64_t size)
 static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
 {
     const struct g2h_bytes none = {symbol.data, 0};
-    const uint64_t run = path_run(symbol.data, symbol.size);
-    uint64_t end = run;
-    for (uint64_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--)
+    const size_t run = path_run(symbol.data, symbol.size);
+    size_t end = run;
+    for (size_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--)
         if (symbol.data[i - 1] == '.')
             end = i - 1;
     if (end == run || (run < symbol.size && symbol.data[run] == ':') ||
@@ -106,7 +107,7 @@ static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
 static bool is_major_version(struct g2h_bytes element)
 {
     bool is_number = element.size > 1 && element.data[0] == 'v';
-    for (uint64_t i = 1; i < element.size; i++)
+    for (size_t i = 1; i < element.size; i++)
         is_number = is_number && element.data[i] >= '0' && element.data[i] <= '9';
     return is_number;
 }
@@ -120,9 +121,9 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
         path.size -= name.size + 1;
         name = bytes_base_name(path);
     }
-    for (uint64_t i = name.size; i > 1; i--)
+    for (size_t i = name.size; i > 1; i--)
         if (name.data[i - 1] == '.') {
-            if (is_major_version((struct g2h_bytes){name.data + i, name.size - i}))
+            if (is_major_version(bytes_from(name, i)))
                 name.size = i - 1;
             break;
         }
@@ -136,21 +137,21 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
  * none. The path ends at a dot after the last slash, but only the known paths show which dot:
  * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
  */
-static uint64_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
-                                          uint64_t size, uint32_t *ret_path)
+static size_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
+                                        size_t size, uint32_t *ret_path)
 {
     enum { DOTS_MOST = 4 };
-    uint64_t found = 0;
-    uint64_t at = size;
+    size_t found = 0;
+    size_t at = size;
     unsigned dots = 0;
     uint32_t path;
     while (at > 0 && run[at - 1] != '/')
         at--;
-    for (uint64_t end = at; at > 0 && end <= size && dots <= DOTS_MOST; end++) {
+    for (size_t end = at; at > 0 && end <= size && dots <= DOTS_MOST; end++) {
         if (end < size && run[end] != '.')
             continue;
         dots++;
-        if (string_pool_find(&packages->paths, (const char *)run, (size_t)end, &path)) {
+        if (string_pool_find(&packages->paths, run, (size_t)end, &path)) {
             found = end;
             *ret_path = path;
         }
@@ -164,18 +165,18 @@ static uint64_t naming_packages_find_path(const struct packages *packages, const
  * etcd/client.option.google.golang.org/grpc.before. Sets the end of the first path and the start of
  * the second.
  */
-static bool find_embedded(const struct packages *packages, const uint8_t *run, uint64_t size,
-                          uint64_t *ret_end, uint64_t *ret_start)
+static bool find_embedded(const struct packages *packages, const uint8_t *run, size_t size,
+                          size_t *ret_end, size_t *ret_start)
 {
     enum { DOTS_MOST = 8 };
-    const uint8_t *end = memchr(run, '.', (size_t)size);
+    const uint8_t *end = memchr(run, '.', size);
     uint32_t path;
     for (unsigned dots = 0; end && dots < DOTS_MOST; dots++) {
-        const uint64_t at = as_size(end - run);
+        const size_t at = as_size(end - run);
         const uint8_t *next = memchr(end + 1, '.', (size_t)(size - at - 1));
         *ret_end = at;
         *ret_start = next ? as_size(next - run) + 1 : size;
-        if (next && string_pool_find(&packages->paths, (const char *)run, (size_t)at, &path) &&
+        if (next && string_pool_find(&packages->paths, run, (size_t)at, &path) &&
             naming_packages_find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
             return true;
         end = next;
@@ -189,13 +190,13 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, u
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
     uint32_t number, own;
-    if (!string_pool_intern(&packages->paths, (const char *)path.data, (size_t)path.size, &number))
+    if (!string_pool_intern(&packages->paths, path.data, path.size, &number))
         return false;
     if (number < packages->name_of.count)
         return true;
     if (bytes_base_name(path).size == path.size) /* a path of one element stays as it is */
         name = path;
-    if (!string_pool_intern(&packages->names, (const char *)name.data, (size_t)name.size, &own) ||
+    if (!string_pool_intern(&packages->names, name.data, name.size, &own) ||
         !vector_push(&packages->name_of, own))
         return false;
     if (own == packages->owner_of.count)
@@ -215,10 +216,10 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
                    (struct g2h_bytes){(const uint8_t *)packages->last.data, packages->last.size}))
         return true;
     packages->last.size = 0;
-    text_append(&packages->last, (const char *)package.data, (size_t)package.size);
+    text_append(&packages->last, package.data, package.size);
     text_append_unescaped(&unescaped, package.data, package.size);
     const struct g2h_bytes path = {(const uint8_t *)unescaped.data, unescaped.size};
-    uint64_t end, start;
+    size_t end, start;
     if (find_embedded(packages, path.data, path.size, &end, &start))
         return true;
     return !unescaped.failed && !packages->last.failed &&
@@ -235,7 +236,7 @@ static bool naming_packages_add_all(struct packages *packages, const struct g2h_
     for (size_t i = 0; good && i < types->packages.count; i++)
         good = packages_add(packages, types_text(types, types->packages.data[i].path),
                             types_text(types, types->packages.data[i].name));
-    for (uint64_t i = 0; good && i < exe_function_count(exe); i++) {
+    for (size_t i = 0; good && i < exe_function_count(exe); i++) {
         struct g2h_bytes name;
         exe_function(exe, i, &name);
         good = packages_add_function(packages, name);
@@ -261,12 +262,12 @@ void packages_deinit(struct packages *packages)
 
 /* Appends the path that a run begins with, replaced by the short name if that is unique. Returns
  * the size of the path in the run. */
-static uint64_t naming_packages_append_path(struct text *text, const struct packages *packages,
-                                            const uint8_t *run, uint64_t size)
+static size_t naming_packages_append_path(struct text *text, const struct packages *packages,
+                                          const uint8_t *run, size_t size)
 {
     uint32_t path = 0;
     size_t length;
-    const uint64_t found = naming_packages_find_path(packages, run, size, &path);
+    const size_t found = naming_packages_find_path(packages, run, size, &path);
     if (found == 0)
         return 0;
     const uint32_t name = packages->name_of.data[path];
@@ -274,53 +275,54 @@ static uint64_t naming_packages_append_path(struct text *text, const struct pack
     if (packages->owner_of.data[name] == path)
         text_append(text, own, length);
     else
-        text_append(text, (const char *)run, (size_t)found);
+        text_append(text, run, (size_t)found);
     return found;
 }
 
 /* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". */
 static void append_run(struct text *text, const struct packages *packages, const uint8_t *run,
-                       uint64_t size)
+                       size_t size)
 {
-    uint64_t at = 0, end, start;
+    size_t at = 0, end, start;
     while (at < size && run[at] == '.')
         at++;
-    text_append(text, (const char *)run, (size_t)at);
+    text_append(text, run, (size_t)at);
     run += at;
     size -= at;
     at = naming_packages_append_path(text, packages, run, size);
     if (at == 0 && find_embedded(packages, run, size, &end, &start)) {
         at = naming_packages_append_path(text, packages, run, end);
-        text_append(text, (const char *)run + at, (size_t)(start - at));
+        text_append(text, run + at, (size_t)(start - at));
         at = start + naming_packages_append_path(text, packages, run + start, size - start);
     }
-    text_append(text, (const char *)run + at, (size_t)(size - at));
+    text_append(text, run + at, (size_t)(size - at));
 }
 
 /* Returns the size of a quoted string including its quotes; \" does not end it. */
-static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
+static size_t run_of_quoted(const uint8_t *data, size_t size)
 {
-    uint64_t at = 1;
+    size_t at = 1;
     while (at < size && data[at] != '"')
         at += data[at] == '\\' ? 2 : 1;
     return at < size ? at + 1 : size;
 }
 
 /* Splits a name into runs of characters that paths may have; quoted strings in it are copied. */
-void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
-                       uint64_t size)
+void text_append_short(struct text *text, const struct packages *packages, const void *name,
+                       size_t size)
 {
-    if (size == 0 || !memchr(data, '/', (size_t)size)) { /* most names */
-        text_append(text, (const char *)data, (size_t)size);
+    const uint8_t *data = name;
+    if (size == 0 || !memchr(data, '/', size)) { /* most names */
+        text_append(text, data, size);
         return;
     }
-    for (uint64_t at = 0, run; at < size; at += run) {
+    for (size_t at = 0, run; at < size; at += run) {
         run = path_run(data + at, size - at);
         if (run > 0) {
             append_run(text, packages, data + at, run);
             continue;
         }
         run = data[at] == '"' ? run_of_quoted(data + at, size - at) : 1;
-        text_append(text, (const char *)data + at, (size_t)run);
+        text_append(text, data + at, (size_t)run);
     }
 }

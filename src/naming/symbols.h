@@ -19,14 +19,14 @@
 
 /* Like text_append_utf8(), for a linker's name, which it unescapes. Returns the number of
  * characters. */
-size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+size_t text_append_symbol(struct text *text, const void *data, size_t size, size_t limit);
 
 /* Appends the bytes of a linker's name without the linker's escapes. */
-void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size);
+void text_append_unescaped(struct text *text, const void *name, size_t size);
 
 /* Appends the replacement for bytes that must not be shown. */
 void text_append_redacted(struct text *text, const struct g2h_redaction *redaction,
-                          const uint8_t *data, uint64_t size);
+                          const uint8_t *data, size_t size);
 
 /* ==== import paths in names, and the short names that may replace them ====
  *
@@ -61,7 +61,7 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol);
 
 /* Appends an unescaped name, replacing paths by short names. Paths that are not in the executable
  * stay, and so do quoted strings: tags of fields. */
-void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
-                       uint64_t size);
+void text_append_short(struct text *text, const struct packages *packages, const void *name,
+                       size_t size);
 
 #endif

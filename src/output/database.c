@@ -445,7 +445,7 @@ struct g2h_error *database_prepare(struct database *database, const char *sql, s
                : database_error(database);
 }
 
-void database_bind_text(sqlite3_stmt *statement, int number, const char *text, size_t size)
+void database_bind_text(sqlite3_stmt *statement, int number, const void *text, size_t size)
 {
     sqlite3_bind_text64(statement, number, text ? text : "", size, SQLITE_STATIC, SQLITE_UTF8);
 }

@@ -62,7 +62,7 @@ struct g2h_error *database_prepare(struct database *database, const char *sql, s
 
 /* Binds a value of the statement; the first value is number 1. database_step() reports errors. Text
  * is not copied: it must be there until then. */
-void database_bind_text(sqlite3_stmt *statement, int number, const char *text, size_t size);
+void database_bind_text(sqlite3_stmt *statement, int number, const void *text, size_t size);
 
 static inline void database_bind_number(sqlite3_stmt *statement, int number, uint64_t value)
 {

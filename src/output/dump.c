@@ -152,8 +152,7 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
         if (is_last)
             break;
         if (edits[next].begin >= begin)
-            TRY_MEMORY(
-                worker_buffer_put(buffer, (const char *)edits[next].bytes, edits[next].size));
+            TRY_MEMORY(worker_buffer_put(buffer, edits[next].bytes, edits[next].size));
         at = edits[next].end;
     }
     return NULL;

@@ -42,7 +42,7 @@ static char *put_escaped(char *at, uint32_t character)
 static char *put_character(char *at, const char *text, size_t size, size_t *ret_read)
 {
     uint32_t character = (unsigned char)*text;
-    const size_t count = utf8_read((const uint8_t *)text, size, &character);
+    const size_t count = utf8_read(text, size, &character);
     *ret_read = count > 0 ? count : 1;
     if (count > 0 && !printable_is_shown(character))
         return put_escaped(at, character);

@@ -43,8 +43,7 @@ static bool is_reserved(struct g2h_bytes name)
         "(Document DOM trees)",
     };
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
-        if (name.size == strlen(reserved[i]) &&
-            memcmp(name.data, reserved[i], (size_t)name.size) == 0)
+        if (name.size == strlen(reserved[i]) && memcmp(name.data, reserved[i], name.size) == 0)
             return true;
     return false;
 }
@@ -80,8 +79,7 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
         return false;
     }
     text_append_string(ret, before);
-    text_append_utf8(ret, (const uint8_t *)name, size,
-                     NAME_LIMIT - strlen(before) - strlen(behind));
+    text_append_utf8(ret, name, size, NAME_LIMIT - strlen(before) - strlen(behind));
     text_append_string(ret, behind);
     return true;
 }
@@ -233,7 +231,7 @@ static void make_name(struct held_finder *finder, const struct held_declaration 
     const bool is_element = finder->text.size == size && memcmp(finder->text.data, type, size) == 0;
     text_append(ret, type, size);
     text_append_string(ret, is_element ? " (in []" : " (");
-    text_append_utf8(ret, (const uint8_t *)finder->text.data, finder->text.size, 800);
+    text_append_utf8(ret, finder->text.data, finder->text.size, 800);
     text_append_string(ret, ")");
 }
 

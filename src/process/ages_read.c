@@ -59,7 +59,8 @@ struct mspan {
 
 /* Bytes of the process, and where they go. */
 struct ages_piece {
-    uint64_t address, size;
+    uint64_t address;
+    size_t size;
     void *data;
 };
 
@@ -101,7 +102,7 @@ static int read_piece_by_file(struct ages_live *live, const struct ages_piece *p
 {
     ssize_t size;
     do
-        size = pread(live->file, piece->data, (size_t)piece->size, (off_t)piece->address);
+        size = pread(live->file, piece->data, piece->size, (off_t)piece->address);
     while (size < 0 && errno == EINTR);
     if (size == (ssize_t)piece->size)
         return 0;
@@ -117,8 +118,8 @@ static int read_all(struct ages_live *live, const struct ages_piece *pieces, siz
         many = count - first < PIECES ? count - first : PIECES;
         for (size_t i = 0; i < many; i++) {
             const struct ages_piece *piece = &pieces[first + i];
-            here[i] = (struct iovec){piece->data, (size_t)piece->size};
-            there[i] = (struct iovec){(void *)(uintptr_t)piece->address, (size_t)piece->size};
+            here[i] = (struct iovec){piece->data, piece->size};
+            there[i] = (struct iovec){(void *)(uintptr_t)piece->address, piece->size};
             wanted += piece->size;
         }
         ssize_t size = -1;

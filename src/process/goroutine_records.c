@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -487,7 +488,8 @@ static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words
     const struct frame_walked *walked = &frames->walked.data[depth];
     const struct runtime_code code = {walked->module, walked->function};
     struct worker_buffer *buffer = &frames->records->buffer;
-    const struct g2h_bytes contents = {contents_of(frames, walked), walked->fp - walked->sp},
+    const struct g2h_bytes contents =
+                               bytes_at(contents_of(frames, walked), walked->fp - walked->sp),
                            unknown = {(const uint8_t *)"unknown function", 16},
                            name = runtime_function_name(code);
     const uint64_t child = depth > 0 ? walked[-1].sp : 0;
@@ -700,7 +702,7 @@ static bool put_registers(struct goroutines *goroutines, uint64_t g,
         char text[64];
         const int size = snprintf(text, sizeof(text), "%s of goroutine %llu", name,
                                   (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));
-        const struct g2h_bytes description = {(const uint8_t *)text, (uint64_t)size};
+        const struct g2h_bytes description = bytes_at(text, as_size(size));
         if (value >= LEAST && !(put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) &&
                                 put_bytes(&goroutines->registers, description) &&
                                 put_number(&goroutines->registers, value)))
@@ -732,7 +734,7 @@ static bool put_stack(struct goroutines *goroutines, uint64_t g)
     char text[64];
     const int size = snprintf(text, sizeof(text), "stack of goroutine %llu",
                               (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));
-    const struct g2h_bytes description = {(const uint8_t *)text, (uint64_t)size};
+    const struct g2h_bytes description = bytes_at(text, as_size(size));
     for (; at < high && goroutines->words_left > 0; at += WORD, goroutines->words_left--)
         if (memory_read(memory, at, WORD, &value) && memory_range_at(memory, value) &&
             !(put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) &&

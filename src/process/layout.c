@@ -82,7 +82,7 @@ bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machin
     char version[256] = "";
     if (release.size > 0)
         memcpy(version, release.data,
-               release.size < sizeof(version) ? (size_t)release.size : sizeof(version) - 1);
+               release.size < sizeof(version) ? release.size : sizeof(version) - 1);
     const int minor = is_newest ? layout_newest : go_release_parse(version).minor;
     if (minor < layout_oldest || minor > layout_newest || !has_machine(machine))
         return false;
@@ -111,11 +111,11 @@ enum {
  * string, and returns that part. */
 static struct g2h_bytes take_part(struct g2h_bytes *text, char separator)
 {
-    const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
+    const uint8_t *end = text->size > 0 ? memchr(text->data, separator, text->size) : NULL;
     const uint64_t size = end ? as_size(end - text->data) : text->size;
-    const struct g2h_bytes part = {text->data, size};
+    const struct g2h_bytes part = bytes_before(*text, size);
     const uint64_t passed = end ? size + 1 : size;
-    *text = (struct g2h_bytes){text->data + passed, text->size - passed};
+    *text = bytes_from(*text, passed);
     return part;
 }
 

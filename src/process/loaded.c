@@ -171,7 +171,7 @@ static bool find_slide(uint64_t pid, const struct g2h_exe *exe, uint64_t *ret)
 static bool fork_code_is_named(const struct pclntab *pclntab, uint64_t index, const char *name)
 {
     const struct g2h_bytes its = pclntab_name(pclntab, index);
-    return its.size == strlen(name) && memcmp(its.data, name, (size_t)its.size) == 0;
+    return its.size == strlen(name) && memcmp(its.data, name, its.size) == 0;
 }
 
 /* A thread that sleeps in runtime.futex can be borrowed, and runtime.exit ends the child. */
@@ -282,7 +282,8 @@ static bool same_types(const struct runtime *runtime)
     const struct image *image = exe_image(runtime->exe);
     const uint64_t size = (module->etypes - module->types) / WORD * WORD;
     const uint8_t *file = image_at(image, module->types, size);
-    const struct image_section types = {.data = {file, file ? size : 0}, .address = module->types};
+    const struct image_section types = {.data = bytes_at(file, file ? size : 0),
+                                        .address = module->types};
     struct same_build_part part = {0};
     while (same_build_next_part(runtime, &types, &part)) {
         const uint64_t skipped = (WORD - part.at % WORD) % WORD;
@@ -327,7 +328,7 @@ static bool has_same_notes(const struct runtime *runtime, const struct image *im
         if (!section || !memory_range_at(runtime->memory, address))
             continue;
         const uint8_t *bytes = memory_at(runtime->memory, address, section->data.size);
-        if (bytes && memcmp(bytes, section->data.data, (size_t)section->data.size) != 0)
+        if (bytes && memcmp(bytes, section->data.data, section->data.size) != 0)
             return false;
     }
     return true;
@@ -344,7 +345,7 @@ static struct g2h_error *check_build_info(const struct runtime *runtime)
     if (!section || info.size == 0 || !memory_range_at(runtime->memory, at))
         return NULL;
     const uint8_t *bytes = memory_at(runtime->memory, at, info.size);
-    if (!bytes || memcmp(bytes, info.data, (size_t)info.size) == 0)
+    if (!bytes || memcmp(bytes, info.data, info.size) == 0)
         return NULL;
     build_info_describe(info, (struct g2h_bytes){bytes, info.size}, &why);
     text_append(&why, "", 1);
@@ -445,8 +446,7 @@ static struct g2h_error *check_code_part(const struct runtime *runtime,
     if (code.minpc != 0 && address >= code.minpc &&
         pclntab_find(code.pclntab, address - code.minpc, &function)) {
         const struct g2h_bytes name = pclntab_name(code.pclntab, function);
-        text_printf(&why, ", first in %.*s", name.size < 150 ? (int)name.size : 150,
-                    (const char *)name.data);
+        text_printf(&why, ", first in %.*s", name.size < 150 ? (int)name.size : 150, name.data);
     }
     text_append(&why, "", 1);
     TRY_MEMORY(!why.failed);

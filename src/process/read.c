@@ -118,7 +118,7 @@ static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offse
             offset <= end && count <= end - offset ? core_bytes_at(reading, offset, count) : NULL;
         if (!data)
             return NULL;
-        TRY(take_note(reading, core_number_at(header + 8), (struct g2h_bytes){data, count}));
+        TRY(take_note(reading, core_number_at(header + 8), bytes_at(data, count)));
         offset += padded(count);
     }
     return NULL;
@@ -133,7 +133,7 @@ static struct g2h_error *find_files(const struct core_reading *reading)
         process->entry != 0 ? mapped_at(&process->files, process->entry) : NULL;
     if (!file)
         return NULL;
-    process->executable = strndup((const char *)file->path.data, (size_t)file->path.size);
+    process->executable = strndup((const char *)file->path.data, file->path.size);
     TRY_MEMORY(process->executable);
     return NULL;
 }
@@ -271,7 +271,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
 {
     char process[32], *path = NULL;
     if (pid == 0)
-        return strndup((const char *)file->path.data, (size_t)file->path.size);
+        return strndup((const char *)file->path.data, file->path.size);
     snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)procfs_living_thread(pid));
     if (!is_deleted(file->path))
         return process_root_path(process, file->path);
@@ -298,9 +298,8 @@ static struct g2h_error *modules_add(struct g2h_modules *modules, const struct m
     TRY_MEMORY(list);
     modules->list = list;
     struct g2h_module *module = &list[modules->count++];
-    *module =
-        (struct g2h_module){.path = strndup((const char *)file->path.data, (size_t)file->path.size),
-                            .file = take_pointer(*opened)};
+    *module = (struct g2h_module){.path = strndup((const char *)file->path.data, file->path.size),
+                                  .file = take_pointer(*opened)};
     TRY_MEMORY(module->path);
     return NULL;
 }

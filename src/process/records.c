@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -76,7 +77,7 @@ static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, u
     if (!cursor_uvarint(&cursor, &size))
         return none;
     const uint8_t *text = memory_at(runtime->memory, address + as_size(cursor.at - bytes), size);
-    return text ? (struct g2h_bytes){text, size} : none;
+    return text ? bytes_at(text, size) : none;
 }
 
 /* Returns the name of a named type without its package: the part after the last dot outside type
@@ -87,7 +88,7 @@ static struct g2h_bytes without_package(struct g2h_bytes text)
     uint64_t at = text.size;
     for (; at > 0 && (text.data[at - 1] != '.' || brackets != 0); at--)
         brackets += (text.data[at - 1] == ']') - (text.data[at - 1] == '[');
-    return (struct g2h_bytes){text.data + at, text.size - at};
+    return bytes_from(text, at);
 }
 
 /*
@@ -111,7 +112,7 @@ static bool process_type_read(const struct runtime *runtime, uint64_t address,
     ret->is_indirect = (direct & DIRECT_IFACE) == 0 || pointers != 0;
     ret->name = name_at(runtime, types, offset);
     if ((flags & EXTRA_STAR) != 0 && ret->name.size > 0)
-        ret->name = (struct g2h_bytes){ret->name.data + 1, ret->name.size - 1};
+        ret->name = bytes_from(ret->name, 1);
     ret->package = (struct g2h_bytes){(const uint8_t *)"", 0};
     const uint64_t uncommon = address + process_types_descriptor_size(runtime, kind & KIND_MASK);
     if ((flags & UNCOMMON) != 0 && memory_read(runtime->memory, uncommon, 4, &offset))
@@ -246,7 +247,7 @@ static uint64_t search_rate(const struct runtime *runtime)
         const uint64_t begin = runtime->minpc - runtime->slide + pclntab_entry(pclntab, i),
                        size = pclntab_entry(pclntab, i + 1) - pclntab_entry(pclntab, i);
         const uint8_t *code = image_at(exe_image(runtime->exe), begin, size);
-        return code ? loaded_word(runtime, (struct g2h_bytes){code, size}, begin) : 0;
+        return code ? loaded_word(runtime, bytes_at(code, size), begin) : 0;
     }
     return 0;
 }
@@ -659,9 +660,9 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
         return true;
     return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
                type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
-           worker_buffer_put(buffer, type.package.data, (size_t)type.package.size) &&
+           worker_buffer_put(buffer, type.package.data, type.package.size) &&
            worker_buffer_put(buffer, ".", type.package.size > 0) &&
-           worker_buffer_put(buffer, type.name.data, (size_t)type.name.size) &&
+           worker_buffer_put(buffer, type.name.data, type.name.size) &&
            put_number(buffer, type.is_indirect);
 }
 

@@ -426,7 +426,7 @@ struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t addre
         !memory_read(runtime->memory, address + 8, 8, &size) || size == 0)
         return (struct g2h_bytes){(const uint8_t *)"", 0};
     const uint8_t *text = memory_at(runtime->memory, data, size);
-    return text ? (struct g2h_bytes){text, size} : (struct g2h_bytes){(const uint8_t *)"", 0};
+    return text ? bytes_at(text, size) : bytes_none;
 }
 
 /* ---- functions ---- */

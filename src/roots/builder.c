@@ -77,8 +77,7 @@ bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)
 bool builder_node_name(struct builder *builder, uint32_t *ret)
 {
     return !builder->text.failed &&
-           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
-                          ret);
+           names_add_node(builder->names, builder->text.data, builder->text.size, ret);
 }
 
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
@@ -260,7 +259,7 @@ static void name_mapping(struct builder *builder, const struct g2h_mapping *mapp
     text->size = 0;
     text_append_bytes(text, mapping->resident);
     text_append_string(text, " ");
-    text_append_utf8(text, (const uint8_t *)name, strlen(name), NAME_LIMIT / 4);
+    text_append_utf8(text, name, strlen(name), NAME_LIMIT / 4);
 }
 
 /* Gets the node of a mapping; adds it if it is new. */

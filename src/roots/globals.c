@@ -72,7 +72,7 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
                         uint32_t *ret)
 {
     struct roots *roots = builder->roots;
-    const uint64_t key = id_hash_text(package->data, (size_t)package->size);
+    const uint64_t key = id_hash_text(package->data, package->size);
     const bool is_rest = globals_only_remember(package);
     if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
         !map_put(&builder->packages, name, *ret, ret))
@@ -93,11 +93,9 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     uint32_t name;
     struct text text = {0};
     text_append_name(&text, builder->names, package->data, package->size, NAME_LIMIT);
-    const bool good =
-        !text.failed &&
-        names_add_node(builder->names, (const uint8_t *)text.data, text.size, &name) &&
-        (!bytes_are(*package, "runtime") ||
-         name_uses_add(&builder->names->uses, name, G2H_NAME_OF_RUNTIME));
+    const bool good = !text.failed && names_add_node(builder->names, text.data, text.size, &name) &&
+                      (!bytes_are(*package, "runtime") ||
+                       name_uses_add(&builder->names->uses, name, G2H_NAME_OF_RUNTIME));
     text_deinit(&text);
     if (!good)
         return false;
@@ -554,14 +552,13 @@ static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
         text_append_string(&full, ".");
     }
     text_append(&full, text->data, text->size);
-    const bool good =
-        !full.failed && builder_label(builder, &label) &&
-        names_add_node(builder->names, (const uint8_t *)full.data, full.size, &name) &&
-        (!is_map || name_uses_add(&builder->names->uses, name, G2H_NAME_OF_LINKS)) &&
-        roots_add_node(roots, G2H_NODE_VARIABLE, id_hash_text(full.data, full.size), name,
-                       &variable->node) &&
-        builder_add_edge(builder, node_synthetic(package), EDGE_PROPERTY, label,
-                         node_synthetic(variable->node));
+    const bool good = !full.failed && builder_label(builder, &label) &&
+                      names_add_node(builder->names, full.data, full.size, &name) &&
+                      (!is_map || name_uses_add(&builder->names->uses, name, G2H_NAME_OF_LINKS)) &&
+                      roots_add_node(roots, G2H_NODE_VARIABLE, id_hash_text(full.data, full.size),
+                                     name, &variable->node) &&
+                      builder_add_edge(builder, node_synthetic(package), EDGE_PROPERTY, label,
+                                       node_synthetic(variable->node));
     text_deinit(&full);
     return good;
 }
@@ -718,7 +715,7 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
     const size_t size = types_path(builder->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && builder->text.size > 0)
         text_append_string(&builder->text, ".");
-    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
+    text_append_utf8(&builder->text, path, size, NAME_LIMIT / 4);
 }
 
 /* A variable of an inlined function is in the frame of its caller: the function's name tells it

@@ -292,7 +292,7 @@ static uint64_t hash_place(const struct builder *builder, const struct goroutine
     const struct place_texts texts = place_texts(builder, goroutine);
     uint64_t hash = of_pair(record->status << 1 | goroutine->root.dumps_heap, texts.line);
     for (size_t i = 0; i < count; i++)
-        hash = of_pair(hash, of_text(texts.of[i].data, (size_t)texts.of[i].size));
+        hash = of_pair(hash, of_text(texts.of[i].data, texts.of[i].size));
     return hash;
 }
 

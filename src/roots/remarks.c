@@ -16,7 +16,7 @@ static bool is_allocator(const struct g2h_memprof_frame *frame)
     const struct g2h_bytes *file = &frame->file;
     return bytes_begin(frame->function, "runtime.") ||
            (file->size > 4 && memcmp(file->data + file->size - 4, ".goc", 4) == 0) ||
-           !memchr(frame->function.data, '.', (size_t)frame->function.size);
+           !memchr(frame->function.data, '.', frame->function.size);
 }
 
 /* Makes the name of a site: the innermost function outside the runtime with its line, and up to
@@ -131,8 +131,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
     builder->text.size = 0;
     text_append_name(&builder->text, builder->names, name.data, name.size, NAME_LIMIT);
     return builder_add_member(builder, remarks->parts, as_u32(remarks->part_by_name.count) + 1,
-                              G2H_NODE_PART,
-                              id_hash_text((const char *)name.data, (size_t)name.size), ret) &&
+                              G2H_NODE_PART, id_hash_text(name.data, name.size), ret) &&
            map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
 }
 

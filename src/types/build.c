@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -49,9 +50,8 @@ static uint32_t type_builder_add(struct runtime_types *runtime, const struct typ
 uint32_t build_intern(struct runtime_types *runtime, struct g2h_bytes text)
 {
     uint32_t number;
-    return types_intern(runtime->types, (const char *)text.data, (size_t)text.size, &number)
-               ? number
-               : note_no_memory(runtime);
+    return types_intern(runtime->types, text.data, text.size, &number) ? number
+                                                                       : note_no_memory(runtime);
 }
 
 bool build_has_prefix(const struct runtime_types *runtime, uint32_t type, const char *text)
@@ -69,11 +69,11 @@ static void type_builder_append_type(struct text *name, const struct runtime_typ
                                      uint32_t type)
 {
     const struct g2h_bytes own = types_name(runtime->types, type);
-    size_t size = (size_t)own.size;
+    size_t size = own.size;
     if (size > PART_MOST) /* cut before the start of a character */
         for (size = PART_MOST; size > 0 && (own.data[size] & 0xc0) == 0x80;)
             size--;
-    text_append(name, (const char *)own.data, size);
+    text_append(name, own.data, size);
     text_append_string(name, size < own.size ? "…" : "");
 }
 
@@ -118,7 +118,7 @@ static uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 
 uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name)
 {
-    const uint32_t found = map_get(&runtime->by_name, map_hash_text(name.data, (size_t)name.size));
+    const uint32_t found = map_get(&runtime->by_name, map_hash_text(name.data, name.size));
     if (found == MAP_NONE || found == NAME_AMBIGUOUS)
         return TYPE_NONE;
     return bytes_same(types_name(runtime->types, found), name) ? found : TYPE_NONE;
@@ -158,7 +158,7 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
     const struct type *type = &runtime->types->list.data[number];
     uint32_t first;
     const struct g2h_bytes name = types_name(runtime->types, number);
-    const uint64_t key = map_hash_text(name.data, (size_t)name.size);
+    const uint64_t key = map_hash_text(name.data, name.size);
     if (!map_put(&runtime->by_name, key, number, &first)) {
         runtime->no_memory = true;
         return false;
@@ -315,7 +315,7 @@ static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_by
 /* Returns a string without its first size bytes. */
 static struct g2h_bytes bytes_after(struct g2h_bytes text, size_t size)
 {
-    return (struct g2h_bytes){text.data + size, text.size - size};
+    return bytes_from(text, size);
 }
 
 static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
@@ -540,7 +540,7 @@ bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const c
                                           : (struct g2h_bytes){(const uint8_t *)members, 1};
         if (part.size > DESCRIPTOR_NAME_MOST - name.size)
             return true;
-        text_append(&name, (const char *)part.data, (size_t)part.size);
+        text_append(&name, part.data, part.size);
     }
     if (name.failed) {
         runtime->no_memory = true;

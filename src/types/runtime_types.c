@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -233,7 +234,7 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
                                       unsigned index)
 {
     const struct g2h_bytes name = types_name(runtime->types, type);
-    const uint8_t *start = memchr(name.data, '[', (size_t)name.size), *end = name.data + name.size;
+    const uint8_t *start = memchr(name.data, '[', name.size), *end = name.data + name.size;
     size_t depth = 0;
     if (!start || end[-1] != ']')
         return bytes_none;
@@ -241,7 +242,7 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
     for (const uint8_t *at = start; at < end; at++) {
         if (depth == 0 && (*at == ',' || at == end - 1)) {
             if (index-- == 0)
-                return (struct g2h_bytes){start, as_size(at - start)};
+                return bytes_between(start, at);
             start = at + 1;
         } else if (*at == '[' || *at == '(' || *at == '{') {
             depth++;
@@ -262,7 +263,7 @@ static struct g2h_bytes text_bytes(const struct text *text)
 static bool unescape_dots(struct g2h_bytes name, struct text *ret)
 {
     for (uint64_t at = 0; at < name.size && name.size <= TEXT_MOST;) {
-        const struct g2h_bytes rest = {name.data + at, name.size - at};
+        const struct g2h_bytes rest = bytes_from(name, at);
         const bool is_dot = bytes_begin(rest, "%2e");
         text_append(ret, is_dot ? "." : (const char *)rest.data, 1);
         at += is_dot ? 3 : 1;
@@ -388,7 +389,7 @@ static bool sibling_name(struct runtime_types *runtime, uint32_t node, const cha
         return false;
     text_append_string(ret, package);
     text_append_string(ret, word);
-    text_append(ret, (const char *)name.data + skipped, (size_t)name.size - skipped);
+    text_append(ret, name.data + skipped, (size_t)name.size - skipped);
     runtime->no_memory |= ret->failed;
     return !ret->failed;
 }
@@ -402,7 +403,7 @@ static uint32_t weak_pointer_type(struct runtime_types *runtime, uint32_t node)
     if (own.size == 0 || own.size > TEXT_MOST)
         return TYPE_NONE;
     text_append_string(&name, "weak.Pointer[");
-    text_append(&name, (const char *)own.data, (size_t)own.size);
+    text_append(&name, own.data, own.size);
     text_append_string(&name, "]");
     runtime->no_memory |= name.failed;
     if (name.failed)

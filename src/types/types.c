@@ -94,7 +94,7 @@ struct g2h_bytes types_name(const struct types *types, uint32_t type)
     return types_text(types, types->list.data[type].name);
 }
 
-bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret)
+bool types_intern(struct types *types, const void *text, size_t size, uint32_t *ret)
 {
     return string_pool_intern(&types->names, text, size, ret);
 }
@@ -244,11 +244,11 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
             if (step == STEP_LAST)
                 break;
             if (name.size > 1 && name.data[0] == '.') /* the receiver of a method value: .this */
-                name = (struct g2h_bytes){name.data + 1, name.size - 1};
+                name = bytes_from(name, 1);
             if (step != STEP_SKIPPED)
                 is_whole = append_step(buffer, size, &done, ".", done > 0) &&
                            append_step(buffer, size, &done, name.data,
-                                       strnlen((const char *)name.data, (size_t)name.size));
+                                       strnlen((const char *)name.data, name.size));
             number = field->type;
             offset -= field->offset;
         } else {

@@ -171,7 +171,7 @@ struct g2h_bytes types_text(const struct types *types, uint32_t string);
 struct g2h_bytes types_name(const struct types *types, uint32_t type);
 
 /* Interns a string and gets its number. Returns false if memory runs out. */
-bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
+bool types_intern(struct types *types, const void *text, size_t size, uint32_t *ret);
 
 /* Returns the field of a struct that contains the byte at an offset, or NULL. */
 const struct type_field *types_field_at(const struct types *types, const struct type *type,

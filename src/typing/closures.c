@@ -99,7 +99,7 @@ static uint32_t closures_receiver_of(const struct closures_maker *maker,
                                      const struct g2h_bytes *name)
 {
     const char *text = (const char *)name->data;
-    size_t size = (size_t)name->size;
+    size_t size = name->size;
     char buffer[512];
     if (size < 4 || memcmp(text + size - 3, "-fm", 3) != 0 || size > sizeof(buffer) - 2)
         return TYPE_NONE;
@@ -191,7 +191,7 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
                           struct type *ret)
 {
     char text[1024];
-    const size_t size = name->size < sizeof(text) - 5 ? (size_t)name->size : sizeof(text) - 5;
+    const size_t size = name->size < sizeof(text) - 5 ? name->size : sizeof(text) - 5;
     memcpy(text, "func ", 5);
     memcpy(text + 5, name->data, size);
     /* UINT64_MAX: no descriptor says which words are pointers, so the fields do. */
@@ -291,8 +291,8 @@ static bool field_may_be_variable(const struct types *types, const struct type_f
     if (variable->name == field->name || is_numbered_name(types, field->name))
         return true;
     const struct g2h_bytes name = types_text(types, variable->name);
-    return bytes_begin(name, "&") && bytes_same((struct g2h_bytes){name.data + 1, name.size - 1},
-                                                types_text(types, field->name));
+    return bytes_begin(name, "&") &&
+           bytes_same(bytes_from(name, 1), types_text(types, field->name));
 }
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a

@@ -19,12 +19,12 @@ static bool coded_add_generic(struct coded *coded, uint32_t type)
 {
     static const char shape[] = "go.shape.";
     const struct g2h_bytes name = types_name(coded->typing->types, type);
-    const uint8_t *bracket = memchr(name.data, '[', (size_t)name.size);
+    const uint8_t *bracket = memchr(name.data, '[', name.size);
     uint32_t known;
     if (!bracket || bracket == name.data || name.data[name.size - 1] != ']' ||
         memchr("*<", name.data[0], 2) || bytes_begin(name, "map[") || bytes_begin(name, "func") ||
         bytes_begin(name, "chan ") || memchr(name.data, ' ', as_size(bracket - name.data)) ||
-        memmem(name.data, (size_t)name.size, shape, sizeof(shape) - 1))
+        memmem(name.data, name.size, shape, sizeof(shape) - 1))
         return true;
     const uint64_t key = map_hash_text(name.data, as_size(bracket - name.data) + 1);
     if (!map_put(&coded->by_generic, key, type, &known))
@@ -108,7 +108,7 @@ static struct word_type word_of_data(const struct typing *typing, uint32_t type)
 /* ---- receivers ---- */
 
 /* Returns the type with a name, or TYPE_NONE. */
-static uint32_t coded_type_named(const struct coded *coded, const char *name, size_t size)
+static uint32_t coded_type_named(const struct coded *coded, const void *name, size_t size)
 {
     uint32_t found;
     if (!string_pool_find(&coded->typing->types->names, name, size, &found))
@@ -123,7 +123,7 @@ static uint32_t coded_sibling(const struct coded *coded, const char *start, stru
 {
     const size_t size = strlen(start);
     const char *slash = memrchr(start, '/', size), *dot = strchr(slash ? slash : start, '.');
-    const uint8_t *bracket = memchr(other.data, '[', (size_t)other.size);
+    const uint8_t *bracket = memchr(other.data, '[', other.size);
     char name[1024];
     const size_t package = dot ? as_size(dot - start) + 1 : 0;
     if (!dot || !bracket || other.size < package || memcmp(other.data, start, package) != 0)
@@ -179,12 +179,11 @@ static struct word_type coded_receiver_of(const struct coded *coded,
     const struct g2h_bytes method = pclntab_name(coded->flow.pclntab, evidence->what);
     const struct typing *typing = coded->typing;
     char name[512];
-    const uint8_t *star = memmem(method.data, (size_t)method.size, ".(*", 3);
+    const uint8_t *star = memmem(method.data, method.size, ".(*", 3);
     if (!star) {
-        const uint8_t *dot = memrchr(method.data, '.', (size_t)method.size);
+        const uint8_t *dot = memrchr(method.data, '.', method.size);
         return dot ? word_type_at(coded->typing,
-                                  coded_type_named(coded, (const char *)method.data,
-                                                   as_size(dot - method.data)),
+                                  coded_type_named(coded, method.data, as_size(dot - method.data)),
                                   0)
                    : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     }

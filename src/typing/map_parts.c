@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/memory.h"
 #include "typing/claims.h"
@@ -381,8 +382,7 @@ static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t base = heap_object_base(heap, object);
     const struct g2h_bytes contents = heap_contents(heap, object);
-    return contents.size > base ? (struct g2h_bytes){contents.data + base, contents.size - base}
-                                : (struct g2h_bytes){0};
+    return contents.size > base ? bytes_from(contents, base) : (struct g2h_bytes){0};
 }
 
 /* Returns whether the buckets or groups of two map types have the same size and pointers, so that

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -95,8 +96,9 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     while (section.contents.size > 0 && (found = segment_in(outside, segments, &section)) != NULL) {
         const struct area segment = *found;
         struct area before = section;
-        before.contents.size =
-            segment.address > section.address ? segment.address - section.address : 0;
+        before.contents =
+            bytes_before(before.contents,
+                         segment.address > section.address ? segment.address - section.address : 0);
         if (!outside_words_add_area(outside, &before))
             return false;
         const uint64_t behind = segment.address + segment.contents.size - section.address;
@@ -235,7 +237,7 @@ struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t addr
     if (!area || area->frame != UINT32_MAX || area->first_word == UINT64_MAX)
         return (struct g2h_bytes){(const uint8_t *)"", 0};
     const uint64_t offset = address - area->address;
-    return (struct g2h_bytes){area->contents.data + offset, area->contents.size - offset};
+    return bytes_from(area->contents, offset);
 }
 
 const struct outside_value *outside_value_at(const struct outside *outside,
@@ -346,7 +348,7 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
         const uint32_t other = map_get(&typing->closure_of_value, code);
         pointer->type = map_get(&typing->closure_by_entry, code);
         if (pointer->type != MAP_NONE && other != MAP_NONE &&
-            closure_last_is_value(typing, (struct g2h_bytes){at, left}, pointer->type))
+            closure_last_is_value(typing, bytes_at(at, left), pointer->type))
             pointer->type = other;
     } else if (pointer->form == REFERENCE_CONTENT) {
         const struct type *type = typer_type_of(typing, pointer->type);

@@ -88,7 +88,7 @@ static bool reflected_read_name(const struct reflected_reader *reader, uint64_t 
     for (uint64_t i = 0; i < size; i++)
         if (at[i] < 0x20 || at[i] == 0x7f)
             return false;
-    *ret = (struct g2h_bytes){at, size};
+    *ret = bytes_at(at, size);
     return true;
 }
 
@@ -110,7 +110,7 @@ static void reflected_append_type(const struct reflected_reader *reader, struct 
                                   uint32_t type)
 {
     const struct g2h_bytes text = types_name(reader->types, type);
-    reflected_append(name, (const char *)text.data, (size_t)text.size);
+    reflected_append(name, text.data, text.size);
 }
 
 /* ---- descriptors ---- */
@@ -232,7 +232,7 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
         if (reader->typing->redaction)
             text = (struct g2h_bytes){
                 (const uint8_t *)redacted,
-                redaction_write(reader->typing->redaction, text.data, (size_t)text.size, redacted)};
+                redaction_write(reader->typing->redaction, text.data, text.size, redacted)};
         field.embedded = is_shifted ? (field.offset & 1) != 0 : (flags & NAME_EMBEDDED) != 0;
         field.offset >>= is_shifted ? 1 : 0;
         const uint64_t size = reader->types->list.data[field.type].size;
@@ -241,12 +241,11 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
         end = field.offset + size;
         append_text(name, i > 0 ? "; " : " ");
         if (!field.embedded) {
-            reflected_append(name, text.data, (size_t)text.size);
+            reflected_append(name, text.data, text.size);
             append_text(name, " ");
         }
         reflected_append_type(reader, name, field.type);
-        if (good && (!types_intern(reader->types, (const char *)text.data, (size_t)text.size,
-                                   &field.name) ||
+        if (good && (!types_intern(reader->types, text.data, text.size, &field.name) ||
                      !vector_push(&fields, field)))
             reader->no_memory = true;
     }

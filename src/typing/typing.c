@@ -64,7 +64,7 @@ static struct go_release release_of(const struct typing *typing)
     if (release.minor > 0)
         return release;
     snprintf(version, sizeof(version), "%.*s", built_by.size < 64 ? (int)built_by.size : 64,
-             (const char *)built_by.data);
+             built_by.data);
     release = go_release_parse(version);
     release.minor = exe_built_by(typing->exe)->minor;
     return release;

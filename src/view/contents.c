@@ -42,7 +42,7 @@ static void format_nil(const struct formatting *out)
 
 /* Appends a string in quotes, and an ellipsis if it was cut. whole is its length, size how much of
  * it there is. */
-static void format_quoted(const struct formatting *out, const uint8_t *data, uint64_t size,
+static void format_quoted(const struct formatting *out, const uint8_t *data, size_t size,
                           uint64_t whole)
 {
     text_append_string(out->text, "\"");
@@ -63,16 +63,16 @@ static bool is_printable(const uint8_t *data, uint64_t size)
 
 /* Formats bytes as a string if they are all printable, else in hexadecimal. whole is how many there
  * are, size how many of them the dump has. */
-static void format_bytes(const struct formatting *out, const uint8_t *data, uint64_t size,
+static void format_bytes(const struct formatting *out, const uint8_t *data, size_t size,
                          uint64_t whole)
 {
-    const uint64_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
+    const size_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
     if (is_printable(data, shown)) {
         format_quoted(out, data, shown, whole);
         return;
     }
     text_append_string(out->text, "0x");
-    for (uint64_t i = 0; i < shown && i < HEX_BYTES; i++)
+    for (size_t i = 0; i < shown && i < HEX_BYTES; i++)
         text_printf(out->text, "%02x", data[i]);
     if (whole > HEX_BYTES)
         text_append_string(out->text, "…");
@@ -96,7 +96,7 @@ static void format_memory(const struct formatting *out, uint64_t address, uint64
 {
     struct view_memory memory = {.bytes = {(const uint8_t *)"", 0}};
     const bool is_there = length == 0 || view_memory_at(out->view, address, &memory);
-    const uint64_t size = memory.bytes.size < length ? memory.bytes.size : length;
+    const size_t size = bytes_at_most(memory.bytes, length).size;
     if (!is_there || (size < length && !is_in_object(out, &memory, address, length)))
         text_printf(out->text, "(not in the dump)");
     else if (is_string)
@@ -321,7 +321,7 @@ static void format_value(const struct formatting *out, const struct g2h_value *v
     case G2H_VALUE_BYTES:
         content->has_length = true;
         content->length = content->capacity = value->size;
-        format_bytes(out, value->data, value->size, value->size);
+        format_bytes(out, value->data, (size_t)value->size, value->size);
         break;
     case G2H_VALUE_OTHER:
         break;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 
 bool entry_keys_init(struct entry_keys *keys)
@@ -112,7 +113,7 @@ static struct g2h_bytes behind_elem(const struct map_entries *entries,
         at++;
     if (!at)
         at = end;
-    return (struct g2h_bytes){(const uint8_t *)at, (uint64_t)(end - at)};
+    return bytes_between(at, end);
 }
 
 /* Gets the entries of the source. Names do not have those of types without pointers. */

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "naming/symbols.h"
 #include "view/locations.h"
@@ -41,7 +42,7 @@ static bool labels_string_at(const struct g2h_view *view, const struct view_memo
     if (!view_memory_at(view, view_memory_word(view, memory, offset), &bytes) ||
         bytes.bytes.size < size)
         return false;
-    *ret = (struct labels_string){{bytes.bytes.data, size}, bytes.is_of_file};
+    *ret = (struct labels_string){bytes_before(bytes.bytes, size), bytes.is_of_file};
     return true;
 }
 
@@ -97,8 +98,8 @@ static bool labels_visit_list(struct labels_visit *visit, const struct view_memo
 static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
 {
     struct labels_visit *visit = context;
-    const struct view_memory key = {.bytes = {entry->key.data, entry->key.size}},
-                             value = {.bytes = {entry->elem.data, entry->elem.size}};
+    const struct view_memory key = {.bytes = bytes_at(entry->key.data, entry->key.size)},
+                             value = {.bytes = bytes_at(entry->elem.data, entry->elem.size)};
     struct labels_string one, other;
     if (labels_string_at(visit->view, &key, 0, &one) &&
         labels_string_at(visit->view, &value, 0, &other))

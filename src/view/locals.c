@@ -4,6 +4,7 @@
  * DWARF says where a variable is at the frame's program counter. The words of a variable that is
  * dead may have been reused since; the frame's field list says which pointers are alive.
  */
+#include "base/bytes.h"
 #include "view/locations.h"
 #include "view/view.h"
 
@@ -59,7 +60,7 @@ static bool locals_locate(const struct g2h_view *view, const struct dwarf_local 
         return false;
     ret->location = (struct g2h_location){.type = local->type,
                                           .address = frame.sp + at,
-                                          .bytes = {frame.contents.data + at, size},
+                                          .bytes = bytes_at(frame.contents.data + at, size),
                                           .object = UINT32_MAX};
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, local->type);
     ret->is_doubtful = map && map->word_count > 0 && !locals_is_listed(&frame, at + map->words[0]);

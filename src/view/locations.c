@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 /* ---- memory ---- */
@@ -21,11 +22,11 @@ static bool locations_area_at(const struct typing *typing, uint64_t address,
     if (!area || address - area->address >= area->contents.size)
         return false;
     const uint64_t offset = address - area->address;
-    *ret = (struct view_memory){
-        .bytes = {area->contents.data + offset, area->contents.size - offset},
-        .slide = area->slide,
-        .object = UINT32_MAX,
-        .is_of_file = area->frame == UINT32_MAX && area->first_word == UINT64_MAX};
+    *ret = (struct view_memory){.bytes = bytes_from(area->contents, offset),
+                                .slide = area->slide,
+                                .object = UINT32_MAX,
+                                .is_of_file =
+                                    area->frame == UINT32_MAX && area->first_word == UINT64_MAX};
     return true;
 }
 
@@ -52,8 +53,7 @@ bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_m
     const uint64_t offset = address - heap_address(heap, object);
     if (offset >= contents.size)
         return false;
-    *ret = (struct view_memory){.bytes = {contents.data + offset, contents.size - offset},
-                                .object = object};
+    *ret = (struct view_memory){.bytes = bytes_from(contents, offset), .object = object};
     return true;
 }
 
@@ -127,7 +127,7 @@ static void follow_static(const struct g2h_view *view, struct g2h_location *loca
     if (!view_memory_at(view, target, &memory) || memory.object != UINT32_MAX ||
         memory.is_of_file || memory.bytes.size < size)
         return;
-    memory.bytes.size = size;
+    memory.bytes = bytes_before(memory.bytes, size);
     *location = (struct g2h_location){
         .type = pointer->elem, .address = target, .bytes = memory.bytes, .object = UINT32_MAX};
 }
@@ -152,7 +152,7 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
         if (!view_memory_at(view, address, &memory) || memory.is_of_file ||
             memory.bytes.size < size)
             continue;
-        memory.bytes.size = size;
+        memory.bytes = bytes_before(memory.bytes, size);
         *ret = (struct g2h_location){
             .type = global->type, .address = address, .bytes = memory.bytes, .object = UINT32_MAX};
         follow_static(view, ret);
@@ -164,7 +164,7 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
 void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *ret)
 {
     *ret = (struct g2h_location){
-        .type = value->number, .bytes = {value->data, value->size}, .object = UINT32_MAX};
+        .type = value->number, .bytes = bytes_at(value->data, value->size), .object = UINT32_MAX};
 }
 
 /* ---- types ---- */

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "naming/key_names.h"
 #include "view/locations.h"
@@ -129,7 +130,7 @@ static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
     if (!view_memory_at(slots->view, address, &groups))
         return true;
     for (uint64_t i = 0; i < count && (i + 1) * size <= groups.bytes.size; i++) {
-        const struct g2h_bytes group = {groups.bytes.data + i * size, groups.bytes.size - i * size};
+        const struct g2h_bytes group = bytes_from(groups.bytes, i * size);
         if (slots->left-- == 0 || !map_slots_visit(slots, &group))
             return false;
     }
@@ -196,8 +197,7 @@ struct g2h_error *g2h_location_entries(const struct g2h_view *view,
     const struct types *types = view->graph->typing->types;
     if (!g2h_location_is_map(view, location) || location->bytes.size < location->base)
         return NULL;
-    const struct view_memory map = {
-        .bytes = {location->bytes.data + location->base, location->bytes.size - location->base}};
+    const struct view_memory map = {.bytes = bytes_from(location->bytes, location->base)};
     const bool is_swiss = types_field(types, location->type, "dirPtr") != NULL;
     const uint32_t unit = elem_of(types, location->type, is_swiss ? "dirPtr" : "buckets");
     _cleanup_(destroy_entries) struct map_entries *entries = NULL;

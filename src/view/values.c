@@ -361,12 +361,13 @@ static void values_append_string(const struct g2h_graph *graph, const uint8_t *a
                               : typing_memory(graph->typing, heap_word(heap, at), size, UINT32_MAX);
     if (!data)
         return;
+    const struct g2h_bytes bytes = bytes_at(data, size);
     if (graph->names.redaction) {
-        text_append_redacted(text, graph->names.redaction, data, size);
+        text_append_redacted(text, graph->names.redaction, bytes.data, bytes.size);
         return;
     }
     text_append_string(text, "\"");
-    text_append_utf8(text, data, size, NAME_LIMIT);
+    text_append_utf8(text, bytes.data, bytes.size, NAME_LIMIT);
     text_append_string(text, "\"");
 }
 

@@ -270,11 +270,8 @@ const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h
     const struct names *names = &view->graph->names;
     const uint32_t object = view_object_of(view, node);
     const uint8_t *bytes;
-    uint64_t size;
-    if (names_text_bytes(names, object, &bytes, &size)) {
-        *ret_size = (size_t)size;
+    if (names_text_bytes(names, object, &bytes, ret_size))
         return (const char *)bytes;
-    }
     struct text made = view_borrow(text);
     made.size = 0;
     names_append_text(names, object, &made);

@@ -393,7 +393,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
     }
     if (name.size == 0)
         name = bytes_of(name_of_nameless(die_tag(&now)));
-    const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
+    const size_t most = name.size < size - stars - 1 ? name.size : size - stars - 1;
     memcpy(buffer + stars, name.data, most);
     return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
 }
@@ -680,7 +680,7 @@ bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_b
     const uint32_t before = types->names.count;
     if (text.size > reader->text_left)
         text.size = 0;
-    if (!types_intern(types, text.size > 0 ? (const char *)text.data : "", (size_t)text.size, ret))
+    if (!types_intern(types, text.size > 0 ? (const char *)text.data : "", text.size, ret))
         return false;
     if (types->names.count > before)
         reader->text_left -= text.size;

@@ -250,7 +250,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
     const struct g2h_bytes name = die_name(&reader->dies, die);
     /* Names that the compiler makes: results "~r0", temporaries ".autotmp_1", fields "x.ptr". */
     local.is_made =
-        name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', (size_t)name.size) != NULL);
+        name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', name.size) != NULL);
     return dwarf_intern(reader, frame->types, name, &local.name) &&
            vector_push(frame->locals, local);
 }

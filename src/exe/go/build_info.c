@@ -33,7 +33,7 @@ static struct g2h_bytes build_info_find_in(const struct image_section *section, 
          at += aligned)
         if (has_build_info_magic(section->data.data + at)) {
             *ret_address = section->address + at;
-            return (struct g2h_bytes){section->data.data + at, section->data.size - at};
+            return bytes_from(section->data, at);
         }
     return bytes_none;
 }
@@ -62,7 +62,7 @@ static bool read_counted_string(struct cursor *cursor, struct g2h_bytes *ret)
     uint64_t size;
     if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
         return false;
-    *ret = (struct g2h_bytes){cursor->at, size};
+    *ret = bytes_at(cursor->at, size);
     cursor->at += size;
     return true;
 }
@@ -86,10 +86,10 @@ static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 {
     if (left->size == 0)
         return false;
-    const uint8_t *end = memchr(left->data, '\n', (size_t)left->size);
+    const uint8_t *end = memchr(left->data, '\n', left->size);
     const uint64_t size = end ? as_size(end - left->data) : left->size, next = size + (end != NULL);
-    *ret = (struct g2h_bytes){left->data, size};
-    *left = (struct g2h_bytes){left->data + next, left->size - next};
+    *ret = bytes_before(*left, size);
+    *left = bytes_from(*left, next);
     return true;
 }
 
@@ -103,7 +103,7 @@ static struct g2h_bytes setting_value(struct g2h_bytes lines, const char *key)
     while (build_info_next_line(&lines, &line)) {
         if (!bytes_begin(line, begin))
             continue;
-        const struct g2h_bytes setting = {line.data + skipped, line.size - skipped};
+        const struct g2h_bytes setting = bytes_from(line, skipped);
         if (bytes_begin(setting, key) && setting.size > size && setting.data[size] == '=')
             return (struct g2h_bytes){setting.data + size + 1, setting.size - size - 1};
     }
@@ -218,7 +218,7 @@ static struct g2h_bytes string_at(const struct image *image, uint64_t address)
         return bytes_none;
     const uint64_t size = image_word(image, at + word);
     const uint8_t *data = image_at(image, image_word(image, at), size);
-    return data ? (struct g2h_bytes){data, size} : bytes_none;
+    return data ? bytes_at(data, size) : bytes_none;
 }
 
 /* Finds the version and the modules; each is empty if it is not found. Between Go 1.13 and 1.17 the
@@ -242,19 +242,19 @@ static struct g2h_bytes main_module(struct g2h_bytes modules)
 {
     static const char begin[] = "\nmod\t";
     const size_t size = sizeof(begin) - 1;
-    const uint8_t *at = memmem(modules.data, (size_t)modules.size, begin, size);
+    const uint8_t *at = memmem(modules.data, modules.size, begin, size);
     if (!at)
         return bytes_none;
     at += size;
     const uint8_t *tab = memchr(at, '\t', as_size(modules.data + modules.size - at));
-    return tab ? (struct g2h_bytes){at, as_size(tab - at)} : bytes_none;
+    return tab ? bytes_between(at, tab) : bytes_none;
 }
 
 /* Returns the N of go1.N in a version, or 0 if it has none. */
 static int minor_of(struct g2h_bytes version)
 {
     char text[256];
-    const size_t size = version.size < sizeof(text) ? (size_t)version.size : sizeof(text) - 1;
+    const size_t size = version.size < sizeof(text) ? version.size : sizeof(text) - 1;
     if (size > 0)
         memcpy(text, version.data, size);
     text[size] = '\0';

@@ -469,7 +469,7 @@ static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
  * cannot be distinguished from a function in a function by its name alone: types decide. */
 static bool callees_is_method(struct g2h_bytes name)
 {
-    const uint8_t *slash = memrchr(name.data, '/', (size_t)name.size);
+    const uint8_t *slash = memrchr(name.data, '/', name.size);
     const uint8_t *star = bytes_find(name, ".(*");
     const uint8_t *end = name.data + name.size, *from = slash && !star ? slash : name.data;
     if (star) {
@@ -480,8 +480,8 @@ static bool callees_is_method(struct g2h_bytes name)
     unsigned dots = 0;
     for (; from < end; from++)
         dots += *from == '.';
-    return dots == 2 && !memchr(name.data, '[', (size_t)name.size) && end[-1] != '.' &&
-           !memchr(name.data, '-', (size_t)name.size);
+    return dots == 2 && !memchr(name.data, '[', name.size) && end[-1] != '.' &&
+           !memchr(name.data, '-', name.size);
 }
 
 /* Classifies each function by its name alone, once, since calls are many. */

@@ -142,7 +142,7 @@ static bool descriptor_read_name(const struct descriptors *all, uint64_t offset,
     for (uint64_t i = 0; i < size && i < NAME_CHECKED; i++)
         if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)
             return false;
-    *ret = (struct g2h_bytes){cursor.at, size < NAME_MOST ? size : NAME_MOST};
+    *ret = bytes_at(cursor.at, size < NAME_MOST ? size : NAME_MOST);
     *ret_flags = all->data[offset];
     return true;
 }
@@ -171,7 +171,7 @@ static struct g2h_bytes descriptor_header_name(const struct descriptors *all, ui
         return name;
     if (name.size == 0 || name.data[0] != '*')
         return bytes_none;
-    return (struct g2h_bytes){name.data + 1, name.size - 1};
+    return bytes_from(name, 1);
 }
 
 /* ---- headers ---- */

@@ -192,8 +192,7 @@ static struct g2h_error *read_code(struct flow *flow)
     flow->index_at.count = (size_t)size;
     for (uint64_t at = 0; at < size;) {
         struct instruction instruction;
-        if (!flow->machine->read((struct g2h_bytes){code + at, size - at}, flow->start + at,
-                                 &instruction)) {
+        if (!flow->machine->read(bytes_at(code + at, size - at), flow->start + at, &instruction)) {
             flow->code.count = 0;
             return NULL;
         }

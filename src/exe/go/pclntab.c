@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/memory.h"
@@ -251,7 +252,7 @@ static bool try_at(struct pclntab *pclntab, const struct image *image,
                    const struct image_section *section, uint64_t offset, bool any_magic)
 {
     *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
-    pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
+    pclntab->table = bytes_from(section->data, offset);
     return pclntab_read_header(pclntab, any_magic);
 }
 
@@ -525,8 +526,8 @@ uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 /* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
 static uint64_t function_names_key(struct g2h_bytes name)
 {
-    return map_hash_text(name.data, name.size < PCLNTAB_LONGEST_TEXT ? (size_t)name.size
-                                                                     : PCLNTAB_LONGEST_TEXT);
+    return map_hash_text(name.data,
+                         name.size < PCLNTAB_LONGEST_TEXT ? name.size : PCLNTAB_LONGEST_TEXT);
 }
 
 /* Maps the name of each function to its index; a name of several functions is FUNCTION_AMBIGUOUS.

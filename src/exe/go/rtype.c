@@ -41,7 +41,7 @@ static bool type_names_intern(const struct descriptors *all, struct types *types
     const uint64_t most = 4 * all->size + (1 << 20);
     if (types->names.text_size > most)
         text = bytes_of("?");
-    return types_intern(types, (const char *)text.data, (size_t)text.size, ret);
+    return types_intern(types, text.data, text.size, ret);
 }
 
 /* ---- composed names ---- */
@@ -52,7 +52,7 @@ static void type_names_append(struct composer *composer, struct g2h_bytes text)
     if (text.size > NAME_MOST - composer->text.size)
         composer->failed = true;
     else
-        text_append(&composer->text, (const char *)text.data, (size_t)text.size);
+        text_append(&composer->text, text.data, text.size);
 }
 
 static void type_names_append_text(struct composer *composer, const char *text)
@@ -199,14 +199,14 @@ static bool note_package(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
                            path = descriptor_package(composer->all, index);
-    const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
-                  *bracket = memchr(name.data, '[', (size_t)name.size);
+    const uint8_t *dot = memchr(name.data, '.', name.size),
+                  *bracket = memchr(name.data, '[', name.size);
     struct type_package package;
     if (path.size == 0 || path.data == composer->package || !dot || dot == name.data ||
         (bracket && bracket < dot))
         return true;
     composer->package = path.data;
-    const struct g2h_bytes own = {name.data, as_size(dot - name.data)};
+    const struct g2h_bytes own = bytes_between(name.data, dot);
     if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long string */
         return true;
     return type_names_intern(composer->all, composer->types, path, &package.path) &&
@@ -220,14 +220,14 @@ static void qualify_name(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
                            package = descriptor_package(composer->all, index);
-    const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
-                  *bracket = memchr(name.data, '[', (size_t)name.size);
+    const uint8_t *dot = memchr(name.data, '.', name.size),
+                  *bracket = memchr(name.data, '[', name.size);
     composer->text.size = 0;
     composer->failed =
         package.size == 0 || !dot || (bracket && bracket < dot) || is_qualified(name, package);
     type_names_append(composer, package);
     if (!composer->failed)
-        type_names_append(composer, (struct g2h_bytes){dot, as_size(name.data + name.size - dot)});
+        type_names_append(composer, bytes_between(dot, name.data + name.size));
 }
 
 /* Returns how many of the types that a type is composed of have their names in its name. */
@@ -300,13 +300,13 @@ static struct g2h_error *type_names_init(const struct descriptors *all, struct t
 static struct g2h_bytes embedded_name(struct g2h_bytes type)
 {
     uint64_t start = 0, end = type.size;
-    const uint8_t *bracket = memchr(type.data, '[', (size_t)type.size);
+    const uint8_t *bracket = memchr(type.data, '[', type.size);
     if (bracket)
         end = as_size(bracket - type.data);
     for (uint64_t i = 0; i < end; i++)
         if (type.data[i] == '.' || type.data[i] == '*')
             start = i + 1;
-    return (struct g2h_bytes){type.data + start, end - start};
+    return bytes_part(type, start, end - start);
 }
 
 /* Adds the fields of a struct type. Returns false if memory runs out. */
@@ -429,7 +429,7 @@ static struct g2h_bytes own_name(struct g2h_bytes string)
     int brackets = 0;
     for (; at > 0 && (string.data[at - 1] != '.' || brackets != 0); at--)
         brackets += (string.data[at - 1] == ']') - (string.data[at - 1] == '[');
-    return (struct g2h_bytes){string.data + at, string.size - at};
+    return bytes_from(string, at);
 }
 
 /* Returns whether a name of a dump consists of a package's path, a dot, and a type's own name. */

@@ -69,7 +69,7 @@ enum { NONE = UINT32_MAX, RESULT = 16, ARGUMENTS };
  * there is none. */
 static struct g2h_bytes arguments_receiver_of(struct g2h_bytes name)
 {
-    const uint8_t *close = name.size > 0 ? memmem(name.data, (size_t)name.size, ").", 2) : NULL;
+    const uint8_t *close = name.size > 0 ? memmem(name.data, name.size, ").", 2) : NULL;
     return (struct g2h_bytes){name.data, close ? as_size(close - name.data) : 0};
 }
 
@@ -82,8 +82,8 @@ static bool first_of_type(struct arguments *arguments, uint32_t method, uint32_t
     *ret = method;
     if (receiver.size == 0)
         return true;
-    if (!map_put(&arguments->first_method, map_hash_text(receiver.data, (size_t)receiver.size),
-                 method, ret))
+    if (!map_put(&arguments->first_method, map_hash_text(receiver.data, receiver.size), method,
+                 ret))
         return false;
     if (!bytes_same(receiver, arguments_receiver_of(pclntab_name(pclntab, *ret))))
         *ret = method;
@@ -102,7 +102,7 @@ static bool arguments_number_of(struct arguments *arguments, uint64_t function, 
         bytes_begin(name, "reflect."))
         return true;
     /* One function is the code of several generic ones, which return different types. */
-    if (argument == RESULT && name.size > 0 && memchr(name.data, '[', (size_t)name.size))
+    if (argument == RESULT && name.size > 0 && memchr(name.data, '[', name.size))
         return true;
     if (argument == 0 && arguments->flow->rules[function] == CALLEE_METHOD &&
         !first_of_type(arguments, first, &first))

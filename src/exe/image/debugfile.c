@@ -100,7 +100,7 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
                 break;
             if (image_u32(image, at + 8) == type && name_size == owner_size &&
                 memcmp(at + 12, owner, (size_t)owner_size) == 0)
-                return (struct g2h_bytes){at + start, size};
+                return bytes_at(at + start, size);
             if (whole > left)
                 break;
             at += whole;
@@ -128,7 +128,7 @@ static bool is_debug_file_of(const struct debugfile_search *search)
         return bytes_same(gnu[0], gnu[1]);
     if (go[0].size > 0 && go[1].size > 0)
         return bytes_same(go[0], go[1]);
-    return search->has_crc && crc32_z(0, debug->file.data, (size_t)debug->file.size) == search->crc;
+    return search->has_crc && crc32_z(0, debug->file.data, debug->file.size) == search->crc;
 }
 
 /* ---- locations ---- */
@@ -147,8 +147,7 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
 {
     TRY(source_open(path, ret_input));
     const struct g2h_input *input = *ret_input;
-    struct g2h_error *error =
-        image_init(ret, input->name, (struct g2h_bytes){input->data, input->size});
+    struct g2h_error *error = image_init(ret, input->name, bytes_at(input->data, input->size));
     ret->stored = input->stored;
     if (error)
         close_image(ret_input, ret);
@@ -213,8 +212,7 @@ static bool find_location(const char *path, struct file_location *ret)
         const ssize_t size = readlink(path, target, sizeof(target));
         if (size <= 0 || (size_t)size >= sizeof(target))
             return true;
-        ret->path =
-            process_root_path(process, (struct g2h_bytes){(uint8_t *)target, (uint64_t)size});
+        ret->path = process_root_path(process, bytes_at(target, as_size(size)));
     } else
         return true;
     return ret->path != NULL;
@@ -245,7 +243,7 @@ static const char *find_link(struct debugfile_search *search)
     if (!section)
         return NULL;
     const struct g2h_bytes link = section->data;
-    const uint8_t *end = memchr(link.data, 0, (size_t)link.size);
+    const uint8_t *end = memchr(link.data, 0, link.size);
     const uint64_t size = end ? as_size(end - link.data) : 0, crc_at = (size + 4) / 4 * 4;
     if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
         link.size < crc_at + 4)

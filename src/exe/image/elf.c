@@ -74,15 +74,15 @@ static struct image_section section_of(const struct image *image, const struct e
 
 /* Returns the bytes at an address, searched in the first count sections; they are empty if none has
  * them. */
-static struct g2h_bytes bytes_at(const struct image *image, size_t count, uint64_t address,
-                                 uint64_t size)
+static struct g2h_bytes section_bytes(const struct image *image, size_t count, uint64_t address,
+                                      uint64_t size)
 {
     for (size_t i = 0; i < count; i++) {
         const struct image_section *section = &image->sections[i];
         const uint64_t offset = address - section->address;
         if (address >= section->address && offset <= section->data.size &&
             size <= section->data.size - offset)
-            return (struct g2h_bytes){section->data.data + offset, size};
+            return bytes_part(section->data, offset, size);
     }
     return bytes_none;
 }
@@ -103,7 +103,7 @@ static struct image_section named_relocations(const struct image *image, size_t 
             size = value;
     }
     return (struct image_section){.name = bytes_none,
-                                  .data = bytes_at(image, count, address, size),
+                                  .data = section_bytes(image, count, address, size),
                                   .type = SHT_RELA,
                                   .link = UINT32_MAX, /* no section has the symbols */
                                   .flags = SHF_ALLOC};

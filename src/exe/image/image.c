@@ -124,7 +124,7 @@ static struct g2h_error *compress_refuse(const struct image *image,
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
                         section->name.size < 100 ? (int)section->name.size : 100,
-                        (const char *)section->name.data, why);
+                        section->name.data, why);
 }
 
 /* Returns the size of what precedes the compressed data of a section. */
@@ -306,6 +306,6 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
         own->inflated = data;
         own->inflated_size = size;
     }
-    *ret = (struct g2h_bytes){own->inflated, own->inflated_size};
+    *ret = bytes_at(own->inflated, own->inflated_size);
     return NULL;
 }

@@ -47,7 +47,7 @@ struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, ui
 {
     if (offset > image->file.size || size > image->file.size - offset)
         return bytes_none;
-    return (struct g2h_bytes){image->file.data + offset, size};
+    return bytes_part(image->file, offset, size);
 }
 
 /* The most bytes of a string. Many symbols may share one long string, and the search for its end
@@ -61,7 +61,7 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
     const uint64_t left = table.size - offset;
     const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
     const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
-    return end           ? (struct g2h_bytes){start, as_size(end - start)}
+    return end           ? bytes_between(start, end)
            : left > most ? (struct g2h_bytes){start, most}
                          : bytes_none;
 }
@@ -97,7 +97,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
 {
     char *name = image->names[index];
     const size_t head = strlen(prefix), space = sizeof(image->names[index]) - head;
-    const size_t tail = text.size < space ? (size_t)text.size : space;
+    const size_t tail = text.size < space ? text.size : space;
     memmove(name + head, text.data, tail); /* text may be the old name itself */
     memcpy(name, prefix, head);
     image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
@@ -110,8 +110,7 @@ void image_file_name_dwarf(struct image *image, size_t index)
     const struct g2h_bytes name = image->sections[index].name;
     if (!bytes_begin(name, prefix) || name.size > sizeof(image->names[index]))
         return;
-    image_file_name_section(image, index, ".debug_",
-                            (struct g2h_bytes){name.data + size, name.size - size});
+    image_file_name_section(image, index, ".debug_", bytes_from(name, size));
     image->sections[index].gnu_compressed = true;
 }
 
@@ -191,10 +190,10 @@ struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uin
         return NULL;
     struct image_section *section = &image->sections[range->section];
     if (!section->relocated) {
-        section->relocated = malloc((size_t)section->data.size);
+        section->relocated = malloc(section->data.size);
         if (!section->relocated)
             return &error_no_memory;
-        memcpy(section->relocated, section->data.data, (size_t)section->data.size);
+        memcpy(section->relocated, section->data.data, section->data.size);
         section->data.data = section->relocated;
     }
     uint8_t *at = section->relocated + (address - range->address);

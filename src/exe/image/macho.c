@@ -116,8 +116,7 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     if (known)
         image_file_name_section(image, index, known, (struct g2h_bytes){name.data, 0});
     else if (name.size > 2 && memcmp(name.data, "__", 2) == 0)
-        image_file_name_section(image, index, ".",
-                                (struct g2h_bytes){name.data + 2, name.size - 2});
+        image_file_name_section(image, index, ".", bytes_from(name, 2));
     else
         image_file_name_section(image, index, "", name);
     image_file_name_dwarf(image, index);
@@ -314,13 +313,12 @@ struct g2h_error *macho_relocate(struct image *image)
     const uint64_t offset = image_u32(image, fixups.data + 4);
     if (offset > fixups.size || fixups.size - offset < 4)
         return NULL;
-    const struct g2h_bytes starts = {fixups.data + offset, fixups.size - offset};
+    const struct g2h_bytes starts = bytes_from(fixups, offset);
     const uint32_t segments = image_u32(image, starts.data);
     for (uint32_t i = 0; i < segments && (starts.size - 4) / 4 > i; i++) {
         const uint32_t of_segment = image_u32(image, starts.data + 4 + 4 * (size_t)i);
         if (of_segment != 0 && of_segment <= starts.size)
-            TRY(fix_segment(
-                &chains, (struct g2h_bytes){starts.data + of_segment, starts.size - of_segment}));
+            TRY(fix_segment(&chains, bytes_from(starts, of_segment)));
     }
     return NULL;
 }

@@ -141,7 +141,7 @@ struct java_string java_string_of(const char *text, size_t size)
 {
     struct java_string string = {.text = text, .size = size < PIECE ? size : (size_t)PIECE};
     uint32_t count = 0, wide = 0;
-    string.is_ascii = text_is_ascii((const uint8_t *)text, string.size);
+    string.is_ascii = text_is_ascii(text, string.size);
     if (string.is_ascii) {
         string.bytes = (uint32_t)string.size;
         return string;

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/memory.h"
 #include "output/hprof/file.h"
@@ -335,7 +336,7 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
 {
     char *at;
     if (size < LARGE) {
-        TRY(segment_reserve(&writer->segment, NUMBERS_HEADER + (size_t)size, &at));
+        TRY(segment_reserve(&writer->segment, NUMBERS_HEADER + size, &at));
         at = hprof_put_byte_array(at, id, size);
         if (known > 0)
             memcpy(at, data, known);
@@ -359,8 +360,8 @@ static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number
     if (file->is_redacted)
         contents.size = 0;
     else if (contents.size > node->size)
-        contents.size = node->size;
-    return write_bytes(writer, file->id_of[number], contents.data, (size_t)contents.size,
+        contents = bytes_before(contents, node->size);
+    return write_bytes(writer, file->id_of[number], contents.data, contents.size,
                        (uint32_t)node->size);
 }
 
@@ -464,7 +465,7 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
     const struct g2h_edge *edge;
     uint32_t id;
     char *fields;
-    TRY(segment_reserve(&writer->segment, INSTANCE_HEADER + (size_t)shape->fields_size, &fields));
+    TRY(segment_reserve(&writer->segment, INSTANCE_HEADER + shape->fields_size, &fields));
     fields = put_instance(fields, file->id_of[number], class_id(shape->class), shape->fields_size);
     memset(fields, 0, shape->fields_size);
     if (shape->numbers > 0 && node->object != UINT32_MAX)

@@ -42,7 +42,7 @@ static bool make_short(struct data *data, const char *text, size_t size, size_t 
 {
     static const char ellipsis[] = "…";
     const bool is_long = page_characters(text, size) > limit;
-    text_append_utf8(ret, (const uint8_t *)text, size, limit - (is_long ? 1 : 0));
+    text_append_utf8(ret, text, size, limit - (is_long ? 1 : 0));
     if (is_long)
         text_append(ret, ellipsis, sizeof(ellipsis) - 1);
     data->out.text.failed |= ret->failed;

@@ -141,7 +141,7 @@ static struct g2h_error *html_put_data(struct html *html, const struct g2h_html_
 
 static void append_bytes(struct text *out, const unsigned char *bytes, size_t size)
 {
-    text_append(out, (const char *)bytes, size);
+    text_append(out, bytes, size);
 }
 
 /* Appends the name of the file that the heap was read from. */

@@ -496,8 +496,7 @@ struct allocations {
 static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
 {
     if (text_is_ascii(name.data, name.size))
-        return string_pool_intern(&all->profile.strings, (const char *)name.data, (size_t)name.size,
-                                  ret);
+        return string_pool_intern(&all->profile.strings, name.data, name.size, ret);
     all->text.size = 0;
     text_append_utf8(&all->text, name.data, name.size, SIZE_MAX);
     return !all->text.failed &&

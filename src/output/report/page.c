@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "output/json.h"
 
@@ -678,7 +679,7 @@ static struct g2h_bytes read_key(const char **at, char end)
     const char *begin = *at, *last = strchr(begin, end);
     assert(last);
     *at = last + 1;
-    return (struct g2h_bytes){(const uint8_t *)begin, (uint64_t)(*at - 1 - begin)};
+    return bytes_between(begin, *at - 1);
 }
 
 /* Reads a field after its percent sign. Returns whether it is there. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "findings/goroutines.h"
 #include "findings/patterns.h"
@@ -30,7 +31,7 @@ static struct g2h_bytes site_of(struct g2h_bytes site)
     uint64_t at = end;
     while (at > 0 && site.data[at - 1] != ' ')
         at--;
-    const struct g2h_bytes word = {site.data + at, site.size - at};
+    const struct g2h_bytes word = bytes_from(site, at);
     return at > 0 && word.size > 0 && bytes_contain(word, ":") ? word : text_without(site, words);
 }
 
@@ -74,7 +75,7 @@ static struct g2h_error *put_details(const struct report *report, uint32_t place
 static struct g2h_bytes without_statement(struct g2h_bytes name)
 {
     const uint8_t *statement = bytes_find(name, " (go ");
-    return statement ? (struct g2h_bytes){name.data, (uint64_t)(statement - name.data)} : name;
+    return statement ? bytes_between(name.data, statement) : name;
 }
 
 /* ---- locations in a narrow column ---- */
@@ -130,20 +131,20 @@ static struct place_parts place_parts_of(const char *data, size_t size)
     const uint8_t *caller = bytes_find(rest, " ← "), *state = bytes_find(rest, "] ");
     if (caller) {
         const uint64_t skip = (uint64_t)(caller - rest.data) + strlen(" ← ");
-        parts.runs = (struct g2h_bytes){rest.data + skip, rest.size - skip};
-        rest.size = (uint64_t)(caller - rest.data);
+        parts.runs = bytes_from(rest, skip);
+        rest = bytes_between(rest.data, caller);
     }
     if (state && state < rest.data + rest.size) {
-        parts.state.size = (uint64_t)(state - rest.data) + 1;
+        parts.state.size = as_size(state - rest.data) + 1;
         rest.data += parts.state.size + 1;
         rest.size -= parts.state.size + 1;
     }
-    uint64_t end = rest.size;
+    size_t end = rest.size;
     while (end > 0 && rest.data[end - 1] != ' ')
         end--;
     parts.line = (struct g2h_bytes){rest.data + rest.size, 0};
-    if (end > 0 && bytes_contain((struct g2h_bytes){rest.data + end, rest.size - end}, ":"))
-        parts.line = (struct g2h_bytes){rest.data + end - 1, rest.size - end + 1};
+    if (end > 0 && bytes_contain(bytes_from(rest, end), ":"))
+        parts.line = bytes_from(rest, end - 1);
     parts.function = (struct g2h_bytes){rest.data, rest.size - parts.line.size};
     return parts;
 }
@@ -189,7 +190,7 @@ static void site_fit(struct text *text, const char *data, size_t size, size_t mo
     struct g2h_bytes site = report_bytes(data, size);
     const uint8_t *caller = bytes_find(site, " ← ");
     if (caller)
-        site.size = (uint64_t)(caller - site.data);
+        site = bytes_between(site.data, caller);
     if (bytes_contain(site, ":"))
         place_append_end(text, site, most);
     else
@@ -203,8 +204,7 @@ static void site_fit(struct text *text, const char *data, size_t size, size_t mo
             .line; /* with a blank in front */
     text_append_string(text, line.size > 0 ? " ← " : " ← …");
     if (line.size > 0)
-        place_append_end(text, (struct g2h_bytes){line.data + 1, line.size - 1},
-                         most - count - ARROW);
+        place_append_end(text, bytes_from(line, 1), most - count - ARROW);
 }
 
 /* Returns whether a page has room for labels beside the rest of a row. */

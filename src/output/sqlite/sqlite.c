@@ -83,11 +83,9 @@ static struct g2h_error *goroutine_tables_init(struct goroutine_tables *tables)
 /* Binds a function's names and line, from a parameter on: a line that is not known is NULL. */
 static void bind_call(sqlite3_stmt *statement, int first, const struct g2h_view_call *call)
 {
-    database_bind_text(statement, first, (const char *)call->function.data,
-                       (size_t)call->function.size);
+    database_bind_text(statement, first, call->function.data, call->function.size);
     if (call->line > 0) {
-        database_bind_text(statement, first + 1, (const char *)call->file.data,
-                           (size_t)call->file.size);
+        database_bind_text(statement, first + 1, call->file.data, call->file.size);
         database_bind_number(statement, first + 2, call->line);
     } else {
         sqlite3_bind_null(statement, first + 1);

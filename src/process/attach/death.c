@@ -630,8 +630,8 @@ static uint64_t death_reserve_present(const struct death_reserve *reserve,
 static void death_reserve_give_back(struct death_reserve *reserve)
 {
     (void)munlockall();
-    (void)madvise(reserve->space.data, (size_t)reserve->space.size, MADV_DONTNEED);
-    (void)madvise(reserve->space.data, (size_t)reserve->space.size, MADV_NOHUGEPAGE);
+    (void)madvise(reserve->space.data, reserve->space.size, MADV_DONTNEED);
+    (void)madvise(reserve->space.data, reserve->space.size, MADV_NOHUGEPAGE);
     reserve->touched = 0;
 }
 

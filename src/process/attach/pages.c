@@ -488,7 +488,7 @@ static bool allow_runs(const struct attach_space *space, const struct attach_pag
 static bool space_reserve(struct attach_space *space, int protection)
 {
     void *data = space->size > 0 && space->size <= SIZE_MAX
-                     ? mmap(NULL, (size_t)space->size, protection,
+                     ? mmap(NULL, space->size, protection,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
                      : MAP_FAILED;
     space->data = data != MAP_FAILED ? data : NULL;
@@ -512,7 +512,7 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
     ret->is_lean = true;
     if (allow_runs(ret, pages))
         return true;
-    munmap(ret->data, (size_t)ret->size);
+    munmap(ret->data, ret->size);
     ret->data = NULL;
     return false;
 }
@@ -568,7 +568,7 @@ bool attach_space_fill(const struct attach_space *space, const struct attach_pag
 void attach_space_deinit(struct attach_space *space)
 {
     if (space->data)
-        munmap(space->data, (size_t)space->size);
+        munmap(space->data, space->size);
     free(space->areas.data);
     *space = (struct attach_space){0};
 }

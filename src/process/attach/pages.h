@@ -95,7 +95,7 @@ struct attach_area {
 
 struct attach_space {
     uint8_t *data; /* a mapping; NULL: none */
-    uint64_t size;
+    size_t size;
     bool is_lean;                     /* only the parts with something to copy are writable */
     VECTOR(struct attach_area) areas; /* ascending */
 };

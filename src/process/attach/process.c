@@ -557,6 +557,6 @@ void process_deinit(struct process *process)
     free(process->smaps);
     free(process->resident.data);
     if (process->copy)
-        munmap(process->copy, (size_t)process->copy_size);
+        munmap(process->copy, process->copy_size);
     *process = (struct process){0};
 }

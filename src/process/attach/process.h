@@ -184,7 +184,7 @@ struct process {
     bool is_new;  /* a live process that has only just started its program */
     bool is_dead; /* it was copied at its end (death.h), with the registers of one thread */
     void *copy;   /* the mapping with the copy of a live process; NULL: it is a core */
-    uint64_t copy_size;
+    size_t copy_size;
     void *held; /* the data that attach_finish() ends, by end_held(); NULL: none */
     void (*end_held)(void *held);
     char *smaps;                           /* /proc/PID/smaps of a live process; NULL: not known */
