@@ -173,9 +173,10 @@ struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
 
 bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at)
 {
+    if (heap->secrets.list.count == 0 || at < heap->input->data) /* text of the program itself */
+        return false;
     const uint64_t offset = as_size(at - heap->input->data);
-    return heap->secrets.list.count > 0 && at >= heap->input->data &&
-           ranges_bytes(&heap->secrets, offset, offset + 1) > 0;
+    return ranges_bytes(&heap->secrets, offset, offset + 1) > 0;
 }
 
 size_t g2h_heap_untouched_count(const struct g2h_heap *heap)
