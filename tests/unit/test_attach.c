@@ -1147,6 +1147,27 @@ static void test_traced(void **state)
     attach_once(pid);
 }
 
+/* A process is alive as long as a thread of it is: not one that is left out, and not what is to be
+ * waited for. */
+static void test_alive(void **state)
+{
+    const pid_t pid = start_child(), alone = fork_child();
+    siginfo_t info;
+    (void)state;
+    if (alone == 0)
+        for (;;)
+            pause();
+    assert_true(death_is_alive((uint64_t)pid, 0));
+    assert_true(death_is_alive((uint64_t)pid, pid)); /* its other threads */
+    assert_true(death_is_alive((uint64_t)alone, 0));
+    assert_false(death_is_alive((uint64_t)alone, alone));
+    assert_int_equal(kill(alone, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)alone, &info, WEXITED | WNOWAIT), 0);
+    assert_false(death_is_alive((uint64_t)alone, 0)); /* though it is still there */
+    assert_int_equal(waitpid(alone, NULL, 0), alone);
+    assert_false(death_is_alive((uint64_t)alone, 0));
+}
+
 /* Expects that attaching as a user without rights gives an error whose message has words. */
 static void assert_refused_as_nobody(pid_t pid, const char *words)
 {
@@ -1767,6 +1788,7 @@ int main(void)
         TEST(test_nobody),
         TEST(test_thread),
         TEST(test_traced),
+        TEST(test_alive),
         TEST(test_other_user),
         TEST(test_protected),
         TEST(test_32_bits),

@@ -303,6 +303,45 @@ static void test_no_pointers(void **state)
     end();
 }
 
+/* The entries of unique's map have weak pointers of the type that the map is of. */
+static void test_unique(void **state)
+{
+    static const char *const names[] = {"string", "main.name"};
+    (void)state;
+    start(8, "go1.25.1");
+    const uint32_t pointer = add("unsafe.Pointer", TYPE_UNSAFE_POINTER, 8, TYPE_NONE, TYPE_NONE);
+    add("bool", TYPE_BOOL, 1, TYPE_NONE, TYPE_NONE);
+    add("uintptr", TYPE_UINTPTR, 8, TYPE_NONE, TYPE_NONE);
+    uint32_t atomics[2];
+    for (unsigned i = 0; i < 2; i++) {
+        char text[64];
+        add(names[i], TYPE_STRING, 16, TYPE_NONE, TYPE_NONE);
+        snprintf(text, sizeof(text), "unique.node[%s]", names[i]);
+        const uint32_t node = add(text, TYPE_STRUCT, 1, TYPE_NONE, TYPE_NONE);
+        snprintf(text, sizeof(text), "*unique.node[%s]", names[i]);
+        add(text, TYPE_POINTER, 8, node, TYPE_NONE);
+        snprintf(text, sizeof(text), "unique.indirect[%s]", names[i]);
+        add(text, TYPE_STRUCT, 152, TYPE_NONE, TYPE_NONE);
+        snprintf(text, sizeof(text), "sync/atomic.Pointer[unique.node[%s]]", names[i]);
+        atomics[i] = add(text, TYPE_STRUCT, 8, TYPE_NONE, TYPE_NONE);
+        add_field("v", pointer, 0);
+    }
+    assert_true(runtime_types_add(&runtime));
+    for (unsigned i = 0; i < 2; i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "unique.entry[%s]", names[i]);
+        const struct type *entry = NULL;
+        for (uint32_t j = 0; j < types.list.count; j++)
+            if (types.list.data[j].name == name(text))
+                entry = type_at(j);
+        assert_non_null(entry);
+        snprintf(text, sizeof(text), "weak.Pointer[%s]", names[i]);
+        assert_name(field(entry, "key", 16), text);
+        assert_int_equal(field(type_at(atomics[i]), "v", 0)->kind, TYPE_POINTER);
+    }
+    end();
+}
+
 /* Types that contain themselves, that do not exist, that are deep. */
 static void test_damage(void **state)
 {
@@ -430,13 +469,13 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest runtime_types[] = {
-        cmocka_unit_test(test_release),      cmocka_unit_test(test_hmap),
-        cmocka_unit_test(test_swiss),        cmocka_unit_test(test_hchan),
-        cmocka_unit_test(test_sudog),        cmocka_unit_test(test_indirect),
-        cmocka_unit_test(test_no_pointers),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_generic),
-        cmocka_unit_test(test_again),        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_moving_names),
+        cmocka_unit_test(test_release),     cmocka_unit_test(test_hmap),
+        cmocka_unit_test(test_swiss),       cmocka_unit_test(test_hchan),
+        cmocka_unit_test(test_sudog),       cmocka_unit_test(test_indirect),
+        cmocka_unit_test(test_no_pointers), cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_damage),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_generic),     cmocka_unit_test(test_again),
+        cmocka_unit_test(test_unknown),     cmocka_unit_test(test_moving_names),
     };
     return UNIT_RUN(runtime_types);
 }

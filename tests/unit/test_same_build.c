@@ -2,6 +2,8 @@
  * difference between two builds, and code that a process may have changed itself. */
 #include "unit.h"
 
+#include <unistd.h>
+
 #include "base/elf_format.h"
 #include "base/text.h"
 #include "exe/go/build_info.h"
@@ -150,12 +152,47 @@ static void code(void **state)
     }
 }
 
+/* ---- where it is loaded ---- */
+
+/* A position-independent executable is where the entry point of the process says, if no file is
+ * known to be mapped there. */
+static void by_entry_point(void **state)
+{
+    enum { MOST_OF_FILE = 1 << 16 };
+    static uint8_t bytes[MOST_OF_FILE];
+    static const uint64_t base = 0x555555554000;
+    char path[] = "/tmp/test_same_build-XXXXXX";
+    const int fd = mkstemp(path);
+    FILE *file = fopen("tests/fuzz/corpus/exe/elf-64-1.27-pie", "rb");
+    struct process process = {.pid = 0};
+    struct g2h_exe *exe;
+    uint64_t slide = 1;
+    (void)state;
+    assert_non_null(file);
+    const size_t size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)bytes;
+    header->e_entry = 0x1234;
+    assert_true(write(fd, bytes, size) == (ssize_t)size);
+    close(fd);
+    assert_no_error(g2h_exe_open(path, &exe));
+    process.entry = base + 0x1234;
+    assert_true(loaded_find(&process, exe, &slide));
+    assert_int_equal(slide, base);
+    process.entry = 0; /* nothing is known */
+    assert_true(loaded_find(&process, exe, &slide));
+    assert_int_equal(slide, 0);
+    g2h_exe_close(exe);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest same_build[] = {
         cmocka_unit_test(differences),
         cmocka_unit_test(cut),
         cmocka_unit_test(code),
+        cmocka_unit_test(by_entry_point),
     };
     return UNIT_RUN(same_build);
 }

@@ -213,6 +213,45 @@ static void holders_moved(void **state)
     expect_grown(&before, view, &now, make_tenants(&now, EACH, TENANTS - 1), 0);
 }
 
+/* Of two tenants one has most of the nodes: what its nodes hold each other counts once. */
+static void one_has_most(void **state)
+{
+    enum { MANY = 300, FEW = 20 };
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    struct findings findings = {.threads = 1};
+    struct who_suspects found = {.count = 0};
+    struct dump made, *dump = &made;
+    uint64_t tenants[2], address;
+    (void)state;
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
+    dump_type(dump, TENANT_TYPE, SIZE, "main.Tenant", true, &pointer, 1);
+    dump_type(dump, TENANTS_TYPE, 8, "*main.Tenant", true, &pointer, 1);
+    for (int i = 0, at = 0; i < 2; i++) {
+        const int count = i == 0 ? MANY : FEW, first = at;
+        for (int j = 0; j < count; j++, at++)
+            dump_typed_object(dump, AT(at), NODE_TYPE, 0, SIZE,
+                              WORDS(j + 1 < count ? AT(at + 1) : 0));
+        dump_typed_object(dump, tenants[i] = AT(at++), TENANT_TYPE, 0, SIZE, WORDS(AT(first)));
+    }
+    dump_typed_object(dump, address = AT(2 * MANY), TENANTS_TYPE, 1, 16, 2, tenants);
+    dump_bss(dump, 0x560000, 1, &address);
+    dump_eof(dump);
+    findings.view = dump_view(dump, 1, NULL);
+    assert_no_error(findings_begin(&findings, false));
+    assert_no_error(findings_merge(&findings));
+    assert_no_error(who_find(&findings, &found));
+    assert_true(found.count > 0);
+    const struct example *example = &found.list[0].example;
+    assert_int_not_equal(example->most, UINT32_MAX);
+    assert_int_equal(example->holders, 2);
+    assert_int_equal(example->count, MANY);
+    assert_int_equal(example->retained, MANY * SIZE);
+    who_suspects_deinit(&found);
+    findings_deinit(&findings);
+    dump_deinit(dump);
+}
+
 /* ---- containers ---- */
 
 enum { INDEX_TYPE = 0x400100, OTHER_TYPE = 0x400140, OTHERS_TYPE = 0x400180, BLOCK = 4096 };
@@ -497,22 +536,15 @@ static void many_small_siblings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(one_list),
-                                               cmocka_unit_test(ring),
-                                               cmocka_unit_test(list_held_twice),
-                                               cmocka_unit_test(two_lists),
-                                               cmocka_unit_test(no_list),
-                                               cmocka_unit_test(moved),
-                                               cmocka_unit_test(moved_and_grown),
-                                               cmocka_unit_test(no_longer_shared),
-                                               cmocka_unit_test(holders_moved),
-                                               cmocka_unit_test(two_indexes),
-                                               cmocka_unit_test(two_indexes_and_others),
-                                               cmocka_unit_test(equal_by_chance),
-                                               cmocka_unit_test(no_single_place),
-                                               cmocka_unit_test(stacks_once),
-                                               cmocka_unit_test(few_of_them),
-                                               cmocka_unit_test(deep_stack),
-                                               cmocka_unit_test(many_small_siblings)};
+    const struct CMUnitTest suspect_tests[] = {
+        cmocka_unit_test(one_list),        cmocka_unit_test(ring),
+        cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
+        cmocka_unit_test(no_list),         cmocka_unit_test(moved),
+        cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared),
+        cmocka_unit_test(holders_moved),   cmocka_unit_test(one_has_most),
+        cmocka_unit_test(two_indexes),     cmocka_unit_test(two_indexes_and_others),
+        cmocka_unit_test(equal_by_chance), cmocka_unit_test(no_single_place),
+        cmocka_unit_test(stacks_once),     cmocka_unit_test(few_of_them),
+        cmocka_unit_test(deep_stack),      cmocka_unit_test(many_small_siblings)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }
