@@ -636,7 +636,7 @@ static struct g2h_error *unite(struct islands *islands)
         islands->top[i] = is_package_number(merging, above) ? i : islands->top[above];
     }
     TRY(g2h_edges_create(merging->view, &edges));
-    g2h_edges_begin(edges, 0, g2h_view_node_count(merging->view));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(merging->view));
     while (g2h_edges_next(edges, &edge)) {
         const uint32_t to = g2h_dominators_number(dominators, edge.target);
         if (!is_examined(islands, to) || !g2h_edge_holds(edge.flags))

@@ -111,7 +111,7 @@ static struct g2h_error *follow_edges(struct path_search *search, uint32_t index
 {
     const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
     struct g2h_edge edge;
-    g2h_edges_begin(search->edges, node, node + 1);
+    g2h_edges_begin_targets(search->edges, node, node + 1);
     while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
         if (!is_in_scope(search, &edge) ||
             (frames != ALL_FRAMES &&
@@ -1283,30 +1283,47 @@ static struct g2h_error *retainers_look_up(const struct findings *findings, stru
     return NULL;
 }
 
-/* Goes over all edges once, whatever the number of nodes. A bit per node tells most targets apart
- * from the nodes that are asked for; only for a hit are these compared one by one. */
+/* Adds to ret the nodes with edges to those in a set, ascending: goes over all edges. */
+static struct g2h_error *find_sources(const struct findings *findings, struct g2h_edges *edges,
+                                      const uint64_t *is_asked, node_vector *ret)
+{
+    struct g2h_edge read[EDGES];
+    size_t got;
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
+    while ((got = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < got; i++)
+            if (bits_have(is_asked, read[i].target) && (read[i].flags & G2H_EDGE_WEAK) == 0 &&
+                (ret->count == 0 || ret->data[ret->count - 1] != read[i].source))
+                TRY_MEMORY(vector_push(ret, read[i].source));
+    return NULL;
+}
+
+/* Goes over all edges once, whatever the number of nodes, and then over those of the nodes that
+ * have such an edge. A bit per node tells most targets apart from the nodes that are asked for;
+ * only for a hit are these compared one by one. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {
-    enum { BITS = 64 };
-    const uint32_t all = g2h_view_node_count(findings->view);
-    _cleanup_free_ uint64_t *is_asked = calloc(all / BITS + 1, sizeof(*is_asked));
+    _cleanup_free_ uint64_t *is_asked =
+        calloc((size_t)g2h_view_node_count(findings->view) / 64 + 1, sizeof(*is_asked));
+    _cleanup_vector_ node_vector sources = {0};
     struct g2h_edge read[EDGES];
     size_t got;
     TRY_MEMORY(is_asked);
     for (size_t i = 0; i < count; i++)
-        is_asked[nodes[i] / BITS] |= 1ull << nodes[i] % BITS;
-    g2h_edges_begin(edges, 0, all);
-    while ((got = g2h_edges_read(edges, read, EDGES)) > 0)
-        for (size_t i = 0; i < got; i++) {
-            const uint32_t target = read[i].target;
-            if ((is_asked[target / BITS] >> target % BITS & 1) == 0 ||
-                (read[i].flags & G2H_EDGE_WEAK) != 0)
-                continue;
-            for (size_t j = 0; j < count; j++)
-                if (nodes[j] == target)
-                    TRY(add_retainer(findings, &read[i], &ret[j]));
-        }
+        bits_add(is_asked, nodes[i]);
+    TRY(find_sources(findings, edges, is_asked, &sources));
+    for (size_t i = 0; i < sources.count; i++) {
+        g2h_edges_begin(edges, sources.data[i], sources.data[i] + 1);
+        while ((got = g2h_edges_read(edges, read, EDGES)) > 0)
+            for (size_t j = 0; j < got; j++) {
+                if (!bits_have(is_asked, read[j].target) || (read[j].flags & G2H_EDGE_WEAK) != 0)
+                    continue;
+                for (size_t k = 0; k < count; k++)
+                    if (nodes[k] == read[j].target)
+                        TRY(add_retainer(findings, &read[j], &ret[k]));
+            }
+    }
     for (size_t i = 0; i < count; i++)
         vector_sort(&ret[i].list, compare_retainers);
     return NULL;

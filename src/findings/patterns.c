@@ -617,7 +617,7 @@ static struct g2h_error *contexts_remove_used(const struct findings *findings, u
     TRY(g2h_edges_create(findings->view, &edges));
     for (uint32_t i = 0; i < nodes; i++) {
         bool is_known = false, is_of = false;
-        g2h_edges_begin(edges, i, i + 1);
+        g2h_edges_begin_targets(edges, i, i + 1);
         while (g2h_edges_next(edges, &edge)) {
             if (!bits_have(set, edge.target) || !g2h_edge_leads(edge.flags))
                 continue;

@@ -543,7 +543,7 @@ static struct g2h_error *count_between(const struct findings *findings, const ui
     struct g2h_edge edge;
     *ret = (struct beside_pointers){0};
     TRY(g2h_edges_create(findings->view, &edges));
-    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (g2h_edges_next(edges, &edge)) {
         if (!g2h_edge_holds(edge.flags))
             continue;
@@ -1623,7 +1623,7 @@ static void sharing_find(const struct findings *findings, struct sharing *list, 
     struct g2h_edges *edges = paths_edges(findings->paths);
     struct g2h_edge read[EDGES];
     size_t got, open = count;
-    g2h_edges_begin(edges, 0, g2h_view_node_count(findings->view));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (open > 0 && (got = g2h_edges_read(edges, read, EDGES)) > 0) {
         for (size_t i = 0; i < got; i++) {
             const uint32_t merged =
@@ -1738,7 +1738,7 @@ static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_
 {
     struct g2h_edge edge;
     uint64_t key;
-    g2h_edges_begin(edges, 0, g2h_view_node_count(holders->findings->view));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(holders->findings->view));
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key))
             continue;
@@ -1783,7 +1783,7 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
     }
     for (size_t i = CO_HOLDERS; i < holders->list.count; i++)
         map_set(&holders->by_key, holders->list.data[i].key, CO_HOLDERS);
-    g2h_edges_begin(edges, 0, nodes);
+    g2h_edges_begin_targets(edges, 0, nodes);
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key))
             continue;
@@ -1810,7 +1810,7 @@ static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
     uint64_t key;
     TRY_MEMORY(has);
     *ret = 0;
-    g2h_edges_begin(edges, 0, nodes);
+    g2h_edges_begin_targets(edges, 0, nodes);
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key) || key != of || bits_have(has, edge.target) ||
             container_of_memory(findings, edge.source) != container)

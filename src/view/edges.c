@@ -32,7 +32,8 @@ struct g2h_edges {
     uint32_t *seen;      /* if there are folded nodes: see fold_target() */
     uint32_t tag;        /* the source's tag in seen */
     bool repeats;
-    bool has_usual_words; /* the dump's words are like this machine's */
+    bool has_targets_only; /* pointers have no names: g2h_edges_begin_targets() */
+    bool has_usual_words;  /* the dump's words are like this machine's */
 
     struct untyped_names *untyped; /* NULL with types, or if heap_names_untyped() is false */
     struct entry_keys keys;
@@ -226,9 +227,31 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
     return count;
 }
 
+/* Reads pointers of the object that the walk is at, without their names: only from the targets. */
+static inline size_t edges_read_targets(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const struct tier_source holder = tiers_source(&graph->tiers, edges->walk.namer.object);
+    const uint32_t *target = edges->walk.target, *const end = edges->walk.end;
+    size_t count = 0;
+    for (; target < end && count < most; target++)
+        if (*target != NO_TARGET) {
+            make_edge(edges, holder, UINT64_MAX, *target, &ret[count]);
+            ret[count++].name = G2H_NAME_NONE;
+        }
+    edges->walk.target = target;
+    return count;
+}
+
+static inline size_t edges_read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    return edges->has_targets_only ? edges_read_targets(edges, ret, most)
+                                   : read_pointers(edges, ret, most);
+}
+
 static inline void read_names(struct g2h_edges *edges)
 {
-    if (edges->untyped)
+    if (edges->untyped && !edges->has_targets_only)
         untyped_finish(&edges->view->graph->names, edges->untyped);
 }
 
@@ -333,6 +356,11 @@ static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
 static void begin_pointers(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
+    if (edges->has_targets_only) {
+        edges->walk.target = object_targets(graph, object, &edges->walk.end);
+        edges->walk.namer.object = object;
+        return;
+    }
     object_walk_begin(&edges->walk, &graph->names, graph->targets, object);
 }
 
@@ -341,7 +369,8 @@ static inline void begin_object(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const uint32_t *end, *target = object_targets(graph, object, &end);
-    heap_prefetch(graph->heap, (uint64_t)object + OBJECTS_AHEAD);
+    if (!edges->has_targets_only)
+        heap_prefetch(graph->heap, (uint64_t)object + OBJECTS_AHEAD);
     if (target < end)
         begin_pointers(edges, object);
     pass_children(edges, object);
@@ -470,7 +499,7 @@ void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
 }
 
 /* Keeps next_child if the iterator goes on where it was; otherwise searches for it. */
-void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
+static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     const struct g2h_view *view = edges->view;
     const uint32_t nodes = g2h_view_node_count(view), first_object = view_first_object(view);
@@ -486,6 +515,18 @@ void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
     edges->object = edges->node > first_object ? view_object_of(view, edges->node) : 0;
     if (edges->object < before || edges->object > before + 1)
         edges->next_child = graph_object_child(view->graph, edges->object);
+}
+
+void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
+{
+    edges->has_targets_only = false;
+    edges_begin(edges, first, end);
+}
+
+void g2h_edges_begin_targets(struct g2h_edges *edges, uint32_t first, uint32_t end)
+{
+    edges->has_targets_only = true;
+    edges_begin(edges, first, end);
 }
 
 /* Reads a folded node's edge to "(folded)", which comes before its other edges. Returns false if it
@@ -507,7 +548,7 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
     size_t count = 0;
     do {
         if (edges->walk.target < edges->walk.end)
-            count += read_pointers(edges, &ret[count], most - count);
+            count += edges_read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
     } while (count < most && begin_next(edges));
@@ -527,7 +568,7 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
             continue;
         }
         if (edges->walk.target < edges->walk.end)
-            count += read_pointers(edges, &ret[count], most - count);
+            count += edges_read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
         read_names(edges);
