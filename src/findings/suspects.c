@@ -1671,8 +1671,9 @@ struct co_holder {
 
 struct co_holders {
     const struct findings *findings;
-    uint32_t top;     /* the uppermost node of merged whose objects are held */
-    uint32_t example; /* an object of top that is, or holds, the suspect's example */
+    uint32_t top;      /* the uppermost node of merged whose objects are held */
+    uint32_t example;  /* an object of top that is, or holds, the suspect's example */
+    uint32_t *line_of; /* by node of merged: that of which it is, as one who holds; 0: not known */
     struct map by_key;
     VECTOR(struct co_holder) list;
 };
@@ -1684,7 +1685,23 @@ static void co_holders_deinit(struct co_holders *holders)
     for (size_t i = 0; i < holders->list.count; i++)
         free(holders->list.data[i].has);
     free(holders->list.data);
+    free(holders->line_of);
     map_deinit(&holders->by_key);
+}
+
+/* Returns the uppermost class whose objects those of a line are of, below what shares them. */
+static uint32_t co_holders_line(const struct co_holders *holders, uint32_t line)
+{
+    const struct findings *findings = holders->findings;
+    uint32_t above = line;
+    if (holders->line_of[line] != 0)
+        return holders->line_of[line] - 1;
+    const uint32_t shares = who_shares(findings, line);
+    while (above != holders->top && findings_node(findings, above)->kind == MERGED_CLASS &&
+           findings_node(findings, above)->parent != shares)
+        above = findings_node(findings, above)->parent;
+    holders->line_of[line] = above + 1;
+    return above;
 }
 
 /* Returns whether an edge holds an object of top from outside of it. *ret_key becomes the same for
@@ -1701,10 +1718,7 @@ static bool co_holders_want(const struct co_holders *holders, const struct g2h_e
                                  (edge->flags & G2H_EDGE_BY_INDEX) != 0 ? 0 : edge->name);
         return true;
     }
-    const uint32_t shares = who_shares(findings, line);
-    while (line != holders->top && findings_node(findings, line)->kind == MERGED_CLASS &&
-           findings_node(findings, line)->parent != shares)
-        line = findings_node(findings, line)->parent;
+    line = co_holders_line(holders, line);
     *ret_key = (uint64_t)line << 1;
     return line != holders->top;
 }
@@ -1900,7 +1914,9 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     _cleanup_(co_holders_deinit) struct co_holders holders = {
         .findings = findings,
         .top = top,
-        .example = g2h_dominators_node(findings->dominators, number)};
+        .example = g2h_dominators_node(findings->dominators, number),
+        .line_of = calloc(findings->merged.nodes.count, sizeof(*holders.line_of))};
+    TRY_MEMORY(holders.line_of);
     const bool is_by = path_goes_by(findings->paths, holders.example, &by);
     TRY(co_holders_find(&holders, edges));
     TRY(co_holders_count(&holders, edges));

@@ -14,6 +14,8 @@
 #include "naming/namer.h"
 #include "view/entry_keys.h"
 
+enum { AHEAD = 32 };
+
 struct g2h_edges {
     const struct g2h_view *view;
     uint32_t node, end; /* nodes that are still to come: [node, end) */
@@ -32,8 +34,10 @@ struct g2h_edges {
     uint32_t *seen;      /* if there are folded nodes: see fold_target() */
     uint32_t tag;        /* the source's tag in seen */
     bool repeats;
-    bool has_targets_only; /* pointers have no names: g2h_edges_begin_targets() */
-    bool has_usual_words;  /* the dump's words are like this machine's */
+    bool has_targets_only;     /* pointers have no names: g2h_edges_begin_targets(). Then: */
+    uint32_t ahead, ahead_end; /* of ahead_edges, what g2h_edges_next() has read ahead */
+    struct g2h_edge ahead_edges[AHEAD]; /* and not returned: [ahead, ahead_end) */
+    bool has_usual_words;               /* the dump's words are like this machine's */
 
     struct untyped_names *untyped; /* NULL with types, or if heap_names_untyped() is false */
     struct entry_keys keys;
@@ -509,6 +513,7 @@ static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
     edges->child = edges->child_end = edges->extra = edges->extra_end = 0;
     edges->folded = edges->folded_end = edges->member = edges->member_end = 0;
     edges->is_to_group = false;
+    edges->ahead = edges->ahead_end = 0;
     if (edges->end <= first_object || edges->node >= view_kept(view))
         return;
     const uint32_t before = edges->object;
@@ -540,6 +545,38 @@ static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
     edges_fill_other(edges, EDGE_WEAK, fold->folded[edges->source - fold->kept].count_name,
                      fold->group, ret);
     return true;
+}
+
+/* Reads edges of a whole graph that have targets only: as read_whole() does. */
+static size_t read_whole_targets(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    size_t count = 0;
+    do {
+        count += edges_read_targets(edges, &ret[count], most - count);
+        while (count < most && edges->child < edges->child_end)
+            next_child(edges, &ret[count++]);
+        if (edges->node < synthetics)
+            continue;
+        /* objects in a row that have nothing but targets, for all of which there is room */
+        pass_children(edges, edges->object);
+        for (; count < most && edges->node < edges->end && edges->child == edges->child_end;
+             edges->node++, edges->object++) {
+            const uint32_t *end, *target = object_targets(graph, edges->object, &end);
+            if ((size_t)(end - target) > most - count ||
+                graph_is_child_of(graph, edges->next_child, edges->object))
+                break;
+            if (target == end)
+                continue;
+            edges->source = edges->node;
+            edges->walk.namer.object = edges->object;
+            edges->walk.target = target;
+            edges->walk.end = end;
+            count += edges_read_targets(edges, &ret[count], most - count);
+        }
+    } while (count < most && begin_next(edges));
+    return count;
 }
 
 /* Reads edges of a whole graph. */
@@ -583,16 +620,36 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
     return count;
 }
 
-size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+/* Reads at most most edges, which is not 0, from where the iterator is. */
+static size_t edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
-    if (most == 0)
-        return 0;
-    return edges->view->is_folded ? read_fold(edges, ret, most) : read_whole(edges, ret, most);
+    if (edges->view->is_folded)
+        return read_fold(edges, ret, most);
+    return edges->has_targets_only ? read_whole_targets(edges, ret, most)
+                                   : read_whole(edges, ret, most);
 }
 
+size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    size_t count = 0;
+    while (count < most && edges->ahead < edges->ahead_end)
+        ret[count++] = edges->ahead_edges[edges->ahead++];
+    return count < most ? count + edges_read(edges, &ret[count], most - count) : count;
+}
+
+/* Reads ahead what costs little. */
 bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
 {
-    return g2h_edges_read(edges, ret, 1) == 1;
+    if (!edges->has_targets_only)
+        return edges_read(edges, ret, 1) == 1;
+    if (edges->ahead == edges->ahead_end) {
+        edges->ahead = 0;
+        edges->ahead_end = (uint32_t)edges_read(edges, edges->ahead_edges, AHEAD);
+        if (edges->ahead_end == 0)
+            return false;
+    }
+    *ret = edges->ahead_edges[edges->ahead++];
+    return true;
 }
 
 bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, struct g2h_edge *ret)

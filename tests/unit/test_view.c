@@ -304,6 +304,64 @@ static void check_ranges_of_edges(const struct seen *seen)
     g2h_edges_destroy(other);
 }
 
+/* Expects an edge that was read without its name, if it is a pointer in an object. */
+static void expect_target(const struct g2h_edge *one, const struct g2h_edge *other)
+{
+    enum { HOLDS = G2H_EDGE_WEAK | G2H_EDGE_FOREIGN | G2H_EDGE_REPEATED };
+    if (other->offset == UINT64_MAX) {
+        expect_same_edge(one, other);
+        return;
+    }
+    assert_true(one->source == other->source && one->target == other->target &&
+                one->flags == (other->flags & HOLDS) && one->name == G2H_NAME_NONE &&
+                one->index == 0 && one->offset == UINT64_MAX);
+}
+
+/* Expects the edges of the nodes [first, end) without names, now one, now many at a time; the last
+ * reading may stop early. */
+static void expect_targets(const struct seen *seen, struct g2h_edges *edges, uint32_t first,
+                           uint32_t end, uint64_t most)
+{
+    enum { MANY = 70 };
+    struct g2h_edge some[MANY];
+    uint64_t at = seen->first[first];
+    const uint64_t last = seen->first[end < seen->count ? end : seen->count],
+                   stop = last - at < most ? last : at + most;
+    g2h_edges_begin_targets(edges, first, end);
+    while (at < stop) {
+        size_t count = 1;
+        if (below(2) == 0)
+            assert_true(g2h_edges_next(edges, &some[0]));
+        else
+            count = g2h_edges_read(edges, some, 1 + below(below(2) ? 4 : MANY));
+        assert_true(count > 0 && count <= last - at);
+        for (size_t i = 0; i < count; i++)
+            expect_target(&some[i], &seen->edges[at++]);
+    }
+    if (at == last) {
+        assert_false(g2h_edges_next(edges, &some[0]));
+        assert_int_equal(g2h_edges_read(edges, some, MANY), 0);
+    }
+}
+
+/* Edges without names are the same edges, in the same order, also if readings with and without
+ * names of one iterator follow each other. */
+static void check_targets(const struct seen *seen)
+{
+    struct g2h_edges *edges = create_edges(seen->view);
+    expect_targets(seen, edges, 0, seen->count, UINT64_MAX);
+    for (uint32_t i = 0; i < seen->count; i++)
+        expect_targets(seen, edges, i, i + 1, UINT64_MAX);
+    for (uint32_t i = 0; i < 300; i++) {
+        const uint32_t first = below(seen->count),
+                       end = below(20) == 0 ? UINT32_MAX : first + below(40);
+        expect_targets(seen, edges, first, end, below(2) ? UINT64_MAX : below(30));
+        expect_targets(seen, edges, first, end, below(2) ? UINT64_MAX : below(30));
+        expect_edges(seen, edges, first, end, below(2) ? UINT64_MAX : below(30));
+    }
+    g2h_edges_destroy(edges);
+}
+
 /* Two readings that take turns do not disturb each other. */
 static void check_two_at_once(const struct seen *seen)
 {
@@ -818,6 +876,7 @@ static void check_view(const struct g2h_view *view)
     check_nodes(&seen);
     check_objects(&seen);
     check_ranges_of_edges(&seen);
+    check_targets(&seen);
     check_two_at_once(&seen);
     check_repeated(&seen);
     check_pointers(&seen);
@@ -965,6 +1024,7 @@ static uint64_t check_typed(const struct g2h_view *view, bool redacted)
     check_nodes(&seen);
     check_objects(&seen);
     check_ranges_of_edges(&seen);
+    check_targets(&seen);
     check_two_at_once(&seen);
     check_repeated(&seen);
     check_pointers(&seen);
