@@ -27,15 +27,18 @@ IS_QUIET := $(findstring s,$(firstword -$(MAKEFLAGS)))
 say       = $(if $(V),,@$(if $(IS_QUIET),,printf '  %-4s %s\n' $(1) $@;))
 # If this is empty, the program is built without SQLite, and without the formats that SQLite writes.
 WITH_SQLITE ?= yes
-# Whether dumps, cores and executables that zstd, xz or lz4 packed are read; by default, if the library is there.
+# Whether dumps, cores and executables that zstd, xz or lz4 packed are read, and whether libdeflate uncompresses DWARF; by default, if
+# the library is there.
 HASH := \#
 can_include = $(shell echo '$(HASH)include <$(1)>' | $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo yes)
 WITH_ZSTD ?= $(call can_include,zstd.h)
 WITH_LZMA ?= $(call can_include,lzma.h)
 WITH_LZ4  ?= $(call can_include,lz4frame.h)
+WITH_DEFLATE ?= $(call can_include,libdeflate.h)
 WITH_ZSTD := $(WITH_ZSTD)
 WITH_LZMA := $(WITH_LZMA)
 WITH_LZ4  := $(WITH_LZ4)
+WITH_DEFLATE := $(WITH_DEFLATE)
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
@@ -58,9 +61,9 @@ endif
 # The errors are errors with gcc 14 and clang 16 anyway; what an older compiler takes would fail there.
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror) \
             -Werror=implicit-function-declaration -Werror=int-conversion -Werror=incompatible-pointer-types
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach with,SQLITE ZSTD LZMA LZ4,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(foreach with,SQLITE ZSTD LZMA LZ4 DEFLATE,$(if $(WITH_$(with)),-DWITH_$(with))) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) -lm -pthread
+LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3) $(if $(WITH_ZSTD),-lzstd) $(if $(WITH_LZMA),-llzma) $(if $(WITH_LZ4),-llz4) $(if $(WITH_DEFLATE),-ldeflate) -lm -pthread
 
 MODULES  := base input dump heap types exe/image exe/dwarf exe/go exe process/attach process typing naming roots graph dominators view identity findings output output/heapsnapshot output/hprof output/report output/pprof output/sqlite output/html library inspect mcp
 OF_SQLITE := src/output/database.c src/output/sqlite/%
@@ -184,13 +187,13 @@ $(PAGE).o: $(PAGE).c
 	$(call say,CC)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # These depend on what is built in, so they are compiled anew when that changes.
-WITH := $(BUILD)/with-$(WITH_SQLITE)-$(WITH_ZSTD)-$(WITH_LZMA)-$(WITH_LZ4)
+WITH := $(BUILD)/with-$(WITH_SQLITE)-$(WITH_ZSTD)-$(WITH_LZMA)-$(WITH_LZ4)-$(WITH_DEFLATE)
 $(WITH):
 	@mkdir -p $(@D)
 	@rm -f $(BUILD)/with-*
 	@touch $@
 
-$(BUILD)/src/output/formats.o $(BUILD)/src/input/unpack.o: $(WITH)
+$(BUILD)/src/output/formats.o $(BUILD)/src/input/unpack.o $(BUILD)/src/exe/image/image.o: $(WITH)
 
 -include $(LIB_OBJ:.o=.d) $(INSPECT_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 
@@ -262,7 +265,7 @@ Description: Go heap dumps as V8 heap snapshots
 Version: $(VERSION)
 Requires.private: zlib$(if $(WITH_SQLITE), sqlite3)$(if $(WITH_ZSTD), libzstd)$(if $(WITH_LZMA), liblzma)$(if $(WITH_LZ4), liblz4)
 Libs: -L$${libdir} -lgo2heapsnapshot
-Libs.private: -lm -pthread
+Libs.private: -lm -pthread$(if $(WITH_DEFLATE), -ldeflate)
 Cflags: -I$${includedir}
 endef
 

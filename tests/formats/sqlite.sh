@@ -145,15 +145,15 @@ snapshots() {
 without() {
 	[ -n "${CHECK_ALL-}" ] || return 0 # it compiles everything once more; hosts:musl-sources compiles without SQLite, too
 	. "$top/tests/sanitize.sh"
-	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
-	result $? 'make WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= builds'
+	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= WITH_DEFLATE= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
+	result $? 'make WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= WITH_DEFLATE= builds'
 	"$build/without/go2heapsnapshot" --version >"$log" 2>&1 && grep -q ', without SQLite' "$log"
 	result $? 'without: --version says so'
 	refused 'without: the format is not there, and why' 2 "built without SQLite, so it has no format 'sqlite'" "$build/none.db" \
 		"$build/without/go2heapsnapshot" --format sqlite -o "$build/none.db" "$build/whole.dump"
 	! readelf -d "$build/without/go2heapsnapshot" | grep -q sqlite && readelf -d "$g2h" | grep -q 'NEEDED.*libsqlite3'
 	result $? 'without: it is not linked'
-	make -s -C "$top" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= CFLAGS=-O0 DESTDIR="$build/installed" install >"$log" 2>&1 &&
+	make -s -C "$top" BUILD="$build/without" WITH_SQLITE= WITH_ZSTD= WITH_LZMA= WITH_LZ4= WITH_DEFLATE= CFLAGS=-O0 DESTDIR="$build/installed" install >"$log" 2>&1 &&
 		grep -qx 'Requires.private: zlib' "$build/installed/usr/local/lib/pkgconfig/go2heapsnapshot.pc"
 	result $? 'without: nor do programs on the library need it'
 	G2H="$build/without/go2heapsnapshot" "$build/without/go2heapsnapshot" -o "$build/without.heapsnapshot" "$build/whole.dump" 2>"$log" &&

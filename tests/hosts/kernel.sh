@@ -31,7 +31,7 @@ cp "$host/go2heapsnapshot" "$root/bin"
 for name in 'pause pause' 'compare compare differences listing spoil' 'dangling dangling listing'; do
 	set -- $name
 	aarch64-linux-gnu-gcc -std=c17 -D_GNU_SOURCE -O1 -static -Isrc -Iinclude -I"$host/libraries" -L"$host/libraries" -o "$root/bin/$1" \
-		$(printf 'tests/process/%s.c ' "${@:2}") "$host/internal.a" $(make -s libs WITH_ZSTD= WITH_LZMA= WITH_LZ4=) 2>"$build/log" || fail "arm64 kernel: $1 builds" "$build/log"
+		$(printf 'tests/process/%s.c ' "${@:2}") "$host/internal.a" $(make -s libs WITH_ZSTD= WITH_LZMA= WITH_LZ4= WITH_DEFLATE=) 2>"$build/log" || fail "arm64 kernel: $1 builds" "$build/log"
 done
 aarch64-linux-gnu-strip "$root"/bin/{go2heapsnapshot,pause,compare,dangling}
 for release in ${RELEASES:-1.22 1.27}; do

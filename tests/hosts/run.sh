@@ -71,7 +71,7 @@ linux_headers() {
 sources() {
 	command -v "$1" >/dev/null || skip "$part: compiles without a warning" "no $1 here"
 	headers zlib.h zconf.h sqlite3.h
-	result "$part: compiles without a warning" make -s BUILD="$build" CC="$1" CFLAGS=-fsyntax-only CPPFLAGS="-I$build/include" WITH_ZSTD= WITH_LZMA= WITH_LZ4= \
+	result "$part: compiles without a warning" make -s BUILD="$build" CC="$1" CFLAGS=-fsyntax-only CPPFLAGS="-I$build/include" WITH_ZSTD= WITH_LZMA= WITH_LZ4= WITH_DEFLATE= \
 		${without_sqlite:+WITH_SQLITE=} WERROR=1 objects
 }
 
@@ -183,7 +183,7 @@ host() {
 	command -v "$CC" >/dev/null || skip "$part: builds" "no $CC here"
 	[ -z "$EMULATOR" ] || command -v "$EMULATOR" >/dev/null || skip "$part: builds" "no $EMULATOR here"
 	sources=$(tools/setup sources 2>/dev/null) || skip "$part: builds" 'no sources of libraries here'
-	export CPPFLAGS="-I$libraries" LDFLAGS="-L$libraries" WITH_ZSTD='' WITH_LZMA='' WITH_LZ4=''
+	export CPPFLAGS="-I$libraries" LDFLAGS="-L$libraries" WITH_ZSTD='' WITH_LZMA='' WITH_LZ4='' WITH_DEFLATE=''
 	[ "$part" = musl ] || LDFLAGS+=' -static' # then nothing of the host need be here
 	result "$part: zlib, cmocka and SQLite compile" libraries "$sources"
 	result "$part: compiles without a warning, and links" make_host go2heapsnapshot heapquery
@@ -202,7 +202,7 @@ without_emulator() {
 
 # Compares what the host's program makes of the samples with what the one of this host does.
 digests() {
-	(unset CC CROSS_COMPILE CPPFLAGS LDFLAGS WITH_ZSTD WITH_LZMA WITH_LZ4 && make_debug go2heapsnapshot) || return
+	(unset CC CROSS_COMPILE CPPFLAGS LDFLAGS WITH_ZSTD WITH_LZMA WITH_LZ4 WITH_DEFLATE && make_debug go2heapsnapshot) || return
 	tests/hosts/digest "$debug/go2heapsnapshot" >"$build/here.digests" || return
 	# shellcheck disable=SC2086  # there may be no emulator
 	tests/hosts/digest $EMULATOR "$build/go2heapsnapshot" >"$build/digests" && diff "$build/here.digests" "$build/digests"
