@@ -13,13 +13,16 @@ enum {
     MOST_SETS = 1 << 16,    /* of several; and so are those that are found later */
     MOST_SHARED = 16,       /* objects that a set holds together and that are listed */
     MOST_CLOSED = 64,       /* sets after which it is found out again which others matter */
+    RECENT = 64,            /* merges that are found at once; a power of two */
     SMALL_PART = 100,       /* of what a package holds: one percent may be in no row */
     OF_NONE = 0,            /* a set: nothing has reached the object */
     OF_SEVERAL_PACKAGES = 1 /* a set */
 };
 
 #define SET_FIXED ((uint32_t)1 << 31) /* of a member: the set is the member's own */
-#define SET_NONE  UINT32_MAX          /* memory has run out */
+#define SET_WAITS ((uint32_t)1 << 30) /* its set has changed, and it has not been walked since */
+#define SET_FLAGS (SET_FIXED | SET_WAITS)
+#define SET_NONE  UINT32_MAX /* memory has run out */
 
 struct held_set {
     uint32_t package; /* index in packages */
@@ -50,20 +53,29 @@ struct held_crossing {
     uint32_t set, member;
 };
 
+/* Two sets and the set of an object to which both lead. All zero: none. */
+struct recent_merge {
+    uint32_t known, set, merged;
+};
+
+typedef VECTOR(uint32_t) object_vector;
+
 struct together_finder {
     const struct g2h_graph *graph;
-    uint32_t *set_of; /* by object, with SET_FIXED */
+    uint32_t *set_of; /* by object, with SET_FLAGS */
     VECTOR(struct held_package) packages;
     VECTOR(struct held_member) members;
     VECTOR(struct held_set) sets;
     VECTOR(struct held_crossing) crossings;
-    VECTOR(uint32_t) stack; /* objects whose targets have not been looked at */
-    bool any_open;          /* objects of some chosen set may still be listed */
-    unsigned closed;        /* sets of which no more objects are */
-    uint32_t last[3];       /* two sets that were united last, and their union */
-    struct map merged;      /* two sets → their union */
-    struct map by_holders;  /* hash of holders → set */
-    struct map crossed;     /* set and member → index of the crossing */
+    object_vector next;  /* objects that have been reached and not been walked */
+    object_vector later; /* objects of which the set has changed since they were walked */
+    bool is_again;       /* the wave is of the latter */
+    bool any_open;       /* objects of some chosen set may still be listed */
+    unsigned closed;     /* sets of which no more objects are */
+    struct recent_merge recent[RECENT];
+    struct map merged;     /* two sets → their union */
+    struct map by_holders; /* hash of holders → set */
+    struct map crossed;    /* set and member → index of the crossing */
 };
 
 static void together_finder_deinit(struct together_finder *finder)
@@ -74,7 +86,8 @@ static void together_finder_deinit(struct together_finder *finder)
     free(finder->members.data);
     free(finder->sets.data);
     free(finder->crossings.data);
-    free(finder->stack.data);
+    free(finder->next.data);
+    free(finder->later.data);
     map_deinit(&finder->merged);
     map_deinit(&finder->by_holders);
     map_deinit(&finder->crossed);
@@ -84,7 +97,9 @@ static void together_finder_deinit(struct together_finder *finder)
 
 static uint32_t together_add_set(struct together_finder *finder, const struct held_set *set)
 {
-    return vector_push(&finder->sets, *set) ? (uint32_t)finder->sets.count - 1 : SET_NONE;
+    return finder->sets.count < SET_WAITS && vector_push(&finder->sets, *set)
+               ? (uint32_t)finder->sets.count - 1
+               : SET_NONE;
 }
 
 /* Marks the members of a set as being among the many of their package. */
@@ -151,17 +166,25 @@ static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_
     return set != SET_NONE && map_put(&finder->merged, pair, set, &set) ? set : SET_NONE;
 }
 
-/* Returns the set of an object that two sets lead to. SET_NONE: memory has run out. */
-static uint32_t merge_sets(struct together_finder *finder, uint32_t known, uint32_t set)
+/* Returns the set of an object that two sets lead to, neither of which is OF_NONE. SET_NONE: memory
+ * has run out. */
+static __attribute__((noinline)) uint32_t find_merged(struct together_finder *finder,
+                                                      uint32_t known, uint32_t set)
 {
-    if (known == finder->last[0] && set == finder->last[1] && known != OF_NONE)
-        return finder->last[2];
-    if (known == OF_SEVERAL_PACKAGES || set == OF_SEVERAL_PACKAGES ||
-        finder->sets.data[known].package != finder->sets.data[set].package)
-        return OF_SEVERAL_PACKAGES;
-    finder->last[0] = known;
-    finder->last[1] = set;
-    return finder->last[2] = unite_sets(finder, known, set);
+    uint32_t merged = OF_SEVERAL_PACKAGES;
+    if (known != OF_SEVERAL_PACKAGES && set != OF_SEVERAL_PACKAGES &&
+        finder->sets.data[known].package == finder->sets.data[set].package)
+        merged = unite_sets(finder, known, set);
+    finder->recent[(known ^ set * 8) % RECENT] = (struct recent_merge){known, set, merged};
+    return merged;
+}
+
+static inline uint32_t merge_sets(struct together_finder *finder, uint32_t known, uint32_t set)
+{
+    const struct recent_merge *recent = &finder->recent[(known ^ set * 8) % RECENT];
+    assert(known != OF_NONE && set != OF_NONE);
+    return recent->known == known && recent->set == set ? recent->merged
+                                                        : find_merged(finder, known, set);
 }
 
 /* ---- what sets reach ---- */
@@ -175,56 +198,105 @@ static bool note_crossing(struct together_finder *finder, uint32_t set, uint32_t
            (index < finder->crossings.count || vector_push(&finder->crossings, crossing));
 }
 
+/* Gives an object that has one another set, and lists it to be walked again if it leads to others.
+ * Returns false if memory runs out. */
+static inline bool change_set(struct together_finder *finder, uint32_t object, uint32_t set)
+{
+    const uint32_t waits = finder->set_of[object] & SET_WAITS;
+    assert(set != OF_NONE && (set & SET_FLAGS) == 0);
+    finder->set_of[object] = set | waits;
+    if (waits != 0 || !bits_have(finder->graph->targets->leading, object))
+        return true;
+    finder->set_of[object] |= SET_WAITS;
+    return vector_push(&finder->later, object);
+}
+
+/* Adds a set to those that lead to a member, which keeps its own unless the set is of another
+ * package. Returns false if memory runs out. */
+static __attribute__((noinline)) bool reach_member(struct together_finder *finder, uint32_t object,
+                                                   uint32_t set)
+{
+    const uint32_t own = finder->set_of[object] & ~SET_FLAGS;
+    if (own == set)
+        return true;
+    if (set == OF_SEVERAL_PACKAGES ||
+        finder->sets.data[own].package != finder->sets.data[set].package)
+        return change_set(finder, object, OF_SEVERAL_PACKAGES);
+    return note_crossing(finder, set, own);
+}
+
 /* Adds a set to those that lead to an object that others lead to already. Returns false if memory
  * runs out. */
-static bool reach_again(struct together_finder *finder, uint32_t object, uint32_t set)
+static inline bool reach_again(struct together_finder *finder, uint32_t object, uint32_t set)
 {
-    const uint32_t known = finder->set_of[object], own = known & ~SET_FIXED;
-    uint32_t merged = OF_SEVERAL_PACKAGES;
-    if (own == set || known == OF_SEVERAL_PACKAGES)
+    const uint32_t known = finder->set_of[object] & ~SET_WAITS;
+    if (known == set || known == OF_SEVERAL_PACKAGES)
         return true;
-    if (known == own)
-        merged = merge_sets(finder, known, set);
-    else if (set != OF_SEVERAL_PACKAGES &&
-             finder->sets.data[own].package == finder->sets.data[set].package)
-        return note_crossing(finder, set, own);
-    if (merged == known)
-        return true;
-    finder->set_of[object] = merged;
-    assert(merged != OF_NONE);
-    return merged != SET_NONE && (!bits_have(finder->graph->targets->leading, object) ||
-                                  vector_push(&finder->stack, object));
+    if ((known & SET_FIXED) != 0)
+        return reach_member(finder, object, set);
+    const uint32_t merged = merge_sets(finder, known, set);
+    return merged == known || (merged != SET_NONE && change_set(finder, object, merged));
 }
 
 /* Adds a set to those that lead to an object, which belongs to the program. Returns false if memory
  * runs out. */
-static inline __attribute__((always_inline)) bool together_reach(struct together_finder *finder,
-                                                                 uint32_t object, uint32_t set)
+static inline bool together_reach(struct together_finder *finder, uint32_t object, uint32_t set)
 {
-    const uint32_t known = finder->set_of[object];
-    if (known == set)
-        return true;
-    if (known != OF_NONE)
+    if (finder->set_of[object] != OF_NONE)
         return reach_again(finder, object, set);
+    assert(tiers_of(&finder->graph->tiers, object) == TIER_PROGRAM);
     finder->set_of[object] = set;
     return !bits_have(finder->graph->targets->leading, object) ||
-           vector_push(&finder->stack, object);
+           vector_push(&finder->next, object);
 }
 
+/* Reaches what an object of the program holds. Returns false if memory runs out. */
+static inline bool reach_targets(struct together_finder *finder, uint32_t object)
+{
+    const struct tiers *tiers = &finder->graph->tiers;
+    const struct tier_source source = {TIER_PROGRAM, tiers_waits(tiers->waiters, object)};
+    const uint32_t *set_of = finder->set_of, set = set_of[object] & ~SET_FLAGS;
+    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    for (; target < end; target++) {
+        if (*target == NO_TARGET)
+            continue;
+        if (set_of[*target] != OF_NONE && !source.waits) { /* the program's, therefore */
+            if (!reach_again(finder, *target, set))
+                return false;
+        } else if (tiers_hold(tiers, source, *target) && !together_reach(finder, *target, set)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Makes the objects that are walked next the wave: those that were reached for the first time or,
+ * if there are none, those of which the set has changed. Returns whether there are any. */
+static bool next_wave(struct together_finder *finder, object_vector *wave)
+{
+    object_vector *from = finder->next.count > 0 ? &finder->next : &finder->later;
+    const object_vector walked = *wave;
+    finder->is_again = from == &finder->later;
+    *wave = *from;
+    *from = walked;
+    from->count = 0;
+    return wave->count > 0;
+}
+
+/* Reaches everything in waves. An object to which several members lead is walked after all to which
+ * one does, so that most have the set of all that lead to them by then, and are walked once.
+ * Returns false if memory runs out. */
 static bool together_spread(struct together_finder *finder)
 {
-    const struct g2h_graph *graph = finder->graph;
-    const struct tiers *tiers = &graph->tiers;
-    while (finder->stack.count > 0) {
-        const uint32_t object = finder->stack.data[--finder->stack.count],
-                       set = finder->set_of[object] & ~SET_FIXED;
-        const uint32_t *end, *target = object_targets(graph, object, &end);
-        const struct tier_source source = tiers_source(tiers, object);
-        for (; target < end; target++)
-            if (*target != NO_TARGET && finder->set_of[*target] != set &&
-                tiers_hold(tiers, source, *target) && !together_reach(finder, *target, set))
+    _cleanup_vector_ object_vector wave = {0};
+    while (next_wave(finder, &wave))
+        for (size_t i = 0; i < wave.count; i++) {
+            const uint32_t object = wave.data[i];
+            if (finder->is_again)
+                finder->set_of[object] &= ~SET_WAITS;
+            if ((finder->set_of[object] & SET_WAITS) == 0 && !reach_targets(finder, object))
                 return false;
-    }
+        }
     return true;
 }
 
@@ -240,7 +312,7 @@ static bool together_add_member(struct together_finder *finder, struct node node
     uint32_t *known = node.of == OF_OBJECT ? &finder->set_of[node.index] : NULL;
     if (known && *known != OF_NONE) {
         if (*known == OF_SEVERAL_PACKAGES ||
-            finder->sets.data[*known & ~SET_FIXED].package != package)
+            finder->sets.data[*known & ~SET_FLAGS].package != package)
             *known = OF_SEVERAL_PACKAGES;
         return true;
     }
@@ -276,7 +348,7 @@ static bool reach_from(struct together_finder *finder, uint32_t node, uint32_t s
     for (uint64_t i = graph->first_child[node]; i < graph->first_child[node + 1]; i++) {
         const struct edge *edge = &graph->children[i];
         if (edge->target.of == OF_OBJECT && graph_holds(graph, edge) &&
-            (!together_reach(finder, edge->target.index, set) || !together_spread(finder)))
+            !together_reach(finder, edge->target.index, set))
             return false;
     }
     return true;
@@ -287,7 +359,7 @@ static bool reach_from_members(struct together_finder *finder)
     for (size_t i = 0; i < finder->members.count; i++) {
         const struct held_member *member = &finder->members.data[i];
         const bool is_object = member->node.of == OF_OBJECT;
-        if (is_object ? !vector_push(&finder->stack, member->node.index) || !together_spread(finder)
+        if (is_object ? !vector_push(&finder->next, member->node.index)
                       : !reach_from(finder, member->node.index, member->set))
             return false;
     }
@@ -310,7 +382,7 @@ static bool reach_all(struct together_finder *finder)
              roots->nodes.data[i].kind == G2H_NODE_BSS) &&
             !reach_from(finder, i, OF_SEVERAL_PACKAGES))
             return false;
-    return true;
+    return together_spread(finder);
 }
 
 /* ---- groups ---- */
@@ -320,7 +392,7 @@ static void together_sum_up(struct together_finder *finder)
     const struct g2h_heap *heap = finder->graph->heap;
     for (uint32_t i = 0; i < heap->object_count; i++)
         if (finder->set_of[i] != OF_NONE)
-            finder->sets.data[finder->set_of[i] & ~SET_FIXED].bytes += heap_object_size(heap, i);
+            finder->sets.data[finder->set_of[i] & ~SET_FLAGS].bytes += heap_object_size(heap, i);
     for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
         const struct held_set *set = &finder->sets.data[i];
         struct held_package *package = &finder->packages.data[set->package];
@@ -495,7 +567,7 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
     TRY_MEMORY(seen);
     find_leading(finder);
     for (uint32_t i = 0; i < objects && finder->any_open; i++) {
-        const uint32_t set = finder->set_of[i] & ~SET_FIXED;
+        const uint32_t set = finder->set_of[i] & ~SET_FLAGS;
         if (!finder->sets.data[set].leads)
             continue;
         const struct tier_source source = tiers_source(&graph->tiers, i);
@@ -564,6 +636,8 @@ struct g2h_error *held_together_find(const struct g2h_graph *graph, held_togethe
     finder.set_of = large_alloc((size_t)graph->heap->object_count + 1, sizeof(*finder.set_of));
     TRY_MEMORY(finder.set_of && together_add_set(&finder, &none) == OF_NONE &&
                together_add_set(&finder, &none) == OF_SEVERAL_PACKAGES && reach_all(&finder));
+    if (finder.sets.count == finder.members.count + OF_SEVERAL_PACKAGES + 1)
+        return NULL; /* no two members hold anything together */
     together_sum_up(&finder);
     TRY(choose_sets(&finder));
     bool has_groups = false;

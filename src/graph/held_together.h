@@ -28,7 +28,8 @@ typedef VECTOR(struct held_together) held_together_vector;
 
 /* Finds the groups of the program's packages, ascending by group: first its members, largest first,
  * then the objects that members hold together, if these are few.
- * Takes four bytes per object, and more where there are groups. Error: G2H_ERROR_MEMORY. */
+ * Takes four bytes per object, up to twelve more for those that lead to others, and more where
+ * there are groups. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *held_together_find(const struct g2h_graph *graph, held_together_vector *ret);
 
 #endif
