@@ -12,7 +12,9 @@
 //   Summary       the class or its container is in one of the first three rows
 //   Containment   opening the largest row at most four times shows the container
 //   Retainers     of an object that is new in Comparison: one of the first four rows names the variable
-//   Filter        "Objects retained by detached DOM nodes" lists what leaked goroutines keep, if that is proved, else nothing
+//                 or a field of it, before any variable of a frame
+//   Filters       "Objects retained by detached DOM nodes" lists what leaked goroutines keep, if that is proved, else nothing;
+//                 "Objects retained by event handlers" what only timers or finalizers keep; "Duplicated strings" no string that is unique
 //
 // TAP on standard output.
 
@@ -36,7 +38,9 @@ const shapes = {
     grown: /^(map\[string\]\[\]time\.Time|\[\]time\.Time)/, container: / :: map\[string\]\[\]time\.Time$/,
     of: '[]time.Time', variable: /^visits in main$/,
   },
-  overwritten: {grown: /^(list\.Element|main\.endpoint)$/, container: /^endpoints :: /, of: 'list.Element'},
+  overwritten: {
+    grown: /^(list\.Element|main\.endpoint)$/, container: /^endpoints :: /, of: 'list.Element', variable: /^(entries|recent) in main\.endpoints$/,
+  },
   topics: {
     grown: /^(map\[string\]\[\]\*main\.subscriber|internal\/sync\.(indirect|entry))/, container: /^requests :: main\.requests$/,
     of: 'map[string][]*main.subscriber entries', variable: /^subscribers in main\.requests$/,
@@ -60,29 +64,42 @@ const shapes = {
   },
   blocks: {
     grown: /^(\[\]\*?main\.block|main\.block|\[\]uint8( \(main\.block\.Body\))?)$/, container: /^mainnet\.pending :: \[\]\*main\.block$/,
-    of: 'main.block', variable: /^mainnet\.pending in main$/,
+    of: 'main.block', variable: /^mainnet\.pending in main$/, listed: '[]uint8 (main.block.Body)',
   },
   findings: {
     grown: /^(\[\]\*main\.finding|main\.finding|\(string\)|\(sliced string\))$/, container: /^found :: \[\]\*main\.finding$/,
-    of: 'main.finding', variable: /^found in main$/,
+    of: 'main.finding', variable: /^found in main$/, listed: '(sliced string)', isUnique: true,
   },
-  contexts: {grown: /^(main\.request|context\.valueCtx)$/, container: /^current\.requests :: context\.valueCtx$/, of: 'main.request'},
+  contexts: {
+    grown: /^(main\.request|context\.valueCtx)$/, container: /^current\.requests :: context\.valueCtx$/, of: 'main.request',
+    variable: /^current\.requests in main$/,
+  },
   abandoned: {
     grown: /^Detached goroutine stack \[chan send\] main\.ask /, container: /^\[\d+\] :: 800 goroutines \[chan send\] main\.ask shapes\.go:\d+ \(go shapes\.go:\d+\)$/,
-    of: 'main.answer', variable: /^a\? in main\.ask shapes\.go:\d+$/,
+    of: 'main.answer', variable: /^a\? in main\.ask shapes\.go:\d+$/, first: /^Detached goroutine stack \[chan send\] main\.ask /,
     leaked: {'main.answer': 800, 'runtime.g': 800, 'chan *main.answer': 800},
   },
   cleaners: {
     grown: /^(main\.(request|cache)|map\[int\]\*main\.request|goroutine stack \[select\] main\.\(\*cache\)\.run shapes\.go:\d+)$/,
     container: /^\[\d+\] :: 301 goroutines \[select\] main\.\(\*cache\)\.run shapes\.go:\d+$/,
-    of: 'main.cache', variable: /^c in main\.\(\*cache\)\.run shapes\.go:\d+$/,
+    of: 'main.cache', variable: /^c in main\.\(\*cache\)\.run shapes\.go:\d+$/, first: /^goroutine stack \[select\] main\.\(\*cache\)\.run /,
   },
   deadlines: {
     grown: /^(main\.request|runtime\.timeTimer|\[\]runtime\.timerWhen|func main\.deadlines\.func1\.1)$/,
     container: /^timers :: [\d,]+ timers calling main\.deadlines\.func1\.1$/,
-    of: 'runtime.timeTimer', variable: /^timers\.heap in runtime\.p$/,
+    of: 'runtime.timeTimer', variable: /^timers\.heap in runtime\.p$/, handled: {'runtime.timeTimer': 12000, 'main.request': 12000},
   },
-  finalized: {grown: /^main\.(queue|request)$/, container: / :: [\d,]+ finalizers of main\.queue \(main\.\(\*queue\)\.flush\), never run$/, of: 'main.queue', variable: / in \(finalizers\)$/},
+  finalized: {
+    grown: /^main\.(queue|request)$/, container: / :: [\d,]+ finalizers of main\.queue \(main\.\(\*queue\)\.flush\), never run$/,
+    of: 'main.queue', variable: / in \(finalizers\)$/, handled: {'main.queue': 6000, 'main.request': 6000},
+  },
+};
+
+// Filters of Summary, as the worker and the panel call them.
+const filters = {
+  detached: {worker: detached.filterName, tab: 'Objects retained by detached DOM nodes'},
+  handlers: {worker: 'objectsRetainedByEventHandlers', tab: 'Objects retained by event handlers'},
+  duplicated: {worker: 'duplicatedStrings', tab: 'Duplicated strings'},
 };
 
 const likeOthers = new Set(['listeners', 'backlog']);
@@ -117,7 +134,7 @@ function lookOfWorker(base, target) {
   return {
     comparison: () => compared(base, target).map(({name}) => name),
     summary: () => summary(target).map(({name}) => name),
-    filtered: () => Object.fromEntries(summary(target, detached).map(({name, count}) => [name, count])),
+    filtered: filter => Object.fromEntries(summary(target, {filterName: filter.worker}).map(({name, count}) => [name, count])),
     opened(most) {
       const seen = [], been = new Set();
       for (let times = 0, at = target.root; times <= most && at; times++) {
@@ -143,9 +160,9 @@ function lookOfTab(tab) {
       await tab.perspective('Summary');
       return (await tab.rows({limit: MOST_SUMMARY})).map(row => row.name);
     },
-    async filtered() {
+    async filtered(filter) {
       await tab.perspective('Summary');
-      await tab.objects('Objects retained by detached DOM nodes');
+      await tab.objects(filter.tab);
       const rows = top(await tab.rows({limit: 100}));
       await tab.objects('All objects');
       return Object.fromEntries(rows.map(row => [row.name, Number(row.count.replace(/\D/g, ''))]));
@@ -174,19 +191,32 @@ function lookOfTab(tab) {
 }
 
 /** Asserts what must be seen of a shape. */
-async function glance(look, {grown, container, of, variable, leaked = {}}) {
+async function glance(look, {grown, container, of, variable, first, listed, isUnique = false, leaked = {}, handled = {}}) {
   const wrong = [];
   const expect = (holds, what, seen) => holds || wrong.push(`${what}; there are:`, ...seen);
   const compared = await look.comparison();
   expect(grown.test(compared[0]), `the first row of Comparison is not ${grown}`, compared.slice(0, 3));
   const holders = await look.retainers(of);
-  expect(!variable || holders.slice(0, MOST_RETAINERS).some(name => variable.test(name)), `none of the first ${MOST_RETAINERS} Retainers of a ${of} is ${variable}`, holders.slice(0, 8));
+  expect(holders.slice(0, MOST_RETAINERS).some(name => variable.test(name)), `none of the first ${MOST_RETAINERS} Retainers of a ${of} is ${variable}`, holders.slice(0, 8));
+  const frame = holders.findIndex(name => / shapes\.go:\d+$/.test(name)), named = holders.findIndex(name => variable.test(name));
+  expect(frame < 0 || named <= frame, 'a variable of a frame comes before that of the program', holders.slice(0, 8));
   const classes = await look.summary();
+  expect(!first || first.test(classes[0]), `the first row of Summary is not ${first}`, classes.slice(0, MOST_SUMMARY));
+  expect(!listed || classes.slice(0, MOST_SUMMARY).includes(listed), `none of the first rows of Summary is ${listed}`, classes.slice(0, MOST_SUMMARY));
   expect(classes.slice(0, MOST_SUMMARY).some(name => grown.test(name)), `none of the first ${MOST_SUMMARY} rows of Summary is ${grown}`, classes.slice(0, MOST_SUMMARY));
-  const kept = await look.filtered(), stacks = Object.keys(kept).filter(name => name.startsWith('Detached goroutine stack '));
+  const kept = await look.filtered(filters.detached), stacks = Object.keys(kept).filter(name => name.startsWith('Detached goroutine stack '));
   for (const [name, count] of Object.entries(leaked)) expect(kept[name] === count, `the filter lists ${kept[name]} ${name}, not ${count}`, []);
   const isProved = Object.keys(leaked).length > 0;
   expect(isProved ? stacks.length === 1 && kept[stacks[0]] === Object.values(leaked)[0] : Object.keys(kept).length === 0, 'the filter lists others', Object.keys(kept));
+  if (Object.keys(handled).length > 0) {
+    const handlers = await look.filtered(filters.handlers);
+    // One timer may also be in a variable of the goroutine that fires it.
+    for (const [name, count] of Object.entries(handled))
+      expect(handlers[name] <= count && handlers[name] >= 0.99 * count, `the filter of handlers lists ${handlers[name]} ${name}, not ${count}`, []);
+    expect(!Object.keys(handlers).some(name => name.startsWith('main.product')), 'the filter of handlers lists others', Object.keys(handlers));
+  }
+  const repeated = isUnique ? await look.filtered(filters.duplicated) : {};
+  expect(!(listed in repeated), `the filter of duplicated strings lists ${repeated[listed]} ${listed}`, []);
   const opened = await look.opened(MOST_OPENED);
   expect(!container || opened.some(({name}) => container.test(name)), `${MOST_OPENED} rows of Containment opened, and none is ${container}`,
       opened.slice(0, 40).map(({times, name}) => `${times} ${name}`));

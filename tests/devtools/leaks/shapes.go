@@ -222,7 +222,7 @@ func listeners() func() {
 	}
 }
 
-// Messages that wait in a channel which nobody reads.
+// Messages that wait in a channel which nobody reads, and which a variable of a frame holds, too.
 
 type message struct {
 	topic   string
@@ -233,11 +233,17 @@ type exporter struct{ queue chan *message }
 
 var metrics, traces = &exporter{}, &exporter{}
 
+func closeAtNight(queue chan *message) {
+	time.Sleep(12 * time.Hour)
+	close(queue)
+}
+
 func backlog() func() {
 	metrics.queue, traces.queue = make(chan *message, 30000), make(chan *message, 1000)
 	for i := 0; i < 100; i++ {
 		traces.queue <- &message{topic: "traces"}
 	}
+	go closeAtNight(metrics.queue)
 	return func() {
 		for i := 0; i < 12000; i++ {
 			metrics.queue <- &message{topic: "metrics"}
