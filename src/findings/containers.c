@@ -568,7 +568,7 @@ void container_mark(const struct containers *containers, const struct container 
 {
     const struct merged *merged = containers->merged;
     const struct merged_node *nodes = merged->nodes.data;
-    const uint32_t node = container->node != MERGED_NONE ? container->node : container->item;
+    const uint32_t node = container->node != MERGED_NONE ? container->node : container->branch;
     memset(is_in, 0, node * sizeof(*is_in)); /* those that merged_mark_below() leaves as they are */
     merged_mark_below(merged, node, is_in);
     for (uint32_t i = 0; i < container->beside_count; i++)

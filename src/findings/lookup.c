@@ -1,6 +1,7 @@
 /* lookup; see lookup.h. */
 #include "findings/lookup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,24 +202,43 @@ bool lookup_append_variable(const struct findings *findings, uint32_t number, st
     return true;
 }
 
+/* Returns whether a node of the tree has a name, or, as a variable without symbol, is called so in
+ * expressions: "the global used by main.add (0x574f20)". */
+static bool is_called(const struct findings *findings, uint32_t number, const char *asked,
+                      struct text *unnamed)
+{
+    static const char unnamed_begin[] = "the global ";
+    const size_t length = strlen(asked);
+    size_t size;
+    const char *name = merged_name(&findings->merged, number, &size);
+    if (size == length && memcmp(name, asked, size) == 0)
+        return true;
+    if (strncmp(asked, unnamed_begin, strlen(unnamed_begin)) != 0 ||
+        !findings_is_kind(findings, number, G2H_NODE_VARIABLE))
+        return false;
+    unnamed->size = 0;
+    expression_append_variable(findings->view, findings_node(findings, number)->example, unnamed);
+    return unnamed->size == length && memcmp(unnamed->data, asked, length) == 0;
+}
+
 /* Finds the node of the tree of dominators that has a name and retains most, if it is not of
  * objects: a package, a group of roots, what several groups hold. */
-static void find_group(const struct findings *findings, const char *asked, struct lookup *ret)
+static struct g2h_error *find_group(const struct findings *findings, const char *asked,
+                                    struct lookup *ret)
 {
-    const size_t length = strlen(asked);
+    _cleanup_(text_deinit) struct text unnamed = {0};
     const struct merged_node *best = NULL;
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
         const struct merged_node *node = findings_node(findings, i);
-        size_t size;
-        if (node->kind == MERGED_CLASS || (best && best->retained >= node->retained))
-            continue;
-        const char *name = merged_name(&findings->merged, i, &size);
-        if (size != length || memcmp(name, asked, size) != 0)
+        if (node->kind == MERGED_CLASS || (best && best->retained >= node->retained) ||
+            !is_called(findings, i, asked, &unnamed))
             continue;
         best = node;
         ret->kind = LOOKUP_GROUP;
         ret->group = i;
     }
+    TRY_MEMORY(!unnamed.failed);
+    return NULL;
 }
 
 /* ---- names and expressions ---- */
@@ -351,7 +371,7 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
     TRY(find_by_any_expression(findings, asked, ret, &longer, &is_found));
     if (is_found || find_hidden_class(findings, asked, ret))
         return NULL;
-    find_group(findings, asked, ret);
+    TRY(find_group(findings, asked, ret));
     if (ret->kind == LOOKUP_GROUP)
         return NULL;
     TRY(find_classes(&classes, asked, END, PART, &found));
@@ -395,7 +415,7 @@ static struct g2h_error *find_object(const struct findings *findings, const char
         TRY(find_by_part(findings, asked, ret, &is_found));
         if (is_found)
             return NULL;
-        find_group(findings, asked, ret); /* 0x827c90c and 0x827cc40: variables without names */
+        TRY(find_group(findings, asked, ret)); /* 0x827c90c and 0x827cc40: without names */
         return ret->kind == LOOKUP_GROUP
                    ? NULL
                    : error_create(G2H_ERROR_NOT_FOUND, "'%s' is not an address", asked);
@@ -411,13 +431,47 @@ static struct g2h_error *find_object(const struct findings *findings, const char
                : error_create(G2H_ERROR_NOT_FOUND, "'%s' is in garbage, which is left out", asked);
 }
 
-struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
-                              struct lookup *ret)
+static struct g2h_error *find_asked(const struct findings *findings, const char *asked,
+                                    struct lookup *ret)
 {
     *ret = (struct lookup){.kind = LOOKUP_OBJECT, .node = UINT32_MAX};
     return asked[0] == '0' && (asked[1] == 'x' || asked[1] == 'X')
                ? find_object(findings, asked, ret)
                : find_named(findings, asked, ret);
+}
+
+/* Returns how much of what is asked for is an expression, if a report says more after it: how large
+ * the container is, ", a map of 500 entries, one of 4", or how many are held there, ", as 20 of 30
+ * are". Returns 0 if nothing follows. */
+static size_t size_of_expression(const char *asked)
+{
+    static const char *const said[] = {", a map of ", ", a slice of ", ", a channel of ",
+                                       ", a list of ", ", a sync.Map of "};
+    const char *end = NULL;
+    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+        for (const char *at = asked; (at = strstr(at, said[i])) != NULL; at++)
+            if (isdigit((unsigned char)at[strlen(said[i])]) && (!end || at > end))
+                end = at;
+    for (const char *at = asked; (at = strstr(at, ", as ")) != NULL; at++)
+        if (isdigit((unsigned char)at[strlen(", as ")]) && (!end || at < end))
+            end = at;
+    return end ? (size_t)(end - asked) : 0;
+}
+
+struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
+                              struct lookup *ret)
+{
+    _cleanup_(text_deinit) struct text expression = {0};
+    struct g2h_error *error = find_asked(findings, asked, ret);
+    const size_t size = error && error->code == G2H_ERROR_NOT_FOUND ? size_of_expression(asked) : 0;
+    if (size == 0)
+        return error;
+    g2h_error_destroy(error);
+    lookup_deinit(ret);
+    text_append(&expression, asked, size);
+    text_append(&expression, "", 1);
+    TRY_MEMORY(!expression.failed);
+    return find_asked(findings, expression.data, ret);
 }
 
 struct g2h_error *lookup_from(const struct findings *findings, const struct g2h_location *location,

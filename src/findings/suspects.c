@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "findings/containers.h"
@@ -783,10 +784,30 @@ static struct g2h_error *add_for_pages(struct suspects_finder *finder,
 /* Sets what would be free without a suspect. */
 static void set_pages(const struct findings *findings, struct suspect *suspect)
 {
-    const bool is_all = suspect->container.node != MERGED_NONE && suspect->container.is_all;
+    const struct container *container = &suspect->container;
+    uint32_t node = suspect->item;
+    if (container->node == MERGED_NONE)
+        node = container->branch;
+    else if (container->is_all)
+        node = container->node;
     if (!suspect->is_for_pages)
-        suspect->pages =
-            pages_of(&findings->pages, is_all ? suspect->container.node : suspect->item);
+        suspect->pages = pages_of(&findings->pages, node);
+}
+
+/* Returns whether no node is in two suspects. */
+_asserted_ static bool are_apart(const struct suspects_finder *finder)
+{
+    const uint32_t count = (uint32_t)finder->merged->nodes.count;
+    _cleanup_free_ bool *is_taken = calloc(count + 1, sizeof(*is_taken));
+    for (size_t i = 0; is_taken && i < finder->found->count; i++) {
+        container_mark(&finder->containers, &finder->found->data[i].container, finder->is_below);
+        for (uint32_t node = 0; node < count; node++) {
+            if (finder->is_below[node] && is_taken[node])
+                return false;
+            is_taken[node] = is_taken[node] || finder->is_below[node];
+        }
+    }
+    return true;
 }
 
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
@@ -820,11 +841,12 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);
+    if (!error && !findings->base)
+        drop_timers(merged, ret);
+    assert(error || are_apart(&finder));
     free(finder.left.data);
     free(finder.is_below);
     containers_deinit(&finder.containers);
-    if (!findings->base)
-        drop_timers(merged, ret);
     return error;
 }
 

@@ -33,6 +33,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 
+import {wrongSuspects} from '../suspects.mjs';
 import {end, report} from '../tap.mjs';
 import {wrongNamed} from './growth.mjs';
 import {mappingsOf} from './mappings.mjs';
@@ -114,7 +115,7 @@ async function reportOf(app, name, each, mayBeWalked) {
     const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
     const {stdout: text, stderr: messages} = await runWhole(...options);
     writeFileSync(`${name}.txt`, text);
-    const json = each.base || each.checks.some(({word}) => word === 'is' || word === 'within') ? JSON.parse(await run(...options, '--json')) : undefined;
+    const json = JSON.parse(await run(...options, '--json'));
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);
     if (mayBeWalked) await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.dump`);
@@ -194,7 +195,7 @@ function wrongGrowth({tree, since, suspects}) {
 
 /** Checks a report; returns what is wrong. */
 function wrongWith({text, json, measured, allocated, mappings}, checks, way) {
-  const wrong = json?.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : [];
+  const wrong = [...wrongSuspects(json), ...json.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : []];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;

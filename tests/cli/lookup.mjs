@@ -1,5 +1,5 @@
 // Asks --mcp, by its tools path and show, for everything that a report of the same heap prints: expressions, classes, locations, lines of
-// code, go statements, nodes of the tree, addresses. Prints a line for each that is not found; the last line says how many were asked.
+// code, go statements, nodes of the tree, addresses. Prints a line for each that is not found, and for a map whose entries are said wrongly; the last line says how many were asked.
 //
 //   lookup.mjs GO2HEAPSNAPSHOT TOOLS OPTION... DUMP      TOOLS: path,show, or path alone if there are no types
 
@@ -20,6 +20,12 @@ collect(report, '', '');
 /* What is said about the first suspects is asked for, too: steps, fields, holders. */
 for (const {item, held_by: held} of report.suspects.slice(0, 3))
   for (const what of [item, held].filter(what => what && !what.includes('…'))) collect(JSON.parse(run(['--path-to', what])), '', 'path-to');
+
+/* A container says as many entries as the container itself has. */
+for (const {held_by: held, container} of tools.includes('show') ? report.suspects.filter(({container, held_by: held}) => container?.kind === 'map' && !held.includes('…')) : []) {
+  const {object} = JSON.parse(run(['--show', held]));
+  if (object?.entry_count !== container.entries) console.log(`${held} has ${object?.entry_count} entries, not ${container.entries}`);
+}
 
 const list = [...asked.keys()], names = tools.split(',');
 const request = (id, method, params) => JSON.stringify({jsonrpc: '2.0', id, method, params});

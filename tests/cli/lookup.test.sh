@@ -36,6 +36,8 @@ asked "a line of code" '^  \[chan send\] main.ask main.go:178  *80 ' main.go:178
 asked "a go statement" '^  \[chan send\] main.ask main.go:178  *80 ' 'go statement in main.(*Server).value main.go:166'
 asked "a function" '^  \[chan send\] main.ask main.go:178  *80 ' main.ask
 asked "a package" '^GROUP   main retains ' main
+asked "a line of the report, with how large the container is" '^OBJECT   map\[uint64\]\*main.Watcher at ' \
+	'main.previews.byName["globe, 359 wide"].Auction.watchers, a map of 500 entries, one of 4'
 run go2heapsnapshot --exe app --path-to 'main.previews.byName["globe, 359 wide"].Width' 2.dump
 check "a number: the path to its object" grep -qF '  held by     main.previews.byName["globe, 359 wide"]' out
 run go2heapsnapshot --exe app --path-to main.previews 2.dump
@@ -66,6 +68,9 @@ if command -v "${NODE:-node}" >/dev/null; then
 	}
 	all typed path,show --exe app 2.dump
 	all untyped path 2.dump
+	for heap in go1.22-stripped go1.27-dwarf go1.27-stripped; do
+		all "$heap" path,show --exe "$top/tests/golden/inputs/$heap.exe.gz" "$top/tests/golden/inputs/$heap.2.dump.gz"
+	done
 	dump go1.26-386.2 old.dump
 	all "of a 32-bit processor" path old.dump
 else

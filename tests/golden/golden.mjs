@@ -10,6 +10,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import zlib from 'node:zlib';
+import { wrongSuspects } from '../suspects.mjs';
 import { check } from './checks.mjs';
 import { readable } from './readable.mjs';
 
@@ -160,6 +161,12 @@ async function runCase(program, one) {
   return { one, status, said, outputs, text: Buffer.concat([...parts, Buffer.from('\n'), said, ending]) };
 }
 
+/** Returns what is wrong with the suspects of a report as JSON, whatever its digest. */
+function wrongInReport({ one, status, outputs }) {
+  const isJson = one.args.includes('--json') && [0, 3].includes(status), report = isJson ? JSON.parse(outputs[0].bytes) : {};
+  return report.suspects ? wrongSuspects(report) : [];
+}
+
 const digestOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 // ---- what run.sh is asked for ----
@@ -173,8 +180,9 @@ async function test(program, cases, isAll) {
     if (failed && process.env.FAIL_FAST) return undefined;
     const reason = why(one);
     if (reason) return console.log(`ok - golden: ${one.name} # SKIP ${reason}`);
-    const digest = digestOf((await runCase(program, one)).text);
-    if (want.get(one.name) === digest) return console.log(`ok - golden: ${one.name}`);
+    const result = await runCase(program, one), digest = digestOf(result.text), wrong = wrongInReport(result);
+    if (want.get(one.name) === digest && wrong.length === 0) return console.log(`ok - golden: ${one.name}`);
+    for (const text of wrong) console.log(`# ${text}`);
     console.log(`not ok - golden: ${one.name}${want.has(one.name) ? '' : ' has no digest yet'}`);
     if (failed++ === 0) console.log(`# tests/golden/run.sh --diff '^${one.name}$' shows the difference`);
     return undefined;

@@ -22,6 +22,7 @@ import {mkdirSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 
+import {wrongSuspects} from '../suspects.mjs';
 import {containers, elements, holders, waits} from './grammar.mjs';
 
 /** The bytes that the report gives may differ from those of the allocator by this share, and by what the runtime's own tables take. */
@@ -283,6 +284,7 @@ export async function judge(program, plan, directory, app, ways, add) {
     if (!early) judgeGoroutines(plan, one.json, begun, woken, how !== 'dump' && plan.moment !== 'marking', add);
     if (!early) judgeLines(plan, one.json, begun, add);
     judgeSharing(one.json.tree, add);
+    for (const wrong of wrongSuspects(one.json)) add('screen', wrong);
     const suspect = judgeScreen(plan, isStripped, one.json, facts, add);
 
     if (plan.also === 'threads') {
@@ -308,6 +310,7 @@ export async function judge(program, plan, directory, app, ways, add) {
     if (!compares) return undefined;
 
     const [leak] = plan.plants, two = await report('--base', '1.dump', '2.dump');
+    for (const wrong of wrongSuspects(two.json)) add('grew', wrong);
     judgeSuspect('grew', leak, isStripped, two.json.suspects.find(each => !isOfWaits(each, plan)), grown.get(1).added, 'retained_grown', add, plan.moment === 'load');
     for (const each of two.json.suspects)
       for (const plant of plan.plants) if (plant.grows === 0 && !plant.twin && isOf(each, plant)) add('grew', `${tellPlant(plant)} ${plant.moves ? 'moved, and ' : ''}did not grow: ${JSON.stringify(each).slice(0, 300)}`);
