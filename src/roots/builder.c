@@ -38,6 +38,8 @@ void builder_deinit(struct builder *builder)
     free(builder->frame_pointed);
     free(builder->functions.data);
     free(builder->static_pointers.data);
+    free(builder->words.data);
+    map_deinit(&builder->word_at);
     map_deinit(&builder->function_by_entry);
     map_deinit(&builder->packages);
     free(builder->variables.data);

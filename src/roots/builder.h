@@ -65,6 +65,14 @@ struct variable {
     bool is_map; /* its pointers are those of a sync.Map of before Go 1.24, and it has no others */
 };
 
+/* A word of a variable whose type is not known. distance: it is an element, or a field of one, of
+ * an array, and the bytes from element to element; the first one is at first. 0: it is none. */
+struct variable_word {
+    uint64_t start; /* where the variable begins */
+    uint64_t address, first, distance;
+    uint64_t like; /* the type of the object that it leads to, or else the object's size */
+};
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;
@@ -82,11 +90,13 @@ struct builder {
     bool no_stacks;                  /* makes no nodes for goroutines' stacks */
     struct g2h_bytes named; /* the function that the frame is named after whose words are named */
     struct text text;       /* the name under construction */
-    uint32_t root, globals, mappings;  /* the last two: UINT32_MAX if not added yet */
-    struct map mapping_nodes;          /* number of a mapping → node */
-    struct map packages;               /* string of the name → node */
-    VECTOR(struct variable) variables; /* of data and bss, with pointers to objects */
-    struct map variable_at;            /* where one begins → its index in variables */
+    uint32_t root, globals, mappings;   /* the last two: UINT32_MAX if not added yet */
+    struct map mapping_nodes;           /* number of a mapping → node */
+    struct map packages;                /* string of the name → node */
+    VECTOR(struct variable) variables;  /* of data and bss, with pointers to objects */
+    struct map variable_at;             /* where one begins → its index in variables */
+    VECTOR(struct variable_word) words; /* those of arrays are in word_at: address → index */
+    struct map word_at;
     /* The variable that the text names, if it does: where it begins, and its size in the text; the
      * rest is the path to a word. */
     uint64_t named_at;

@@ -169,6 +169,21 @@ static bool only_remembers(const struct builder *builder, uint32_t function)
     return globals_only_remember(&package);
 }
 
+/* Appends the field of a variable without type that a word is: ".f40"; or ".f40[2]", or "[2]", if
+ * the like is at equal distances. */
+static void append_field(struct builder *builder, uint64_t start, uint64_t address)
+{
+    const uint32_t index = map_get(&builder->word_at, address);
+    const struct variable_word *word = index != MAP_NONE ? &builder->words.data[index] : NULL;
+    const bool is_of_array = word && word->first >= start;
+    const uint64_t field = is_of_array ? word->first : address;
+    if (!is_of_array || field > start)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)(field - start));
+    if (is_of_array)
+        text_printf(&builder->text, "[%llu]",
+                    (unsigned long long)((address - word->first) / word->distance));
+}
+
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
  * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
@@ -213,7 +228,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
         if (offset % distance > 0)
             text_printf(&builder->text, ".f%llu", (unsigned long long)(offset % distance));
     } else if (offset > 0)
-        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+        append_field(builder, start, address);
     return true;
 }
 
@@ -311,7 +326,7 @@ static bool is_near_runtime(const struct builder *builder, uint64_t address)
 
 /* The most bytes after the target of a pointer that may be of the value there, and the most
  * pointers that are tried to get from a word to the variable that leads there. */
-enum { MOST_OF_VALUE = 256, MOST_POINTERS = 16 };
+enum { MOST_OF_VALUE = 4096, MOST_POINTERS = 16 };
 
 /* Returns where the value begins that a word is in, in an executable without symbols: where code
  * shows that one begins, or where the nearest pointer leads that is before the word, as to the
@@ -370,10 +385,12 @@ static bool append_static_pointer(struct builder *builder, uint64_t address, uns
         const struct static_value *value = typing_static_value(builder->typing, address);
         const uint64_t begin =
             value && value->address > list[i - 1].value ? value->address - list[i - 1].value : 0;
-        if (begin > 0 || offset > 0)
-            text_printf(&builder->text, ".f%llu", (unsigned long long)(begin > 0 ? begin : offset));
-        if (begin > 0)
+        if (begin == 0 && offset > 0)
+            append_field(builder, address - offset, address);
+        if (begin > 0) {
+            text_printf(&builder->text, ".f%llu", (unsigned long long)begin);
             builder_append_path(builder, value->type, offset - begin);
+        }
         return true;
     }
     return false;
@@ -448,6 +465,8 @@ static uint64_t unnamed_variable_at(const struct builder *builder, uint64_t addr
     uint32_t distance;
     const uint64_t array = typing_array_at(builder->typing, address, &distance);
     const struct static_user *user = typing_user_before(builder->typing, address);
+    if (array == 0 && !user && map_get(&builder->word_at, address) != MAP_NONE)
+        return address;
     return array == 0 && user ? user->address + exe_slide(builder->exe) : array;
 }
 
@@ -497,6 +516,86 @@ static bool begins_map(const struct builder *builder, uint32_t object, uint64_t 
            bytes_are(types_name(typing->types, of.type), "sync.readOnly");
 }
 
+/* Returns whether the type of the variable is known that a word is in. */
+static bool has_type(const struct builder *builder, uint64_t address)
+{
+    uint64_t offset;
+    return builder->typing && (typing_global(builder->typing, address, &offset) ||
+                               typing_static_value(builder->typing, address));
+}
+
+/* Notes a word of a variable whose type is not known. Returns false if memory runs out. */
+static bool note_word(struct builder *builder, uint64_t start, uint64_t address, uint32_t object)
+{
+    if (builder->static_pointers.count == 0)
+        return true;
+    const struct object_type of = typing_object(builder->typing, object);
+    const uint64_t size = heap_object_size(builder->heap, object),
+                   like = of.form == OBJECT_VALUE ? (uint64_t)of.type << 1 : size << 1 | 1;
+    return vector_push(&builder->words,
+                       ((struct variable_word){.start = start, .address = address, .like = like}));
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct variable_word *one = a, *other = b;
+    if (one->start != other->start)
+        return one->start < other->start ? -1 : 1;
+    if (one->like != other->like)
+        return one->like < other->like ? -1 : 1;
+    return one->address < other->address ? -1 : one->address > other->address;
+}
+
+static uint64_t greatest_divisor(uint64_t one, uint64_t other)
+{
+    while (other != 0) {
+        const uint64_t rest = one % other;
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+/* If words of one variable lead to objects of one type, or of one size if that is not known, and
+ * are at equal distances but for a few that are nil, they are of an array: the shards of var cache
+ * = &Cache{}, where m is in shards [16]struct{ mu; m }. Returns false if memory runs out. */
+static bool find_arrays(struct builder *builder)
+{
+    enum { MANY = 4, MANY_SMALL = 8, SMALL = 3 /* words: fields may be strings or slices */ };
+    const uint64_t small = (uint64_t)SMALL * builder->heap->params.pointer_size;
+    const size_t count = builder->words.count;
+    size_t end;
+    vector_sort(&builder->words, compare_words);
+    for (size_t begin = 0; begin < count; begin = end) {
+        struct variable_word *words = builder->words.data;
+        uint64_t distance = 0, first = words[begin].address;
+        const uint64_t start = words[begin].start;
+        for (end = begin + 1;
+             end < count && words[end].start == start && words[end].like == words[begin].like;
+             end++)
+            distance = greatest_divisor(words[end].address - first, distance);
+        const size_t many = distance > small ? MANY : MANY_SMALL;
+        if (end - begin < many || (words[end - 1].address - first) / distance >= 2 * (end - begin))
+            continue;
+        if (first - start == distance && map_get(&builder->word_at, start) == MAP_NONE) {
+            first = start; /* code takes the address of this one, which is no word before it */
+            if (!vector_push(&builder->words,
+                             ((struct variable_word){start, start, start, distance, 0})) ||
+                !map_put(&builder->word_at, start, (uint32_t)builder->words.count - 1,
+                         &(uint32_t){0}))
+                return false;
+        }
+        for (size_t i = begin; i < end; i++) {
+            builder->words.data[i].first = first;
+            builder->words.data[i].distance = distance;
+            if (!map_put(&builder->word_at, builder->words.data[i].address, (uint32_t)i,
+                         &(uint32_t){0}))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Notes the variables of a segment, and which of them point to several objects. Returns false if
  * memory runs out. */
 static bool find_variables(struct builder *builder, const struct g2h_segment *segment)
@@ -520,6 +619,8 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
                                        .is_map = begins_map(builder, object, address - start)};
         if (!map_put(&builder->variable_at, start, index, &index) ||
             (index == builder->variables.count && !vector_push(&builder->variables, added)))
+            return false;
+        if (!note_word(builder, start, address, object))
             return false;
         struct variable *variable = &builder->variables.data[index];
         variable->has_several = variable->has_several || variable->object != object;
@@ -563,14 +664,6 @@ static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
     return good;
 }
 
-/* Returns whether the type of the variable is known that a word is in. */
-static bool has_type(const struct builder *builder, uint64_t address)
-{
-    uint64_t offset;
-    return builder->typing && (typing_global(builder->typing, address, &offset) ||
-                               typing_static_value(builder->typing, address));
-}
-
 /* If a word is one of several of its variable, which all point to objects, makes the variable's
  * node its parent, and leaves of its name the path in the variable: ".items" of cache.items. The
  * name may be that of another variable, or of this very word, if only code that uses it is known;
@@ -597,8 +690,13 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
         path.size = 0;
     if (is_map)
         text_append_string(&path, address == variable->first ? "read" : "dirty");
-    else if (path.size == 0)
-        text_printf(&path, "f%llu", (unsigned long long)(address - start));
+    else if (path.size == 0) {
+        const size_t end = text->size;
+        append_field(builder, start, address);
+        const size_t has_dot = text->size > end && text->data[end] == '.';
+        if (!text->failed)
+            text_append(&path, text->data + end + has_dot, text->size - end - has_dot);
+    }
     text->size = builder->named_size;
     const char *bracket =
         builder->named_at != start && text->size > 0 ? memrchr(text->data, '(', text->size) : NULL;
@@ -671,6 +769,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
             g2h_heap_record(heap, segments[i].kind, j, &record);
             TRY_MEMORY(find_variables(builder, &record.segment));
         }
+    TRY_MEMORY(find_arrays(builder));
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)

@@ -34,8 +34,11 @@
 //	is r.suspects[0].count === 20000 && r.suspects[0].item.startsWith('main.box[')
 //	says[plain] held by     main\.generic\.
 //	case sharded SHAPE=sharded
-//	ways plain
 //	is r.suspects[0].count === 32000 && r.suspects[0].item === 'main.user'
+//	case pointed SHAPE=pointed
+//	is r.suspects[0].count === 32000 && r.suspects[0].item === 'main.user'
+//	says ^  1 .* 32,000 main\.user, in 16 × map\[int\]\*main\.user$
+//	says held by     .*\[\d+\](\.m)?, a map of 2,000 entries, one of 16$
 //	case local SHAPE=local
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	case shaped SHAPE=shaped
@@ -64,6 +67,7 @@ import (
 	"runtime"
 	"sort"
 	"strings"
+	"sync"
 )
 
 type user struct {
@@ -144,6 +148,26 @@ type shard struct {
 	m map[int]*user
 }
 
+type lockedShard struct {
+	lock sync.RWMutex
+	m    map[int]*user
+}
+
+type shardedCache struct {
+	name   string
+	shards [16]lockedShard
+}
+
+func (c *shardedCache) put(u *user) {
+	s := &c.shards[u.id%16]
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.m == nil {
+		s.m = map[int]*user{}
+	}
+	s.m[u.id] = u
+}
+
 var (
 	logins, buckets     = map[string][]int64{}, map[string][]int64{}
 	recentOld, recent   cache
@@ -155,6 +179,8 @@ var (
 	few, nested         map[int]map[string]point
 	spare, generic      = &store[int, user]{map[int]*box[user]{}}, &store[int, user]{map[int]*box[user]{}}
 	shardsOld, shards   [16]*shard
+	offline             = &shardedCache{name: "offline"}
+	online              = &shardedCache{name: "online"}
 	pages, links        = &chain[string, *user]{}, &chain[string, *user]{}
 	jobs                dispatcher
 	requests, responses = make(chan int), make(chan int)
@@ -308,6 +334,12 @@ func fill(shape string, leaks bool, many int) {
 				s[i%16] = &shard{map[int]*user{}}
 			}
 			s[i%16].m[i] = newUser(i)
+		case "pointed":
+			if leaks {
+				online.put(newUser(i))
+			} else {
+				offline.put(newUser(i))
+			}
 		}
 	}
 	if shape == "local" {
@@ -329,7 +361,7 @@ func main() {
 	if shape == "buckets" {
 		many = 30000
 	}
-	if shape == "sharded" {
+	if shape == "sharded" || shape == "pointed" {
 		many = 32000
 	}
 	few, nested = map[int]map[string]point{}, map[int]map[string]point{}
