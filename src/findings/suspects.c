@@ -1,10 +1,12 @@
 /* suspects; see suspects.h. */
 #include "findings/suspects.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -180,6 +182,40 @@ static bool is_without_name(const struct merged *merged, const struct suspect *s
     return size > 0 && name[0] == '(';
 }
 
+/* Returns the type of the elements in the name of a slice or map type: "main.entry" of
+ * "map[string]main.entry". It is empty for other names. */
+static struct g2h_bytes element_of(const char *name, size_t size)
+{
+    const struct g2h_bytes all = {(const uint8_t *)name, size};
+    size_t at = bytes_begin(all, "map[") ? strlen("map") : 0;
+    int depth = 0;
+    for (; at < size; at++) {
+        depth += (name[at] == '[') - (name[at] == ']');
+        if (depth == 0)
+            break;
+    }
+    const bool is_bracketed = size > 0 && at < size && name[at] == ']';
+    return (struct g2h_bytes){all.data + at + is_bracketed, is_bracketed ? size - at - 1 : 0};
+}
+
+/* Returns whether the entries of a container are structs, or other types with names, and the class
+ * of a suspect is only what these have: its []int64 for map[int]main.entry. */
+static bool is_of_values(const struct merged *merged, uint32_t container, uint32_t class)
+{
+    size_t size, class_size;
+    const char *name = merged_name(merged, container, &size),
+               *of = merged_name(merged, class, &class_size);
+    if (merged->nodes.data[container].kind != MERGED_CLASS ||
+        merged_form(merged, class) == G2H_FORM_DECLARED)
+        return false;
+    const struct g2h_bytes element = element_of(name, size);
+    const bool is_letter = element.size > 0 && (element.data[0] == '_' || isalpha(element.data[0]));
+    return is_letter && memchr(element.data, '.', element.size) != NULL &&
+           !bytes_begin(element, "func(") && !bytes_begin(element, "chan ") &&
+           !bytes_begin(element, "map[") && !bytes_begin(element, "struct {") &&
+           !(element.size == class_size && memcmp(element.data, of, class_size) == 0);
+}
+
 uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect)
 {
     const uint32_t node = node_with_length(merged, suspect);
@@ -187,7 +223,9 @@ uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspe
         return MERGED_NONE;
     if (node == suspect->item)
         return merged_form(merged, node) == G2H_FORM_MAP ? node : MERGED_NONE;
-    return is_without_name(merged, suspect) && suspect->count != merged->nodes.data[node].entries
+    return (is_without_name(merged, suspect) &&
+            suspect->count != merged->nodes.data[node].entries) ||
+                   is_of_values(merged, node, suspect->named)
                ? node
                : MERGED_NONE;
 }
@@ -2005,6 +2043,8 @@ static void find_large(const struct findings *findings, struct who *who)
         who->small_count = who->suspect.count - count;
         who->small_bytes = node->bytes - bytes;
         who->suspect.count = count;
+        if (count <= who->suspect.entries * MOST_OF_COUNT / 100)
+            who->suspect.is_entries = false; /* the others are not as large */
     }
 }
 
@@ -2019,6 +2059,21 @@ static struct g2h_error *find_map_entries(const struct findings *findings, struc
     return length_of_maps(findings, suspect->item, &who->map_entries);
 }
 
+/* A slice of a field has its length only now: if its elements are structs, these are what is
+ * many. */
+static void set_values(const struct findings *findings, struct who *who)
+{
+    struct suspect *suspect = &who->suspect;
+    const uint32_t node = suspect->container.node;
+    if (!who->length.kind || node == MERGED_NONE || suspect->entries > 0 || findings->base ||
+        findings->merged.of[g2h_dominators_number(findings->dominators, who->path_end)] != node ||
+        findings_node(findings, node)->count != 1 || who->length.count < suspect->count ||
+        !is_of_values(&findings->merged, node, suspect->named))
+        return;
+    suspect->entries = who->length.count;
+    suspect->is_entries = true;
+}
+
 struct g2h_error *who_find_path(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -2031,7 +2086,9 @@ struct g2h_error *who_find_path(const struct findings *findings, struct who *who
     if (suspect->container.branch != suspect->item &&
         findings_node(findings, suspect->item)->is_cyclic)
         return NULL; /* it leads to the map or slice that the root of a trie has */
-    return length_find(findings, who->path_end, &who->path, &who->length);
+    TRY(length_find(findings, who->path_end, &who->path, &who->length));
+    set_values(findings, who);
+    return NULL;
 }
 
 /* Finds what a report shows below a suspect, but for those who share it: those to be found are

@@ -51,6 +51,23 @@
 //	case strings SHAPE=strings
 //	says ^  1 .* 200 \(string\), in \[\]string$
 //	says ^      besides     19,800 small ones,
+//	case mixed SHAPE=mixed
+//	is r.suspects[0].count === 400 && !r.suspects[0].is_entries
+//	says ^  1 .* 400 \(string\), in \[\]string$
+//	says ^      pinned by   400 substrings, which keep \S+ MB of documents and use \S+ kB$
+//	case values SHAPE=values
+//	is r.suspects[0].entries === 20000 && r.suspects[0].is_entries
+//	says ^  1 .* 20,000 entries, in map\[int\]main\.sample$
+//	says[plain] held by     main\.samples, a map of 20,000 entries$
+//	case elements SHAPE=elements
+//	ways plain
+//	is r.suspects[0].entries === 20000 && r.suspects[0].is_entries
+//	says ^  1 .* 20,000 entries, in \[\]main\.sample$
+//	says held by     main\.history\.all, a slice of 20,000 entries$
+//	case grownvalues SHAPE=values
+//	ways plain
+//	base
+//	says ^  1 .* \+20,000 entries, now 40,000, in map\[int\]main\.sample$
 //	case grown SHAPE=indexes
 //	ways plain
 //	base
@@ -148,6 +165,16 @@ type shard struct {
 	m map[int]*user
 }
 
+type sample struct {
+	at     int64
+	points []int64
+}
+
+type record struct {
+	name string
+	all  []sample
+}
+
 type lockedShard struct {
 	lock sync.RWMutex
 	m    map[int]*user
@@ -183,6 +210,8 @@ var (
 	online              = &shardedCache{name: "online"}
 	pages, links        = &chain[string, *user]{}, &chain[string, *user]{}
 	jobs                dispatcher
+	rare, samples       = map[int]sample{}, map[int]sample{}
+	recently, history   = &record{}, &record{}
 	requests, responses = make(chan int), make(chan int)
 	made                int
 )
@@ -301,6 +330,30 @@ func fill(shape string, leaks bool, many int) {
 				text += strings.Repeat(" ", 40<<10-len(text))
 			}
 			*s = append(*s, text)
+		case "mixed": // a part of each document, and small texts that are as many as these
+			s := &short
+			if leaks {
+				s = &findings
+			}
+			text := fmt.Sprint("text ", i)
+			if leaks && j%50 == 0 {
+				text = strings.Repeat(text, 4000)[:20]
+			}
+			if j%50 < 2 {
+				*s = append(*s, text)
+			}
+		case "values":
+			m := rare
+			if leaks {
+				m = samples
+			}
+			m[i] = sample{int64(i), make([]int64, 10)}
+		case "elements":
+			r := recently
+			if leaks {
+				r = history
+			}
+			r.all = append(r.all, sample{int64(i), make([]int64, 10)})
 		case "nested":
 			m := few
 			if leaks {
@@ -376,5 +429,5 @@ func main() {
 			break
 		}
 	}
-	runtime.KeepAlive([]interface{}{&sent, &queue, &shardsOld, &shards, &archive, &registry, &jobs})
+	runtime.KeepAlive([]interface{}{&sent, &queue, &shardsOld, &shards, &archive, &registry, &jobs, recently, history})
 }
