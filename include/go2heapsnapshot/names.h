@@ -112,6 +112,8 @@ enum g2h_node_kind {
     G2H_NODE_POOLS, /* not an object: "(sync.Pool)", what pools cache until the next collections */
     G2H_NODE_VARIABLE, /* not an object: a variable of a package, whose words point to several
                           objects; its name has the package: main.cache */
+    G2H_NODE_ELSE,     /* not an object: "(everything else)", the nodes that are neither under what
+                          a view is of nor hold that (struct g2h_view_options) */
 };
 
 G2H_END

@@ -32,6 +32,14 @@ struct g2h_view_options {
     uint64_t max_nodes; /* folds the nodes with the smallest retained sizes until at most this many
                            nodes are left, or everything that can be folded is folded; 0: no
                            limit */
+
+    /* Nodes of the whole graph (g2h_node.whole), under_count of them. The view then is about these
+     * and all that they dominate. It has their dominators besides, and the other holder_count
+     * nodes, which may be the paths to them; everything else is folded: below each of these, into
+     * one node of kind G2H_NODE_ELSE. NULL: the view is about the whole graph. */
+    const uint32_t *under, *holders;
+    size_t under_count, holder_count;
+    const char *under_name; /* what these nodes are called; copied */
 };
 
 /*
@@ -62,8 +70,19 @@ struct g2h_view_account {
     uint64_t texts;                            /* nodes of kind G2H_NODE_TEXT that are not folded */
     uint64_t left_out_objects, left_out_bytes; /* garbage that is not in the view */
     uint64_t folded_objects, folded_nodes; /* objects in folded nodes; the number of these nodes */
+
+    /* With g2h_view_options.under; none of these counts garbage. */
+    bool is_under;
+    uint64_t under_objects, under_bytes;   /* objects of what the view is about */
+    uint64_t holder_objects, holder_bytes; /* objects that are in the view as they hold that */
+    uint64_t else_objects, else_bytes;     /* objects in nodes of kind G2H_NODE_ELSE */
+    uint64_t shared_objects, shared_bytes; /* of these, the objects that what the view is about
+                                              points to, and all bytes that they retain */
 };
 G2H_PUBLIC const struct g2h_view_account *g2h_view_account(const struct g2h_view *view);
+
+/* Returns what a view is about, as g2h_view_options.under_name says it; NULL: the whole graph. */
+G2H_PUBLIC const char *g2h_view_under(const struct g2h_view *view);
 
 /* Returns whether objects have been typed; if not, there are no strings and no keys. */
 G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
@@ -162,6 +181,9 @@ G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object
  * reachable. */
 G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
 
+/* Returns whether an object of the heap is in a node of kind G2H_NODE_ELSE. */
+G2H_PUBLIC bool g2h_view_is_else(const struct g2h_view *view, uint32_t object);
+
 /* Returns how many of the objects [first, end) of the heap are not garbage: much faster than asking
  * of each. */
 G2H_PUBLIC uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32_t end);
@@ -246,6 +268,7 @@ enum g2h_edge_flag {
                                 other roots. It is a pointer like others, but counts for neither
                                 dominators nor retained sizes. Unless it leads to data of the
                                 program, it is G2H_EDGE_WEAK, too */
+    G2H_EDGE_ADDED = 1024,   /* folding has added it: to a node that folded nodes lead to */
 };
 
 /* Returns whether an edge is a pointer that the collector follows, between any two tiers. */

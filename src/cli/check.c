@@ -385,6 +385,21 @@ static bool check_mcp(const struct options *options)
     return goes_with("--mcp", others);
 }
 
+/* Returns whether --under has only options that it goes with. Returns false after printing what is
+ * wrong. */
+static bool check_under(const struct options *options)
+{
+    const struct given_option others[] = {
+        {options->is_dump, "--format " FORMAT_DUMP},
+        {options->summary, "--summary, which is of a whole heap"},
+        {options->watch > 0, "--watch"},
+        {options->inspect, "--inspect"},
+        {options->at_death, "--at-death"},
+        {.name = NULL},
+    };
+    return !options->under || goes_with("--under", others);
+}
+
 bool check_options(const struct options *options)
 {
     const struct {
@@ -445,7 +460,7 @@ bool check_options(const struct options *options)
                             other);
     return check_mcp(options) && check_at_death(options) && check_inspect(options) &&
            check_watch(options) && check_numbers(options) && check_summary(options) &&
-           check_output(options);
+           check_under(options) && check_output(options);
 }
 
 /* ---- inputs ---- */

@@ -317,8 +317,8 @@ struct pipeline_options conversion_options(const struct options *options,
                                      .untyped_ok = options->untyped_ok,
                                      .no_stacks = options->no_stacks,
                                      .full_names = options->full_names,
-                                     .no_dominators =
-                                         options->format->needs == 0 && options->max_nodes == 0,
+                                     .no_dominators = options->format->needs == 0 &&
+                                                      options->max_nodes == 0 && !options->under,
                                      .redaction = series->redaction,
                                      .opened = check_exe,
                                      .untyped = say_untyped,
@@ -437,12 +437,12 @@ struct g2h_error *conversion_build(const struct options *options, const struct s
                                    struct pipeline *conversion)
 {
     const struct g2h_view_options view = {
-        options_leave_out_garbage(options, g2h_heap_is_complete(conversion->heap)),
-        conversion_view_nodes(options)};
+        .reachable = options_leave_out_garbage(options, g2h_heap_is_complete(conversion->heap)),
+        .max_nodes = conversion_view_nodes(options)};
     TRY(pipeline_graph(conversion, steps));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));
-    return pipeline_view(conversion, &view);
+    return pipeline_view(conversion, &view, options->under);
 }
 
 struct g2h_error *conversion_check_inputs(const struct series *series,

@@ -629,7 +629,14 @@ void message_size(const struct options *options, const struct g2h_input *input,
             input->name, garbage->unreachable_objects, plural,
             in_units(garbage->unreachable_bytes).text, option,
             has_cleanups ? "; what cleanups hold may be among them, which --exe would tell" : "");
-    if (account->folded_nodes > 0)
+    if (account->is_under && !options->format->is_text)
+        say("go2heapsnapshot: note: %s: under %s: %" PRIu64 " objects, %s; held by %" PRIu64
+            " objects, %s; everything else: %" PRIu64 " objects, %s",
+            input->name, g2h_view_under(view), account->under_objects,
+            in_units(account->under_bytes).text, account->holder_objects,
+            in_units(account->holder_bytes).text, account->else_objects,
+            in_units(account->else_bytes).text);
+    else if (account->folded_nodes > 0 && !account->is_under)
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
             input->name, account->folded_objects, account->folded_nodes, nodes);

@@ -616,6 +616,7 @@ static const struct known known[] = {
     {"numbers", .take = take_numbers, .is_optional = true},
     {"max-nodes", .take = take_max_nodes},
     {"largest-array", .take = take_largest_array},
+    {"under", .text = AT(under)},
     {"path-to", .text = AT(path_to), .is_other = true},
     {"older", .take = take_older, .is_other = true},
     {"show", .text = AT(show), .is_other = true},

@@ -35,7 +35,9 @@
  *                       rounding and padding
  *   path                the path to an object, as a Go expression, written and read, and who points
  *                       there
- *   lookup              what a user asks for: a class, an object, a part of one, a node of the tree
+ *   lookup, lookup_under
+ *                       what a user asks for: a class, an object, a part of one, a node of the
+ *                       tree; the nodes that --under takes
  *   variable_part       the memory that a Go expression leads to, value by value; similar names
  *   public              what users of the library ask for
  *
@@ -133,6 +135,13 @@ uint32_t findings_place_of(const struct findings *findings, uint32_t node);
 uint32_t findings_example_goroutine(const struct findings *findings, uint32_t place);
 
 /* ---- nodes of the view ---- */
+
+/* Returns whether an object of the heap is not what findings are about: it is garbage, or beside
+ * what the view is about. */
+static inline bool findings_leaves_out(const struct g2h_view *view, uint32_t object)
+{
+    return g2h_view_is_garbage(view, object) || g2h_view_is_else(view, object);
+}
 
 /* Return the kind and the name of a node. */
 enum g2h_node_kind findings_kind_of(const struct g2h_view *view, uint32_t node);

@@ -29,14 +29,15 @@ static int goroutines_compare_places(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* The places are the children of the node of all goroutines in the merged tree: groups in one
- * place, and goroutines that are alone there. */
-struct g2h_error *goroutines_find_places(const struct findings *findings,
-                                         goroutine_place_vector *ret)
+/* Adds the places below a node. In a view that is about one goroutine of a group, the group is a
+ * node of that kind, too. */
+static struct g2h_error *add_places(const struct findings *findings, uint32_t group,
+                                    goroutine_place_vector *ret)
 {
-    const uint32_t group = findings_find_kind(findings, G2H_NODE_GOROUTINES);
-    for (uint32_t i = group == MERGED_NONE ? group : findings_node(findings, group)->child;
-         i != MERGED_NONE; i = findings_node(findings, i)->sibling) {
+    for (uint32_t i = findings_node(findings, group)->child; i != MERGED_NONE;
+         i = findings_node(findings, i)->sibling) {
+        if (findings_is_kind(findings, i, G2H_NODE_GOROUTINES))
+            TRY(add_places(findings, i, ret));
         if (!is_place(findings, i))
             continue;
         const struct goroutine_place place = {
@@ -47,6 +48,17 @@ struct g2h_error *goroutines_find_places(const struct findings *findings,
             .grown = findings->base ? findings_members_grown(findings, i) : 0};
         TRY_MEMORY(vector_push(ret, place));
     }
+    return NULL;
+}
+
+/* The places are the children of the node of all goroutines in the merged tree: groups in one
+ * place, and goroutines that are alone there. */
+struct g2h_error *goroutines_find_places(const struct findings *findings,
+                                         goroutine_place_vector *ret)
+{
+    const uint32_t group = findings_find_kind(findings, G2H_NODE_GOROUTINES);
+    if (group != MERGED_NONE)
+        TRY(add_places(findings, group, ret));
     vector_sort(ret, goroutines_compare_places);
     return NULL;
 }
@@ -516,7 +528,7 @@ static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *
  * what they hold together. */
 struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret)
 {
-    const uint64_t synthetics = g2h_view_account(findings->view)->synthetic_nodes;
+    const uint64_t synthetics = g2h_view_account(findings->view)->first_object;
     ret->all = g2h_view_leaks(findings->view);
     for (uint32_t node = 0; node < synthetics && ret->all.leaked > 0; node++)
         if (g2h_view_is_leaked(findings->view, node))

@@ -7,6 +7,7 @@
 #define FINDINGS_LOOKUP_H
 
 #include "base/error.h"
+#include "findings/path.h"
 #include "findings/variable_part.h"
 
 struct findings;
@@ -46,6 +47,23 @@ struct g2h_error *lookup_from(const struct findings *findings, const struct g2h_
                               const char *name, const char *steps, struct lookup *ret);
 
 void lookup_deinit(struct lookup *lookup);
+
+/* What a view is to be about, in the numbers of the whole graph: see struct g2h_view_options. */
+struct under_nodes {
+    node_vector under;
+    node_vector holders; /* on a shortest path to each, unless they are too many */
+};
+
+/*
+ * Finds what --under asks for, in a view of the graph in which nothing is folded: what
+ * lookup_find() finds, a goroutine by its number, or those that run a function or wait in it. A
+ * class stands for its objects, a variable for what it leads to. threads may be 0. The caller calls
+ * under_nodes_deinit() in any case. Errors: those of lookup_find().
+ */
+struct g2h_error *lookup_under(const struct g2h_view *view, unsigned threads, const char *asked,
+                               struct under_nodes *ret);
+
+void under_nodes_deinit(struct under_nodes *nodes);
 
 /* Appends the expression of a node of merged that is a variable of a package, or a part of one.
  * Returns false, and appends nothing, for other nodes. */

@@ -132,7 +132,7 @@ static struct g2h_error *find_mappings(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
     const struct g2h_memory *memory = search->findings->memory;
-    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    const uint64_t synthetic = g2h_view_account(view)->first_object;
     struct g2h_node node;
     uint32_t at, number;
     for (uint32_t i = 0; i < synthetic; i++) {
@@ -236,7 +236,7 @@ static struct g2h_error *outside_find_holders(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    const uint64_t synthetic = g2h_view_account(view)->first_object;
     struct g2h_edge edge;
     TRY(g2h_edges_create(view, &edges));
     TRY(g2h_edges_create(view, &search->edges));

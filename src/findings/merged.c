@@ -301,13 +301,14 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
         return NULL; /* see enter_map() */
     const uint32_t package =
         read.kind == G2H_NODE_VARIABLE ? g2h_dominators_of(merging->dominators, node) : node;
-    const uint64_t synthetic = g2h_view_account(merging->view)->synthetic_nodes;
+    const uint64_t synthetic = g2h_view_account(merging->view)->first_object;
     g2h_edges_begin(edges, node, node + 1);
     while (g2h_edges_next(edges, &edge)) {
         uint32_t name, known;
         const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
-        if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
-            edge.target < synthetic || (above != node && above != package))
+        if ((edge.flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_ADDED)) != 0 ||
+            edge.name == G2H_NAME_NONE || edge.target < synthetic ||
+            (above != node && above != package))
             continue;
         if (above == node)
             TRY(numberless_name(merging, edge.name, &name));
@@ -327,7 +328,7 @@ static struct g2h_error *name_all_held(struct merging *merging)
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_node node;
     TRY(g2h_edges_create(merging->view, &edges));
-    for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
+    for (uint32_t i = 0; i < g2h_view_account(merging->view)->first_object; i++) {
         g2h_view_brief(merging->view, i, &node);
         if (node.kind == G2H_NODE_GC_ROOTS)
             merging->tops[0] = i;
@@ -946,6 +947,8 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
     struct merged_node *into = &merged->nodes.data[one->merged];
     into->count++;
+    if (kind == G2H_NODE_ELSE && one->size > 0)
+        merged->nodes.data[parent].has_else = true;
     if (into->parent == parent) /* otherwise an object above it, of its class, comes first */
         note_example(merged, one->merged, node);
     into->bytes += one->size;
@@ -1163,6 +1166,8 @@ enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;
     g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
+    if (example.kind == G2H_NODE_GOROUTINES_IN_PLACE && merged->nodes.data[node].has_else)
+        return G2H_NODE_GOROUTINES; /* the view is about one of them, or less */
     return example.kind;
 }
 

@@ -49,6 +49,7 @@ struct merged_node {
     uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
                            of the class holds these */
     bool is_guessed;    /* the count is that of a sync.Map of which only parts have been found */
+    bool has_else;      /* it holds what the view is about, and other things: these are below it */
     bool is_trie;       /* the inner nodes and entries of sync.Maps, by the names of these: what
                            they hold is held by the map */
     uint32_t name;      /* see merged_name() */

@@ -31,14 +31,19 @@ static unsigned uses_of(const struct g2h_view *view, uint32_t number)
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
 {
     const struct g2h_view *view = search->view;
-    const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
+    const uint64_t synthetic = g2h_view_account(view)->first_object;
     const enum path_scope scope = search->scope;
     const bool is_certain = scope == PATH_PROGRAM || scope == PATH_OWN || scope == PATH_FRAMES ||
                             scope == PATH_CERTAIN || scope == PATH_CERTAIN_FIRST;
     if (!(scope == PATH_POINTERS ? g2h_edge_leads(edge->flags) : g2h_edge_holds(edge->flags)) ||
         (is_certain && (edge->flags & G2H_EDGE_DOUBTFUL) != 0))
         return false;
-    if (edge->target >= synthetic || scope == PATH_STRONG || scope == PATH_POINTERS)
+    if (scope == PATH_STRONG || scope == PATH_POINTERS)
+        return true;
+    if ((edge->flags & G2H_EDGE_ADDED) != 0 ||
+        (g2h_view_under(view) && findings_kind_of(view, edge->target) == G2H_NODE_ELSE))
+        return false;
+    if (edge->target >= synthetic)
         return true;
     const enum g2h_node_kind kind = findings_kind_of(view, edge->target);
     return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&
@@ -136,7 +141,7 @@ static struct g2h_error *path_search_follow(struct path_search *search, uint32_t
 /* Follows the edges of the roots that have been left out because their names are not certain. */
 static struct g2h_error *follow_doubtful(struct path_search *search)
 {
-    const uint64_t synthetic = g2h_view_account(search->view)->synthetic_nodes;
+    const uint64_t synthetic = g2h_view_account(search->view)->first_object;
     const uint32_t certain = (uint32_t)search->visited.count;
     search->scope = PATH_ALL;
     for (uint32_t i = 0; i < certain; i++)
@@ -505,7 +510,7 @@ struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edge
                                     const uint32_t *nodes, size_t count, struct text *text)
 {
     _cleanup_(text_deinit) struct text whose = {0};
-    const uint32_t synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes;
+    const uint32_t synthetic = (uint32_t)g2h_view_account(view)->first_object;
     struct g2h_edge edge;
     size_t objects = 0; /* nodes before the first object */
     while (objects < count && nodes[objects] < synthetic)
@@ -799,7 +804,7 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .view = view,
         .edges = edges,
         .owner = "",
-        .synthetic = (uint32_t)g2h_view_account(view)->synthetic_nodes,
+        .synthetic = (uint32_t)g2h_view_account(view)->first_object,
         .found = UINT32_MAX,
         .wanted = owner,
         .longer = longer};

@@ -429,11 +429,13 @@ static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
 static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
+    if (nodes[node].has_else) /* only what is below it is what the view is about */
+        return push_children(finder, node) != UINT32_MAX;
     if (nodes[node].kind == MERGED_CLASS)
         return suspects_follow(finder, node);
     if (nodes[node].kind == MERGED_SYNTHETIC) {
         const enum g2h_node_kind kind = merged_kind_of(finder->merged, node);
-        if (kind == G2H_NODE_UNREACHABLE)
+        if (kind == G2H_NODE_UNREACHABLE || kind == G2H_NODE_ELSE)
             return true;
         if (kind == G2H_NODE_GOROUTINES_IN_PLACE)
             return add_goroutines(finder, node);

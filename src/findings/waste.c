@@ -482,6 +482,7 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
         const uint64_t outside = window.begin - window.first + window.last - window.capacity_end,
                        wasted = outside + window.capacity_end - window.end;
         if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
+            g2h_view_is_else(findings->view, window.object) ||
             stale_has(&findings->stale, findings->view, window.object))
             continue;
         struct waste_row *row = waste_add(ret, by_declaration, declarations[i], wasted,
@@ -691,7 +692,7 @@ static struct g2h_error *struct_layout_find_task(void *context, size_t task, uns
     TRY_MEMORY(*found);
     for (uint32_t i = first; i < end; i++) {
         struct g2h_layout layout;
-        if (!g2h_view_is_garbage(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
+        if (!findings_leaves_out(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
             struct_layout_add_object(finder, i, &layout, &(*found)[layout.number]);
     }
     return NULL;
@@ -980,7 +981,8 @@ static struct g2h_error *fragmentation_find(const struct findings *findings,
     const uint32_t objects = g2h_heap_object_count(heap);
     _cleanup_(fragmentation_finder_deinit) struct fragmentation_finder finder = {.findings =
                                                                                      findings};
-    if (go_release_parse(g2h_heap_go_version(heap)).minor < SIZE_CLASSES_SINCE || objects == 0)
+    if (go_release_parse(g2h_heap_go_version(heap)).minor < SIZE_CLASSES_SINCE || objects == 0 ||
+        g2h_view_account(findings->view)->is_under) /* spans are of the whole heap */
         return NULL;
     finder.found = calloc(findings->threads, sizeof(*finder.found));
     TRY_MEMORY(finder.found);
@@ -1060,11 +1062,12 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     const struct findings *findings = visit->finder->findings;
     struct open_slice slice;
     uint32_t object;
-    if (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object))
+    if (capacity->object != UINT32_MAX && findings_leaves_out(findings->view, capacity->object))
         return true;
     layout_see_slice(findings, visit->finder->layout, capacity);
     if (is_stale(findings, capacity) ||
-        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object))
+        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
+        g2h_view_is_else(findings->view, object))
         return true;
     note_window(visit->finder, object, capacity->declaration);
     if (capacity->used < capacity->all)
@@ -1078,7 +1081,7 @@ static bool visit_string(const struct visit *visit, const struct g2h_capacity *c
 {
     const struct findings *findings = visit->finder->findings;
     return (capacity->object != UINT32_MAX &&
-            g2h_view_is_garbage(findings->view, capacity->object)) ||
+            findings_leaves_out(findings->view, capacity->object)) ||
            substrings_add(findings, capacity, visit->parts, visit->finder->used);
 }
 
@@ -1105,7 +1108,7 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
 {
     const struct findings *findings = visit->finder->findings;
     const uint32_t node = g2h_view_object(findings->view, capacity->object);
-    if (g2h_view_is_garbage(findings->view, capacity->object))
+    if (findings_leaves_out(findings->view, capacity->object))
         return true;
     if (!*visit->maps)
         *visit->maps = calloc(visit->finder->declarations, sizeof(**visit->maps));

@@ -144,9 +144,10 @@ struct g2h_error *taken_read(const struct taken_options *options,
 
 struct g2h_error *taken_view(const struct taken_options *options, struct taken *taken)
 {
-    const struct g2h_view_options view = {
-        !options->garbage && g2h_heap_is_complete(taken->made.heap), options->max_nodes};
-    return pipeline_view(&taken->made, &view);
+    const struct g2h_view_options view = {.reachable = !options->garbage &&
+                                                       g2h_heap_is_complete(taken->made.heap),
+                                          .max_nodes = options->max_nodes};
+    return pipeline_view(&taken->made, &view, NULL);
 }
 
 /* ---- its end ---- */

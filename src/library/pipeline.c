@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/workers.h"
 #include "dominators/several.h"
+#include "findings/lookup.h"
 #include "graph/graph.h"
 #include "graph/owners.h"
 #include "graph/windows.h"
@@ -258,12 +259,36 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
     return g2h_graph_build(pipeline->heap, &graph, &pipeline->graph);
 }
 
-struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options)
+CLEANUP_POINTER(pipeline_destroy_view, struct g2h_view, g2h_view_destroy);
+
+/* Finds what the view is about, in another one that has all. */
+static struct g2h_error *find_under(const struct pipeline *pipeline,
+                                    const struct g2h_view_options *options, const char *asked,
+                                    struct under_nodes *ret)
+{
+    _cleanup_(pipeline_destroy_view) struct g2h_view *whole = NULL;
+    const struct g2h_view_options all = {.reachable = options->reachable};
+    TRY(g2h_view_create(pipeline->graph, &all, &whole));
+    return lookup_under(whole, pipeline->graph->threads, asked, ret);
+}
+
+struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options,
+                                const char *under)
 {
     assert(pipeline->graph && !pipeline->view);
+    _cleanup_(under_nodes_deinit) struct under_nodes nodes = {.under = {0}};
+    struct g2h_view_options of = *options;
     if (pipeline->typing)
         paging_prepare(pipeline->heap); /* outputs read strings and keys */
-    return g2h_view_create(pipeline->graph, options, &pipeline->view);
+    if (!under)
+        return g2h_view_create(pipeline->graph, options, &pipeline->view);
+    TRY(find_under(pipeline, options, under, &nodes));
+    of.under = nodes.under.data;
+    of.under_count = nodes.under.count;
+    of.holders = nodes.holders.data;
+    of.holder_count = nodes.holders.count;
+    of.under_name = under;
+    return g2h_view_create(pipeline->graph, &of, &pipeline->view);
 }
 
 struct collections pipeline_collections(const struct pipeline *pipeline)
@@ -341,12 +366,13 @@ static struct g2h_error *session_make(struct g2h_session *session, const char *s
                                            .no_stacks = options->no_stacks,
                                            .full_names = options->full_names,
                                            .redaction = options->redaction};
-    const struct g2h_view_options view = {options->reachable, options->max_nodes};
+    const struct g2h_view_options view = {.reachable = options->reachable,
+                                          .max_nodes = options->max_nodes};
     TRY(open_origin(session, source, exe, options));
     TRY(pipeline_load(&session->made, options->threads, options->progress));
     TRY(pipeline_match(&session->made, &steps));
     TRY(pipeline_graph(&session->made, &steps));
-    return pipeline_view(&session->made, &view);
+    return pipeline_view(&session->made, &view, NULL);
 }
 
 CLEANUP_POINTER(close_session, struct g2h_session, g2h_close);

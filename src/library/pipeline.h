@@ -61,8 +61,10 @@ struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipelin
  * g2h_graph_build(). */
 struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options);
 
-/* Errors: those of g2h_view_create(). */
-struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options);
+/* Creates the view; under is what it is about, as lookup_under() reads it; NULL: the whole graph.
+ * Errors: those of g2h_view_create() and lookup_under(). */
+struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options,
+                                const char *under);
 
 /* The collections of garbage in a process until its dump. */
 struct collections {

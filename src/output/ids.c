@@ -479,13 +479,17 @@ static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
         g2h_view_brief(node_ids->view, i, &node);
         for (uint32_t j = 0; j < node.members; j++) {
             g2h_view_member(node_ids->view, i, j, &member);
-            hash += id_hash(is_of_synthetics(&node)
-                                ? *hidden++
-                                : ids_object(&node_ids->ids, member.object, member.address));
+            if (member.object != UINT32_MAX)
+                hash += id_hash(ids_object(&node_ids->ids, member.object, member.address));
+            else if (is_of_synthetics(&node))
+                hash += id_hash(*hidden++);
+            else /* beside what the view is about: no other node needs its id */
+                hash += id_hash((uint64_t)member.kind << 32 ^ member.key);
         }
         uint32_t *id = &node_ids->folded[i - first];
-        if (!(is_of_synthetics(&node) ? ids_synthetic(&node_ids->ids, node.kind, hash, id)
-                                      : ids_folded(&node_ids->ids, hash, id)))
+        const bool is_synthetic = is_of_synthetics(&node) || node.kind == G2H_NODE_ELSE;
+        if (!(is_synthetic ? ids_synthetic(&node_ids->ids, node.kind, hash, id)
+                           : ids_folded(&node_ids->ids, hash, id)))
             return &error_no_memory;
     }
     return NULL;

@@ -343,6 +343,7 @@ static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
     }
     if (edges->extra < edges->extra_end) {
         edges_fill_other(edges, EDGE_INTERNAL, fold->group_name, fold->extra[edges->extra++], ret);
+        ret->flags |= G2H_EDGE_ADDED;
         return true;
     }
     if (edges->folded < edges->folded_end) {

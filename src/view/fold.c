@@ -40,6 +40,9 @@
  *      it; or if x is at MOST_DEPTH, in one beside it. In all cases that is the node above F, or
  *      one below that; so all ways to F lead by the node above, which has an edge to F itself.
  *
+ * A view under some nodes has all folded nodes of one class, and these are not below each other: 1
+ * to 4 need no more than that the kept nodes are an upper part of the tree, and T is one node.
+ *
  * If d is the root, the added edges come from "(folded)" instead: DevTools computes no distances if
  * objects are children of the root. "(folded)" is a child of the root, no other strong edge leads
  * to it, and only the added edges lead on from it. So it dominates nothing, because there is a path
@@ -87,6 +90,7 @@ enum { SYNTHETIC_WORTH = 4096 };
 #define FATE_KEPT       (UINT32_MAX - 1)
 #define CLASS_TEXT      (UINT32_MAX - 2)
 #define CLASS_SYNTHETIC (UINT32_MAX - 3)
+#define CLASS_ELSE      (UINT32_MAX - 4) /* of all nodes beside those that the view is about */
 
 /* Where to cut: nodes of less worth are folded and, among nodes of the same worth, those from this
  * one on, in the graph's order (their numbers in preorder depend on how dominators are found). A
@@ -112,7 +116,9 @@ struct folding {
     const struct g2h_graph *graph;
     struct fold *fold;
     const struct fold_names *names;
+    const struct g2h_view_options *options;
     struct dominators tree;
+    struct under under;     /* without bits, unless the view is under some nodes */
     uint64_t *worth;        /* by number in preorder */
     uint32_t *fate, *place; /* by number in preorder; place: of the node itself, if it is kept, or
                                else its group */
@@ -131,15 +137,21 @@ static uint64_t fold_count_nodes(const struct g2h_graph *graph, bool leaves_out_
 }
 
 /* Returns whether the graph has more nodes than the view may have. */
-static bool is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
+static bool fold_is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
     return options->max_nodes > 0 &&
            fold_count_nodes(graph, options->reachable) > options->max_nodes;
 }
 
+/* Returns whether the view has folded nodes. */
+static bool fold_has_folded(const struct g2h_graph *graph, const struct g2h_view_options *options)
+{
+    return options->under_count > 0 || fold_is_too_large(graph, options);
+}
+
 bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
-    return is_too_large(graph, options) || (options->reachable && graph->live);
+    return fold_has_folded(graph, options) || (options->reachable && graph->live);
 }
 
 /* ---- classes ---- */
@@ -204,6 +216,22 @@ static struct g2h_error *classify(struct folding *folding)
     return error;
 }
 
+/* Finds what the view is about, of a view under some nodes: this and its holders stay, and
+ * everything else is of one class. */
+static struct g2h_error *set_beside(struct folding *folding)
+{
+    const struct dominators *tree = &folding->tree;
+    struct under *under = &folding->under;
+    TRY(under_find(folding->graph, tree, folding->options, under));
+    TRY(under_count(folding->graph, tree, under, folding->worth, &folding->fold->under));
+    for (uint32_t preorder = 0; preorder < tree->nodes; preorder++)
+        if (folding->fate[preorder] != FATE_LEFT_OUT && under_is_else(under, preorder))
+            folding->fate[preorder] = CLASS_ELSE;
+        else if (bits_have(under->holds, preorder))
+            folding->worth[preorder] = WORTH_KEPT;
+    return NULL;
+}
+
 /* ---- how much to fold ---- */
 
 static inline bool fold_is_cut(const struct folding *folding, const struct cut *cut,
@@ -220,6 +248,10 @@ static inline bool find_group(struct folding *folding, uint32_t above, uint32_t 
                               uint32_t *ret)
 {
     uint32_t depth = 1;
+    if ((above & PLACE_GROUP) != 0 && class == CLASS_ELSE) { /* so is all that is above it */
+        *ret = above & ~PLACE_GROUP;
+        return true;
+    }
     if ((above & PLACE_GROUP) != 0) {
         const struct group *group = &folding->groups.data[above & ~PLACE_GROUP];
         const bool is_deepest = group->depth == MOST_DEPTH;
@@ -249,7 +281,7 @@ static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t
         const uint32_t class = folding->fate[preorder], above = folding->place[idom[preorder]];
         if (class == FATE_LEFT_OUT)
             continue;
-        if (!fold_is_cut(folding, cut, preorder)) {
+        if (class != CLASS_ELSE && !fold_is_cut(folding, cut, preorder)) {
             folding->place[preorder] = preorder;
             kept++;
             continue;
@@ -293,8 +325,17 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
         return false;
     for (uint32_t node = stride / 2; node < nodes; node += stride) {
         const uint32_t preorder = folding->tree.preorder_of[node];
-        if (folding->fate[preorder] != FATE_LEFT_OUT && folding->worth[preorder] != WORTH_KEPT)
+        const uint32_t fate = folding->fate[preorder];
+        if (fate != FATE_LEFT_OUT && fate != CLASS_ELSE && folding->worth[preorder] != WORTH_KEPT)
             samples[count++] = (struct cut){folding->worth[preorder], node};
+    }
+    if (folding->options->under_count > 0) { /* what it is about may be few enough */
+        uint64_t written;
+        *ret = (struct cut){0, UINT32_MAX};
+        if (!find_groups(folding, ret, limit, &written))
+            return false;
+        if (written <= limit)
+            return true;
     }
     if (count > 0)
         qsort(samples, count, sizeof(*samples), compare_cuts);
@@ -349,7 +390,8 @@ static bool keep_lone_ones(struct folding *folding)
         const uint32_t group = folding->fate[preorder];
         if (group >= FATE_KEPT)
             continue;
-        if (folding->groups.data[group].count > 1)
+        if (folding->groups.data[group].count > 1 ||
+            folding->groups.data[group].class == CLASS_ELSE)
             bits_add(shared, preorder);
         if (bits_have(shared, preorder))
             bits_add(shared, idom[preorder]);
@@ -377,6 +419,8 @@ static enum g2h_node_kind kind_of_folded(const struct g2h_graph *graph, uint32_t
 {
     if (class == CLASS_TEXT)
         return G2H_NODE_TEXT;
+    if (class == CLASS_ELSE)
+        return G2H_NODE_ELSE;
     if (class == CLASS_SYNTHETIC)
         return G2H_NODE_FOLDED_SYNTHETICS;
     return fold_is_object(graph, node) ? G2H_NODE_OBJECT : G2H_NODE_STACK;
@@ -430,7 +474,10 @@ static bool name_folded(struct folding *folding)
         count_text(&text, folded->count, "");
         good = !text.failed &&
                names->add(names->context, text.data, G2H_NAME_OF_EDGE, &folded->count_name);
-        if (!good || folded->kind == G2H_NODE_OBJECT || folded->kind == G2H_NODE_STACK)
+        if (good && folded->kind == G2H_NODE_ELSE)
+            good = names->add(names->context, "(everything else)", G2H_NAME_OF_NODE, &folded->name);
+        if (!good || folded->kind == G2H_NODE_OBJECT || folded->kind == G2H_NODE_STACK ||
+            folded->kind == G2H_NODE_ELSE)
             continue; /* the name is the class's */
         count_text(&text, folded->count, " (folded)");
         good =
@@ -634,7 +681,7 @@ static struct g2h_error *decide_folding(struct folding *folding)
 {
     struct fold *fold = folding->fold;
     const uint32_t nodes = graph_node_count(folding->graph);
-    const uint64_t limit = fold->max_nodes;
+    const uint64_t limit = fold->max_nodes > 0 ? fold->max_nodes : UINT64_MAX;
     struct cut cut;
     if (nodes >= PLACE_GROUP)
         return error_create(G2H_ERROR_LIMIT, "%s: %u nodes: too many to fold",
@@ -645,6 +692,8 @@ static struct g2h_error *decide_folding(struct folding *folding)
     folding->place = large_alloc(nodes, sizeof(*folding->place));
     TRY_MEMORY(folding->fate && folding->place);
     TRY(classify(folding));
+    if (folding->options->under_count > 0)
+        TRY(set_beside(folding));
     TRY_MEMORY(find_cut(folding, limit, &cut));
     TRY_MEMORY(make_groups(folding, &cut));
     forget_worth(folding);
@@ -657,15 +706,16 @@ static void folding_deinit(struct folding *folding)
     forget_worth(folding);
     large_free(folding->fate, graph_node_count(folding->graph), sizeof(*folding->fate));
     free(folding->groups.data);
+    under_deinit(&folding->under);
     dominators_deinit(&folding->tree);
 }
 
 /* Decides what to fold, numbers the view's nodes, and lists the members of folded ones. */
-static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *names,
-                                    uint32_t **ret_dominators)
+static struct g2h_error *fold_nodes(struct fold *fold, const struct g2h_view_options *options,
+                                    const struct fold_names *names, uint32_t **ret_dominators)
 {
     _cleanup_(folding_deinit) struct folding folding = {
-        .graph = fold->graph, .fold = fold, .names = names};
+        .graph = fold->graph, .fold = fold, .names = names, .options = options};
     TRY(decide_folding(&folding));
     TRY_MEMORY(number_nodes(&folding) && list_members(&folding));
     link_folded(&folding);
@@ -701,7 +751,8 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         .graph = graph,
         .max_nodes = options->max_nodes,
         .leaves_out_garbage = options->reachable,
-        .folds = is_too_large(graph, options),
+        .folds = fold_has_folded(graph, options),
+        .is_under = options->under_count > 0,
         .group = UINT32_MAX,
         .number_of = large_alloc(graph_node_count(graph), sizeof(*fold->number_of)),
         .hidden = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
@@ -711,7 +762,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         !names->add(names->context, "(folded)", G2H_NAME_OF_EDGE, &fold->group_name))
         return &error_no_memory;
     if (fold->folds)
-        TRY(fold_nodes(fold, names, &dominators));
+        TRY(fold_nodes(fold, options, names, &dominators));
     else
         fold_leave_out(fold);
     TRY_MEMORY(list_kept(fold));

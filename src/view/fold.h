@@ -23,6 +23,12 @@
 
 #define FOLD_LEFT_OUT UINT32_MAX
 
+/* What a view under some nodes has, without garbage: see struct g2h_view_account. */
+struct under_account {
+    uint64_t objects, bytes, holder_objects, holder_bytes, else_objects, else_bytes;
+    uint64_t shared_objects, shared_bytes;
+};
+
 /* A node of the view that stands for count nodes of the graph. */
 struct folded {
     uint64_t size, retained;
@@ -41,7 +47,8 @@ enum { FOLD_RANK_SHIFT = 12 };
 struct fold {
     const struct g2h_graph *graph;
     uint64_t max_nodes; /* of the view; 0: no limit */
-    bool leaves_out_garbage, folds;
+    bool leaves_out_garbage, folds, is_under;
+    struct under_account under; /* zeros, unless the view is under some nodes */
 
     uint32_t *number_of;  /* by node of the graph: the view's node that it is or is part of, or
                              FOLD_LEFT_OUT */
@@ -87,6 +94,31 @@ struct fold_names {
 struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
                             const struct g2h_view_options *options, const struct fold_names *names);
 void fold_deinit(struct fold *fold);
+
+/* Which nodes a view under some nodes is about, and which ones hold these: a bit by number in
+ * preorder (under.c). */
+struct under {
+    uint64_t *below, *holds;
+};
+
+struct dominators;
+
+/* Finds them by the options' under and holders. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *under_find(const struct g2h_graph *graph, const struct dominators *tree,
+                             const struct g2h_view_options *options, struct under *ret);
+void under_deinit(struct under *under);
+
+/* Returns whether a node is neither under the options' nodes nor holds them. */
+static inline bool under_is_else(const struct under *under, uint32_t preorder)
+{
+    return !bits_have(under->below, preorder) && !bits_have(under->holds, preorder);
+}
+
+/* Sums up what is below, above and beside. retained: bytes by number in preorder. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *under_count(const struct g2h_graph *graph, const struct dominators *tree,
+                              const struct under *under, const uint64_t *retained,
+                              struct under_account *ret);
 
 /* Counts the edges of all nodes of the view, and finds the edges that have to be added:
  * fold_edges.c. dominators has those of the view's nodes; it is NULL if nothing is folded. Error:

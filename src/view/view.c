@@ -395,6 +395,11 @@ const struct g2h_view_account *g2h_view_account(const struct g2h_view *view)
     return &view->account;
 }
 
+const char *g2h_view_under(const struct g2h_view *view)
+{
+    return view->under;
+}
+
 bool g2h_view_is_typed(const struct g2h_view *view)
 {
     return view->graph->typing != NULL;
@@ -403,6 +408,13 @@ bool g2h_view_is_typed(const struct g2h_view *view)
 bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
 {
     return graph_is_garbage(view->graph, object);
+}
+
+bool g2h_view_is_else(const struct g2h_view *view, uint32_t object)
+{
+    const uint32_t node = g2h_view_object(view, object);
+    return view->is_folded && node != FOLD_LEFT_OUT && node >= view->fold.kept &&
+           view->fold.folded[node - view->fold.kept].kind == G2H_NODE_ELSE;
 }
 
 uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32_t end)
@@ -414,7 +426,13 @@ uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32
 struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)
 {
     const struct leaked *leaked = &view->graph->leaked;
-    return (struct g2h_leaks){leaked->proof, leaked->blocked, leaked->count, leaked->reason};
+    struct g2h_leaks ret = {leaked->proof, leaked->blocked, leaked->count, leaked->reason};
+    if (!view->account.is_under || ret.leaked == 0)
+        return ret;
+    ret.leaked = 0; /* those that the view is about */
+    for (uint32_t node = 0; node < view->fold.synthetic_count; node++)
+        ret.leaked += g2h_view_is_leaked(view, node);
+    return ret;
 }
 
 bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node)
@@ -478,8 +496,18 @@ static void view_count_all(struct g2h_view *view)
         if (fold->folded[i].size > account->largest_node)
             account->largest_node = fold->folded[i].size;
         account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS ||
+                                    fold->folded[i].kind == G2H_NODE_ELSE ||
                                     fold->folded[i].kind == G2H_NODE_STACK;
     }
+    account->is_under = fold->is_under;
+    account->under_objects = fold->under.objects;
+    account->under_bytes = fold->under.bytes;
+    account->holder_objects = fold->under.holder_objects;
+    account->holder_bytes = fold->under.holder_bytes;
+    account->else_objects = fold->under.else_objects;
+    account->else_bytes = fold->under.else_bytes;
+    account->shared_objects = fold->under.shared_objects;
+    account->shared_bytes = fold->under.shared_bytes;
     if (fold->leaves_out_garbage) {
         account->left_out_objects = graph->account.unreachable_objects;
         account->left_out_bytes = graph->account.unreachable_bytes;
@@ -497,6 +525,10 @@ struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
     const struct fold_names names = {add_name, view};
     view->graph = graph;
     TRY_MEMORY(name_uses_copy(&graph->names.uses, &view->uses));
+    if (options && options->under_count > 0) {
+        view->under = strdup(options->under_name ? options->under_name : "");
+        TRY_MEMORY(view->under);
+    }
     if (options && fold_is_needed(graph, options)) {
         view->is_folded = true;
         TRY(fold_init(&view->fold, graph, options, &names));
@@ -514,5 +546,6 @@ void g2h_view_destroy(struct g2h_view *view)
         fold_deinit(&view->fold);
     string_pool_deinit(&view->own);
     free(view->uses.data);
+    free(view->under);
     free(view);
 }

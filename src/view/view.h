@@ -17,6 +17,7 @@
  *   view_retainers, retained, stacks, goroutine_labels
  *                       edges backwards; dominators; goroutines, their labels, groups of roots
  *   fold, fold_edges    folds a graph that is too large
+ *   under               what a view under some nodes has of the graph
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -32,6 +33,7 @@ struct g2h_view {
     struct fold fold; /* with is_folded: something is folded or left out */
     struct g2h_view_account account;
     struct string_pool own; /* names of folded nodes, numbered after the graph's */
+    char *under;            /* what the view is about; NULL: the whole graph */
     name_uses uses;         /* by name, the graph's first: enum g2h_name_use */
 };
 

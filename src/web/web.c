@@ -126,7 +126,7 @@ static struct g2h_error *make(const char *path, const char *exe, struct pipeline
     if (ret->origin.exe)
         message_missing_in_exe(ret->origin.exe, ret->heap);
     TRY(pipeline_graph(ret, &steps));
-    return pipeline_view(ret, &view);
+    return pipeline_view(ret, &view, NULL);
 }
 
 static struct g2h_error *add(const char *path, const char *exe, struct pipeline *made)

@@ -143,6 +143,29 @@ static void compare_dominators(const struct dump *dump, const struct retained *r
     g2h_dominators_destroy(dominators);
 }
 
+/* Asserts that the nodes that are not folded, except the root, retain what they did, and have the
+ * same dominators. */
+static void compare_kept(const struct snapshot *whole, const struct retained *before,
+                         const struct snapshot *folded, const struct retained *after)
+{
+    const uint32_t group = snapshot_find(folded, "(folded)");
+    for (uint32_t i = 1; i < folded->node_count; i++) {
+        uint64_t expected = 0;
+        const uint32_t old = by_id(whole, folded->nodes[i].id);
+        if (i == group || is_folded(folded, i))
+            continue;
+        assert_true(old != UINT32_MAX);
+        assert_int_equal(after->size[i], before->size[old]);
+        for (uint32_t j = 0; j < whole->node_count; j++)
+            if (before->dominated_by[old] >> j & 1) {
+                const uint32_t new = by_id(folded, whole->nodes[j].id);
+                assert_true(new != UINT32_MAX);
+                expected |= (uint64_t)1 << new;
+            }
+        assert_int_equal(after->dominated_by[i], expected);
+    }
+}
+
 /* Compares a whole graph with the folded one of the dump. */
 static void compare(const struct snapshot *whole, const struct snapshot *folded,
                     const struct dump *dump)
@@ -162,22 +185,8 @@ static void compare(const struct snapshot *whole, const struct snapshot *folded,
             assert_int_equal(class_retained(whole, &before, name),
                              class_retained(folded, &after, name));
     }
-    for (uint32_t i = 0; i < folded->node_count; i++) {
-        uint64_t expected = 0;
-        const uint32_t old = by_id(whole, folded->nodes[i].id);
-        if (i == group || is_folded(folded, i))
-            continue;
-        assert_true(old != UINT32_MAX);
-        assert_int_equal(after.size[i], before.size[old]);
-        /* the node has the same dominators, and all of them are kept */
-        for (uint32_t j = 0; j < whole->node_count; j++)
-            if (before.dominated_by[old] >> j & 1) {
-                const uint32_t new = by_id(folded, whole->nodes[j].id);
-                assert_true(new != UINT32_MAX);
-                expected |= (uint64_t)1 << new;
-            }
-        assert_int_equal(after.dominated_by[i], expected);
-    }
+    assert_int_equal(after.size[0], before.size[0]);
+    compare_kept(whole, &before, folded, &after);
 }
 
 static uint64_t state = 88172645463325252u;
@@ -232,6 +241,108 @@ static void random_graphs(void **unused)
             compare(&whole, &folded, &dump);
             snapshot_deinit(&folded);
         }
+        snapshot_deinit(&whole);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- a view under some nodes ---- */
+
+/* Returns the bytes of the nodes that are beside what a view is about. */
+static uint64_t size_of_else(const struct snapshot *under)
+{
+    return class_size(under, "(everything else)");
+}
+
+/* Asserts that a view under some nodes has all that these dominate, and that nothing is lost.
+ * Snapshots of whole graphs have the graph's numbers. */
+static void compare_under(const struct snapshot *whole, const struct snapshot *under,
+                          const struct dump *dump, const struct g2h_view_options *options)
+{
+    const struct g2h_view_account *account = g2h_view_account(dump->view);
+    struct retained before, after;
+    uint64_t below = 0, above = 1, shared = 0;
+    find_retained(whole, &before);
+    find_retained(under, &after);
+    compare_dominators(dump, &after);
+    compare_kept(whole, &before, under, &after);
+    assert_int_equal(after.size[0] + account->left_out_bytes, before.size[0]);
+    for (size_t j = 0; j < options->under_count; j++) {
+        above |= before.dominated_by[options->under[j]];
+        for (uint32_t i = 0; i < whole->node_count; i++)
+            below |= (before.dominated_by[i] >> options->under[j] & 1) << i;
+    }
+    for (size_t j = 0; j < options->holder_count; j++)
+        above |= before.dominated_by[options->holders[j]];
+    uint64_t objects[3] = {0}, bytes[3] = {0};
+    for (uint32_t i = 0; i < whole->node_count; i++) {
+        const uint32_t new = by_id(under, whole->nodes[i].id),
+                       synthetics = (uint32_t)whole->node_count - dump->heap->object_count;
+        const bool is_object = i >= synthetics, is_below = (below >> i & 1) != 0,
+                   is_above = (above >> i & 1) != 0,
+                   is_dead = is_object ? g2h_view_is_garbage(dump->view, i - synthetics)
+                                       : strcmp(snapshot_name(whole, i), "(unreachable)") == 0;
+        const unsigned which = is_below ? 0 : is_above ? 1 : 2;
+        if (is_object && !is_dead) {
+            objects[which]++;
+            bytes[which] += whole->nodes[i].size;
+            assert_int_equal(g2h_view_is_else(dump->view, i - synthetics), which == 2);
+        }
+        if (which != 2 && options->max_nodes == 0 && !(is_dead && options->reachable))
+            assert_true(new != UINT32_MAX && !is_folded(under, new));
+        if (which == 2 && new != UINT32_MAX && !is_folded(under, new))
+            assert_string_equal(snapshot_name(under, new), "(unreachable)");
+        for (uint32_t e = 0; is_below && e < whole->nodes[i].edge_count; e++) {
+            const struct snapshot_edge *edge = &whole->edges[whole->nodes[i].first_edge + e];
+            if (edge->type != S_WEAK && edge->type != S_SHORTCUT && edge->target >= synthetics &&
+                ((below | above) >> edge->target & 1) == 0 &&
+                !g2h_view_is_garbage(dump->view, edge->target - synthetics))
+                shared |= (uint64_t)1 << edge->target;
+        }
+    }
+    const uint64_t found[] = {account->under_objects, account->holder_objects,
+                              account->else_objects},
+                   found_bytes[] = {account->under_bytes, account->holder_bytes,
+                                    account->else_bytes};
+    uint64_t shared_bytes = 0;
+    for (uint32_t i = 0; i < whole->node_count; i++)
+        shared_bytes += (before.dominated_by[i] & shared) != 0 ? whole->nodes[i].size : 0;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(found[i], objects[i]);
+        assert_int_equal(found_bytes[i], bytes[i]);
+    }
+    assert_int_equal(account->shared_objects, __builtin_popcountll(shared));
+    assert_int_equal(account->shared_bytes, shared_bytes);
+    assert_true(account->is_under && size_of_else(under) >= account->else_bytes);
+}
+
+/* One or two objects at random, with or without the path to another one, garbage and folding. */
+static void under(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 600; round += unit_step()) {
+        struct dump dump;
+        struct snapshot whole, part;
+        size_t size;
+        const unsigned count = 4 + round % 40;
+        put_random(&dump, count, 1 + round / 40 % 4, round % 5);
+        snapshot_of(&whole, &dump, 1);
+        const uint32_t first = (uint32_t)whole.node_count - count,
+                       nodes[] = {first + (uint32_t)(next_random() % count),
+                                  first + (uint32_t)(next_random() % count),
+                                  first + (uint32_t)(next_random() % count)};
+        const struct g2h_view_options options = {.reachable = round % 3 == 0,
+                                                 .max_nodes = round % 4 == 0 ? 10 : 0,
+                                                 .under = nodes,
+                                                 .under_count = 1 + round % 2,
+                                                 .holders = nodes + 2,
+                                                 .holder_count = round / 2 % 2,
+                                                 .under_name = "main.x"};
+        dump_view(&dump, 1 + round % 2, &options);
+        assert_string_equal(g2h_view_under(dump.view), "main.x");
+        snapshot_parse(&part, view_snapshot(dump.view, 1, false, &size));
+        compare_under(&whole, &part, &dump, &options);
+        snapshot_deinit(&part);
         snapshot_deinit(&whole);
         dump_deinit(&dump);
     }
@@ -410,9 +521,10 @@ static void more_than_4_gib(void **unused)
 int main(void)
 {
     const struct CMUnitTest fold_tests[] = {
-        cmocka_unit_test(random_graphs),       cmocka_unit_test(reachable),
-        cmocka_unit_test(held_by_folded_ones), cmocka_unit_test(equals),
-        cmocka_unit_test(goroutines),          cmocka_unit_test(more_than_4_gib),
+        cmocka_unit_test(random_graphs),   cmocka_unit_test(reachable),
+        cmocka_unit_test(under),           cmocka_unit_test(held_by_folded_ones),
+        cmocka_unit_test(equals),          cmocka_unit_test(goroutines),
+        cmocka_unit_test(more_than_4_gib),
     };
     return UNIT_RUN(fold_tests);
 }

@@ -1054,7 +1054,8 @@ static void typed_heap(void **unused)
         assert_true(check_typed(conversion.view, redact) > 100);
         check_whole(conversion.view, conversion.graph);
         for (unsigned i = 0; i < 3; i++) {
-            const struct g2h_view_options others[] = {{true, 0}, {false, 2000}, {true, 5000}};
+            const struct g2h_view_options others[] = {
+                {.reachable = true}, {.max_nodes = 2000}, {.reachable = true, .max_nodes = 5000}};
             struct g2h_view *view;
             assert_no_error(g2h_view_create(conversion.graph, &others[i], &view));
             check_typed(view, redact);

@@ -834,7 +834,7 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
 bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
 {
     struct g2h_node member;
-    if (node->kind == G2H_NODE_STACK)
+    if (node->kind == G2H_NODE_STACK || node->kind == G2H_NODE_ELSE)
         return true;
     if (node->kind != G2H_NODE_OBJECT && node->kind != G2H_NODE_TEXT)
         return false;

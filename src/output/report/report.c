@@ -18,6 +18,15 @@
 
 /* ==== the classes that have most bytes, or have grown most ==== */
 
+/* Says what is in no row as it is beside what the report is about. JSON has it in "heap". */
+static void put_else(const struct report *report)
+{
+    const struct g2h_view_account *account = g2h_view_account(report->findings->view);
+    if (!report->page->is_json)
+        PUT(report->page, "  (everything else): %n objects, %b\n", account->else_objects,
+            account->else_bytes);
+}
+
 struct g2h_error *report_put_classes(const struct report *report)
 {
     _cleanup_(class_rows_deinit) struct class_rows classes = {0};
@@ -49,6 +58,8 @@ struct g2h_error *report_put_classes(const struct report *report)
     TRY(table_end(&table));
     if (classes.list.count > shown && shown > 0)
         PUT(report->page, "  %n more, %b\n", classes.list.count - shown, bytes);
+    if (g2h_view_under(report->findings->view))
+        put_else(report);
     return NULL;
 }
 
@@ -359,6 +370,30 @@ static void put_ending(const struct report *report)
         ending->limit, ending->status, ending->by_oom, ending->peak);
 }
 
+/* Reports what the report is about, if that is a part of the heap, and how much else there is. */
+static void report_put_under(const struct report *report)
+{
+    const struct g2h_view_account *account = g2h_view_account(report->findings->view);
+    const char *name = g2h_view_under(report->findings->view);
+    if (!name)
+        return;
+    const struct g2h_bytes asked = report_bytes(name, strlen(name));
+    PUT(report->page,
+        "<under>  under %s{asked}: %b{bytes} in %n{objects} objects   <else>everything else: "
+        "%b{bytes} in %n{objects}</>\n|",
+        asked, account->under_bytes, account->under_objects, account->else_bytes,
+        account->else_objects);
+    if (account->holder_objects > 0)
+        PUT(report->page, "  <holders>held by %n{objects} objects of %b{bytes} on the way\n</>",
+            account->holder_objects, account->holder_bytes);
+    if (account->shared_objects > 0)
+        PUT(report->page,
+            "  <shared>shared: it points to %n{objects} objects that others hold, too: they are in "
+            "everything else, where they retain %b{retained}\n</>",
+            account->shared_objects, account->shared_bytes);
+    PUT(report->page, "</>");
+}
+
 void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
     const struct findings *findings = report->findings;
@@ -386,6 +421,7 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
     PUT(page, ", garbage %b{garbage}%s\n|%f{is_garbage_left_out}|</>",
         findings->garbage + account->left_out_bytes,
         account->left_out_objects > 0 ? ", left out" : "", account->left_out_objects > 0);
+    report_put_under(report);
     put_ending(report);
     report_put_memory(report);
     if (findings->base)

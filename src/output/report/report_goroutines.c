@@ -266,7 +266,7 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
 static void put_goids(const struct report *report)
 {
     const struct g2h_view *view = report->findings->view;
-    const uint64_t synthetics = g2h_view_account(view)->synthetic_nodes;
+    const uint64_t synthetics = g2h_view_account(view)->first_object;
     struct g2h_node node;
     PUT(report->page, "[goroutines]");
     for (uint32_t i = 0; report->page->is_json && !g2h_view_is_redacted(view) && i < synthetics;

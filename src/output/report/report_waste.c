@@ -204,7 +204,7 @@ struct g2h_error *report_put_free_slots(const struct report *report)
     const struct pages_sum all = pages_all(pages);
     struct page *page = report->page;
     size_t shown = 0;
-    if (!pages->retained)
+    if (!pages->retained || g2h_view_under(report->findings->view)) /* they are of the whole heap */
         return NULL;
     PUT(page, "<free_slots>|%b{bytes}%b{in}|[holders]", all.empty, all.bytes);
     for (size_t i = 0; i < pages->holders.count; i++) {
