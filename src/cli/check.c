@@ -438,6 +438,8 @@ bool check_options(const struct options *options)
             "a process whose collections were watched");
     if (options->older > 0 && !options->path_to)
         return USAGE_REFUSE("--older goes with --path-to CLASS");
+    if (options->older > 0 && options->pid != 0 && options->ages == 0)
+        return USAGE_REFUSE("--older of a process needs --ages, which watches it first: --ages 5m");
     if (options->path_to && options->show)
         return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->by_label && (options->path_to || options->show || options->watch > 0 ||

@@ -30,6 +30,9 @@ run go2heapsnapshot --ages 1m --watch 1s --command 'cat 1.dump'
 said "--ages with --command" 2 "go2heapsnapshot: --ages goes with --pid" "$hint"
 run go2heapsnapshot --older 1m 1.dump
 said "--older without --path-to" 2 "go2heapsnapshot: --older goes with --path-to CLASS" "$hint"
+run go2heapsnapshot --pid 1 --format report --path-to main.T --older 1m
+said "--older of a process without --ages" 2 \
+	"go2heapsnapshot: --older of a process needs --ages, which watches it first: --ages 5m" "$hint"
 run go2heapsnapshot --format report --path-to main.Session --older 1w 1.dump
 said "--older 1w" 2 "go2heapsnapshot: --older takes a time such as 30s or 5m, not '1w'" "$hint"
 run go2heapsnapshot --count 3 1.dump
