@@ -77,6 +77,9 @@ G2H_PUBLIC bool g2h_identity_class(struct g2h_identity *identity, uint32_t objec
 G2H_PUBLIC bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind,
                                   uint64_t key, uint32_t *ret);
 
+/* Returns whether no id is left for another node: the next dump needs another series. */
+G2H_PUBLIC bool g2h_identity_is_full(const struct g2h_identity *identity);
+
 /* Finds the id that a node other than an object got in the dump that was added last; the first id
  * if several nodes have the same kind and key. Returns false if none was requested. */
 G2H_PUBLIC bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,

@@ -521,6 +521,11 @@ bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, u
     return map_put(&identity->nodes, own, *ret, &number);
 }
 
+bool g2h_identity_is_full(const struct g2h_identity *identity)
+{
+    return identity->next > limits.last_id;
+}
+
 bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
                             uint64_t key, uint32_t *ret)
 {

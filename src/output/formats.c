@@ -14,9 +14,12 @@
  */
 #include <string.h>
 
+#include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/output.h>
 
+#include "base/contract.h"
 #include "base/error.h"
+#include "base/limits.h"
 #ifdef WITH_SQLITE
 #include "output/database.h"
 #endif
@@ -200,11 +203,29 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
 
 CLEANUP_POINTER(destroy_dominators, struct g2h_dominators, g2h_dominators_destroy);
 
+/* Formats take a node without an id for one without memory. Takes over the error, and returns the
+ * one that says what is really short. */
+static struct g2h_error *explain_ids(struct g2h_error *error,
+                                     const struct g2h_output_options *given)
+{
+    struct g2h_output_options known;
+    const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
+    if (!error || error->code != G2H_ERROR_MEMORY || !options->series ||
+        !g2h_identity_is_full(options->series))
+        return error;
+    g2h_error_destroy(error);
+    return error_create(G2H_ERROR_LIMIT,
+                        "%s: the series has more than the %llu objects and other nodes that can "
+                        "have ids: begin another one",
+                        options->source ? options->source : options->name,
+                        (unsigned long long)limits.last_id / 2 + 1);
+}
+
 struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
                             const struct g2h_output_options *options)
 {
     _cleanup_(destroy_dominators) struct g2h_dominators *dominators = NULL;
     if ((format->needs & G2H_NEEDS_DOMINATORS) != 0)
         TRY(g2h_view_dominators(view, &dominators));
-    return format->write(view, dominators, options);
+    return explain_ids(format->write(view, dominators, options), options);
 }

@@ -171,6 +171,30 @@ static void ids_of_a_session(void **state)
     close(nowhere);
 }
 
+/* The ids of nodes that are not objects may run out while a snapshot is written. */
+static void ids_of_other_nodes(void **state)
+{
+    char path[32];
+    const char *const inputs[] = {path};
+    (void)state;
+    write_dump(&dump, path);
+    const struct session_options options = {.taken = {.threads = 1},
+                                            .inputs = inputs,
+                                            .input_count = 1,
+                                            .title = "app",
+                                            .path = "",
+                                            .say = say_nothing};
+    struct session session = {.options = &options, .count = 1};
+    const int nowhere = memfd_create("snapshot", 0);
+    limits.last_id = 2 * OBJECTS + 1;
+    assert_limit(session_take(&session, NULL, nowhere), "objects and other nodes that can have ids",
+                 ": begin another one");
+    taken_deinit(&session.taken);
+    g2h_identity_destroy(session.identity);
+    text_deinit(&session.lines);
+    close(nowhere);
+}
+
 /* What is known of a process before it is stopped, or of a dump once it is loaded. */
 static void objects_that_are_too_many_at_once(void **state)
 {
@@ -188,13 +212,10 @@ static void objects_that_are_too_many_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(nodes_of_a_graph),
-        TEST(nodes_and_edges_of_a_snapshot),
-        TEST(edges_of_dominators),
-        TEST(ids_of_a_java_heap),
-        TEST(ids_of_a_series),
-        TEST(ids_of_a_session),
-        TEST(objects_that_are_too_many_at_once),
+        TEST(nodes_of_a_graph),    TEST(nodes_and_edges_of_a_snapshot),
+        TEST(edges_of_dominators), TEST(ids_of_a_java_heap),
+        TEST(ids_of_a_series),     TEST(ids_of_a_session),
+        TEST(ids_of_other_nodes),  TEST(objects_that_are_too_many_at_once),
     };
     return UNIT_RUN(tests);
 }
