@@ -363,12 +363,17 @@ void input_use_directory(const char *directory)
     chosen = directory;
 }
 
-const char *input_directory(void)
+bool input_has_directory(void)
 {
     const char *directory = getenv("TMPDIR");
-    if (chosen)
-        return chosen;
-    return directory && *directory ? directory : "/tmp";
+    return chosen || (directory && *directory);
+}
+
+const char *input_directory(void)
+{
+    if (!input_has_directory())
+        return "/tmp";
+    return chosen ? chosen : getenv("TMPDIR");
 }
 
 /* Makes an unlinked file that has a name for a moment. */
@@ -407,10 +412,9 @@ int input_temporary_file(const char *directory)
     return make_named(directory);
 }
 
-/* Opens an unlinked file in the directory of temporary files. */
-static struct g2h_error *temporary_file(int *ret)
+/* Opens an unlinked file in a directory. */
+static struct g2h_error *temporary_file(const char *directory, int *ret)
 {
-    const char *directory = input_directory();
     *ret = input_temporary_file(directory);
     TRY_MEMORY(*ret >= 0 || errno != ENOMEM);
     return *ret >= 0
@@ -468,7 +472,7 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     spool->limit = watcher ? INPUT_FIRST_LOOK : UINT64_MAX;
     spool->source = input->file->fd;
     spool->total = total;
-    TRY(temporary_file(&spool->target));
+    TRY(temporary_file(input_directory(), &spool->target));
     _cleanup_(close_file) const int source = spool->source;
     input->file->fd = spool->target;
     input->file->is_copy = true;
@@ -541,14 +545,13 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
-struct g2h_error *input_spooled(const char *name, const struct stat *source,
-                                struct g2h_error *(*write)(void *context, int fd), void *context,
-                                struct g2h_input **ret)
+struct g2h_error *input_spooled(const char *name, const struct stat *source, bool in_memory,
+                                input_writer *write, void *context, struct g2h_input **ret)
 {
     _cleanup_(input_close) struct g2h_input *input = input_create(name);
     struct stat status;
     TRY_MEMORY(input);
-    TRY(temporary_file(&input->file->fd));
+    TRY(temporary_file(in_memory ? "" : input_directory(), &input->file->fd));
     input->file->is_copy = true;
     if (source)
         input->file->status = *source;

@@ -45,15 +45,17 @@ enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is first called at this size */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
+/* Writes the bytes of an input to a file. */
+typedef struct g2h_error *input_writer(void *context, int fd);
+
 /*
  * Makes an input of the bytes that write() writes to a temporary file. source is the file that they
  * are made from: g2h_input_status() then returns it, so that outputs get no wider permissions; NULL
- * if there is none, as for a pipe. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and those of
- * write().
+ * if there is none, as for a pipe. in_memory: no directory has the file. Errors: G2H_ERROR_SYSTEM,
+ * G2H_ERROR_MEMORY, and those of write().
  */
-struct g2h_error *input_spooled(const char *name, const struct stat *source,
-                                struct g2h_error *(*write)(void *context, int fd), void *context,
-                                struct g2h_input **ret);
+struct g2h_error *input_spooled(const char *name, const struct stat *source, bool in_memory,
+                                input_writer *write, void *context, struct g2h_input **ret);
 
 /* Makes an input that has a name and a file as above, but no bytes: these have been written
  * elsewhere. Errors: G2H_ERROR_MEMORY. */
@@ -71,6 +73,9 @@ void input_expect(const struct g2h_input *input, enum input_order order);
 
 /* Returns the directory of temporary files; "": they are in memory. */
 const char *input_directory(void);
+
+/* Returns whether somebody has said where temporary files go. */
+bool input_has_directory(void);
 
 /* Has temporary files be created in a directory in place of $TMPDIR, or in memory if it is "". The
  * string must live as long as files are opened. */

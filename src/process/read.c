@@ -443,6 +443,15 @@ static struct g2h_error *modules_read(struct runtime *runtime, struct process *p
  *   estimate            how much a live process has, before it is stopped
  */
 
+struct read_source {
+    struct process *process;
+    const struct stat *file; /* has its memory: only users who may read it may read outputs; NULL:
+                                there is none */
+    const struct g2h_ending
+        *ending;    /* how the process ended; NULL: it lives, or that is not known */
+    bool in_memory; /* the dump goes to memory, not to the directory of temporary files */
+};
+
 /* Writes the dump to a temporary file: for input_spooled(). */
 static struct g2h_error *write_records(void *context, int fd)
 {
@@ -452,13 +461,13 @@ static struct g2h_error *write_records(void *context, int fd)
 }
 
 /* Writes the dump to the stream of the options, or else to a temporary file. */
-static struct g2h_error *make_dump(const struct stat *source, struct records *records,
+static struct g2h_error *make_dump(const struct read_source *from, struct records *records,
                                    struct g2h_input **ret)
 {
     const char *name = records->runtime->process->name;
     if (!records->stream)
-        return input_spooled(name, source, write_records, records, ret);
-    TRY(input_without_bytes(name, source, ret));
+        return input_spooled(name, from->file, from->in_memory, write_records, records, ret);
+    TRY(input_without_bytes(name, from->file, ret));
     return records_write(records);
 }
 
@@ -485,14 +494,6 @@ static struct g2h_error *process_read_check(const struct records *records)
 }
 
 /* What a dump is made of. */
-struct read_source {
-    struct process *process;
-    const struct stat *file; /* has its memory: only users who may read it may read outputs; NULL:
-                                there is none */
-    const struct g2h_ending
-        *ending; /* how the process ended; NULL: it lives, or that is not known */
-};
-
 /* Makes a dump of the memory of a process. */
 static struct g2h_error *read_process(const struct read_source *source, struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
@@ -528,7 +529,7 @@ static struct g2h_error *read_process(const struct read_source *source, struct g
                               .stream = options->stream,
                               .stream_context = options->stream_context};
     struct g2h_input *dump = NULL;
-    struct g2h_error *error = make_dump(source->file, &records, &dump);
+    struct g2h_error *error = make_dump(source, &records, &dump);
     if (!error)
         error = runtime_explain(process, process_read_check(&records));
     if (error)
@@ -617,12 +618,22 @@ static void note_copied(const struct attach_account *account, struct g2h_process
 /* While a process is estimated, its objects change by less than this part. */
 enum { PART_OF_CHANGE = 100 };
 
+/* Returns where the dump goes; "": to memory. */
+static const char *dump_directory(const struct g2h_process_options *options, bool in_memory)
+{
+    if (options->stream)
+        return options->stream_directory;
+    return in_memory ? "" : input_directory();
+}
+
 /* Estimates, before the process is stopped, how much memory and disk its dump and the conversion
  * need, and checks that they are there. The estimates also go to ret->after_most and ret->dump,
- * according to which the copy leaves memory free. Errors: those of needs_check(). */
+ * according to which the copy leaves memory free. If there is memory for twice the copy, the dump
+ * and the conversion, and nobody has said where temporary files go, no disk is needed:
+ * *ret_in_memory. Errors: those of needs_check(). */
 static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
                                      const struct g2h_process_options *options,
-                                     struct attach_options *ret)
+                                     struct attach_options *ret, bool *ret_in_memory)
 {
     char name[32];
     struct estimate estimate = {0};
@@ -636,13 +647,15 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
     ret->after_most = memory + memory / 4; /* the most that was measured is a seventh more */
     if (spools)
         ret->dump = estimate.objects > 0 ? estimate.dump_bytes : ATTACH_LIKE_COPY;
+    *ret_in_memory = spools && is_analysed && estimate.objects > 0 && !input_has_directory() &&
+                     needs_have_memory(2 * estimate.dump_bytes + memory);
     const struct needs needs = {
         .name = name,
         .objects = estimate.objects,
         .memory = memory,
         .dump = spools ? estimate.dump_bytes : 0,
         .disk = estimate.disk_bytes,
-        .directory = spools ? input_directory() : options->stream_directory,
+        .directory = dump_directory(options, *ret_in_memory),
         .ways = "take only the dump here (--format dump -z), and convert that elsewhere",
         .most = options->most_objects + options->most_objects / PART_OF_CHANGE,
         .beyond = options->beyond};
@@ -663,6 +676,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     *ret_account = (struct g2h_process_account){0};
     *ret_memory = (struct g2h_memory){0};
     struct attach_options attach_options = {.after = 0};
+    bool in_memory = false;
     if (options)
         attach_options = (struct attach_options){.after = options->memory,
                                                  .progress = options->progress,
@@ -671,7 +685,7 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                  .around = options->around,
                                                  .context = options->context};
     if (options)
-        TRY(check_needs(pid, exe, options, &attach_options));
+        TRY(check_needs(pid, exe, options, &attach_options, &in_memory));
     if (attach_options.forks && exe)
         attach_options.code = fork_code_find(pid, exe);
     TRY(attach_copy(pid, &attach_options, &process, &account));
@@ -680,7 +694,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     note_copied(&account, ret_account);
-    const struct read_source source = {.process = &process, .file = is_there ? &memory : NULL};
+    const struct read_source source = {
+        .process = &process, .file = is_there ? &memory : NULL, .in_memory = in_memory};
     struct g2h_error *error = read_process(&source, exe, options, ret_account, ret_memory, ret);
     struct g2h_error *lost = attach_finish(&process, &account);
     ret_account->is_left = account.is_left;
@@ -730,7 +745,8 @@ struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *e
     ret_account->file_missing = loss->is_late && missing == 0 ? 1 : missing;
     ret_account->file_size = copy->account.bytes + missing;
     copy->process.name = copy->account.name;
-    const struct read_source source = {&copy->process, &copy->source, &copy->ending};
+    const struct read_source source = {
+        .process = &copy->process, .file = &copy->source, .ending = &copy->ending};
     struct g2h_error *error = read_process(&source, exe, options, ret_account, ret_memory, ret);
     return explain_cut(error, copy, ret_account);
 }

@@ -78,6 +78,10 @@ shortages() {
 	unshare -m sh -c "$small" "$at/small" env TMPDIR="$at/small" "$g2h" --pid "$pid" --format report -o "$at/report" >"$at/log" 2>&1
 	status=$?
 	refused 'a small disk for the temporary file' "$objects .*/small; 1.05 MB are free there: set TMPDIR"
+	if [ "${g2h#/tmp/}" = "$g2h" ]; then
+		unshare -m sh -c "$small" /tmp env -u TMPDIR "$g2h" --pid "$pid" --format report >"$at/report" 2>"$at/log"
+		result $? "$release: where memory has room, a temporary dump needs no disk" "$at/log"
+	fi
 	unshare -m sh -c "$small" "$at/small" "$g2h" --pid "$pid" --format dump -o "$at/small/x.dump" >"$at/log" 2>&1
 	status=$?
 	refused 'a small disk for a dump' 'this takes [0-9.]+ MB or more in .*/small/; 1.05 MB are free there: -z'

@@ -622,6 +622,14 @@ static struct g2h_error *refuse_addresses(const struct needs *needs)
     return refuse(needs, &shortage, limit);
 }
 
+/* Swap does not count, and a control group's limit may end the process: its memory is not free. */
+bool needs_have_memory(uint64_t bytes)
+{
+    struct attach_available available;
+    attach_available_find(&available);
+    return !*available.limit && available.left != UINT64_MAX && bytes <= available.left / 2;
+}
+
 struct g2h_error *needs_check(const struct needs *needs)
 {
     struct attach_available available;
@@ -645,6 +653,12 @@ bool needs_have_addresses(uint64_t bytes)
 {
     (void)bytes;
     return true;
+}
+
+bool needs_have_memory(uint64_t bytes)
+{
+    (void)bytes;
+    return false;
 }
 
 #endif

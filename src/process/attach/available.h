@@ -114,6 +114,9 @@ struct g2h_error *needs_check(const struct needs *needs);
 /* Returns whether so many bytes can be mapped beside what has been mapped. */
 bool needs_have_addresses(uint64_t bytes);
 
+/* Returns whether there is twice as much memory that no limit is on: enough not to use a disk. */
+bool needs_have_memory(uint64_t bytes);
+
 /* ==== counts the processes that the kernel has killed for lack of memory ==== */
 
 struct oom_count {
