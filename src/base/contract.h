@@ -43,6 +43,14 @@ static inline size_t as_size(int64_t number)
     return (size_t)number;
 }
 
+/* Returns count + 1: the entries of a list that holds where each of count parts begins and then
+ * where the last one ends, or of memory that has a byte even if there are none. */
+static inline size_t count_and_end(uint64_t count)
+{
+    assert(count < SIZE_MAX);
+    return (size_t)count + 1;
+}
+
 /* Returns a number of something of which there are fewer than 2^32, as objects and names. */
 static inline uint32_t as_u32(uint64_t number)
 {

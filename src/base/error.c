@@ -1,4 +1,5 @@
 /* error; see error.h. */
+#include "base/contract.h"
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -26,7 +27,7 @@ static struct g2h_error *error_build(enum g2h_error_code code, const char *tail,
     if (length < 0)
         return &error_no_memory;
 
-    size_t size = (size_t)length + strlen(tail) + 1;
+    size_t size = as_size(length) + strlen(tail) + 1;
     struct g2h_error *error = malloc(sizeof(*error));
     char *message = malloc(size);
     if (!error || !message) {

@@ -1,4 +1,5 @@
 /* port; see port.h. */
+#include "base/contract.h"
 #include "base/port.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ int port_random(void *bytes, size_t size, bool secret)
             getrandom((uint8_t *)bytes + at, size - at, secret ? 0 : GRND_NONBLOCK);
         if (count < 0 && errno != EINTR)
             return errno;
-        at += count > 0 ? (size_t)count : 0;
+        at += count > 0 ? as_size(count) : 0;
     }
     return 0;
 }

@@ -1,4 +1,5 @@
 /* process_root; see process_root.h. */
+#include "base/contract.h"
 #include "base/process_root.h"
 
 #include <limits.h>
@@ -16,7 +17,7 @@ char *process_root_path(const char *process, struct g2h_bytes path)
     /* A path from this program's root begins with the process's root if that is a directory of
      * ours (chroot): it is cut off, because link adds it. */
     if (size > 1 && path.size > (uint64_t)size && path.data[size] == '/' &&
-        memcmp(path.data, root, (size_t)size) == 0) {
+        memcmp(path.data, root, as_size(size)) == 0) {
         path.data += size;
         path.size -= (uint64_t)size;
     }

@@ -120,7 +120,7 @@ int sparse_put(int file, const void *data, size_t size)
         if (count < 0)
             return errno;
         at += count;
-        size -= (size_t)count;
+        size -= as_size(count);
     }
     return 0;
 }

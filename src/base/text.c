@@ -1,4 +1,5 @@
 /* text; see text.h. */
+#include "base/contract.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ void text_printf(struct text *text, const char *format, ...)
         text_append(text, buffer, size);
     } else if (text_grow(text, size + 1)) {
         va_start(arguments, format);
-        text->size += (size_t)vsnprintf(text->data + text->size, size + 1, format, arguments);
+        text->size += as_size(vsnprintf(text->data + text->size, size + 1, format, arguments));
         va_end(arguments);
     }
 }

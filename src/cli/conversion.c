@@ -14,6 +14,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 #include <go2heapsnapshot/graph.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/port.h"
@@ -44,7 +45,7 @@ static struct g2h_error *redact_key_read_all(const char *path, int file, uint8_t
             continue;
         if (count < 0)
             return error_system(errno, "%s: cannot read", path);
-        size += (size_t)count;
+        size += as_size(count);
         if (count == 0 || size > KEY_MOST)
             break;
     }
@@ -591,7 +592,7 @@ static struct g2h_error *name_inspected(const struct options *options, struct te
     if (options->pid != 0)
         size = readlink(procfs_path(options->pid, "exe").text, target, sizeof(target));
     if (size > 0)
-        text_append(path, target, (size_t)size);
+        text_append(path, target, as_size(size));
     else if (options->exe || options->input_count > 0)
         text_append_string(path, options->exe ? options->exe : options->inputs[0]);
     text_append(path, "", 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/port.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -83,7 +84,7 @@ static void on_late(int number, siginfo_t *info, void *context)
 static void set_message(struct hold_message *message, const char *format, unsigned long long pid)
 {
     const int size = snprintf(message->text, sizeof(message->text), format, pid);
-    message->size = size > 0 && (size_t)size < sizeof(message->text) ? (size_t)size : 0;
+    message->size = size > 0 && as_size(size) < sizeof(message->text) ? as_size(size) : 0;
 }
 
 /* Lets the ending signals through, or blocks them again. */

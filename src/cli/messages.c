@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/port.h"
@@ -54,7 +55,7 @@ void say(const char *format, ...)
     va_start(arguments, format);
     const int length = vsnprintf(usual, sizeof(usual), format, arguments);
     va_end(arguments);
-    size_t size = length < 0 ? 0 : (size_t)length;
+    size_t size = length < 0 ? 0 : as_size(length);
     if (size >= sizeof(usual)) {
         text = malloc(size + 1);
         va_start(arguments, format);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/check.h"
@@ -729,8 +730,8 @@ static bool take(struct options *options, const struct known *option, char *argu
  */
 static bool reserve(struct options *options, int words)
 {
-    options->inputs = malloc(((size_t)words + 1) * sizeof(*options->inputs));
-    options->labels = malloc(((size_t)words + 1) * sizeof(*options->labels));
+    options->inputs = malloc((as_size(words) + 1) * sizeof(*options->inputs));
+    options->labels = malloc((as_size(words) + 1) * sizeof(*options->labels));
     if (!options->inputs || !options->labels)
         message_error(&error_no_memory);
     return options->inputs && options->labels;
@@ -787,7 +788,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         return false;
     /* For a missing argument, musl's getopt_long() reorders the words wrongly: it is called again
      * with these. */
-    _cleanup_free_ char **as_given = memory_copy(argv, (size_t)argc + 1, sizeof(*argv));
+    _cleanup_free_ char **as_given = memory_copy(argv, as_size(argc) + 1, sizeof(*argv));
     if (!as_given) {
         message_error(&error_no_memory);
         return false;

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 
@@ -67,7 +68,7 @@ static const struct {
  * planned, such as copying a process, have a percentage of their own. */
 static void show_share(const char *phase, uint64_t done, uint64_t total)
 {
-    const double part = total > 0 ? (double)done / (double)total : 0;
+    const double part = total > 0 ? as_ratio(done, total) : 0;
     unsigned begin = 0, end = 0, number = 0, count = 0;
     for (unsigned last = 0; count < STEPS && plans[line.plan][count].phase; count++) {
         if (strcmp(plans[line.plan][count].phase, phase) == 0) {
@@ -237,7 +238,7 @@ static bool page(const char *pager, int fd)
 /* Writes size bytes to standard output. */
 static struct g2h_error *put(const char *data, size_t size)
 {
-    for (ssize_t count; size > 0; data += count, size -= (size_t)count) {
+    for (ssize_t count; size > 0; data += count, size -= as_size(count)) {
         count = write(STDOUT_FILENO, data, size);
         if (count < 0 && errno != EINTR)
             return error_system(errno, "standard output: cannot write");
@@ -257,7 +258,7 @@ static struct g2h_error *copy(int fd)
         if (count < 0 && errno != EINTR)
             return error_system(errno, "standard output: cannot read what it gets");
         if (count > 0)
-            TRY(put(block, (size_t)count));
+            TRY(put(block, as_size(count)));
     }
 }
 

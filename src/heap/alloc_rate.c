@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "heap/heap.h"
 
@@ -20,7 +21,7 @@ static struct g2h_memprof alloc_rate_site(const struct g2h_heap *heap, size_t in
 /* As in scaleHeapSample() of runtime/pprof/protomem.go. */
 double g2h_sampling_scale(uint64_t size, uint64_t rate)
 {
-    return rate > 1 && size > 0 ? 1 / (1 - exp(-(double)size / (double)rate)) : 1;
+    return rate > 1 && size > 0 ? 1 / (1 - exp(-as_ratio(size, rate))) : 1;
 }
 
 bool g2h_heap_memprofile_rate(const struct g2h_heap *heap, uint64_t *ret)

@@ -283,7 +283,7 @@ static struct g2h_error *identity_find_classes(struct g2h_identity *identity,
 {
     const struct names *names = &graph->names;
     const uint32_t count = names->strings.count;
-    _cleanup_free_ uint32_t *by_name = malloc(((size_t)count + 1) * sizeof(*by_name));
+    _cleanup_free_ uint32_t *by_name = malloc(count_and_end(count) * sizeof(*by_name));
     uint32_t text;
     TRY_MEMORY(by_name && string_pool_intern(&identity->classes, text_class, 0, &text));
     memset(by_name, 0xff, ((size_t)count + 1) * sizeof(*by_name));

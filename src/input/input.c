@@ -182,7 +182,7 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
             continue;
         if (count < 0)
             return error_system(errno, "%s: cannot read", spool->input->name);
-        spool->end += (size_t)count;
+        spool->end += as_size(count);
         spool->taken += (uint64_t)count;
         *ret = count > 0;
         if (spool->progress)

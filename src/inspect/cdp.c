@@ -590,13 +590,13 @@ static bool read_source(const char *path, struct text *ret)
     if (fd < 0)
         return false;
     bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                status.st_size <= SOURCE_MOST && text_grow(ret, (size_t)status.st_size);
+                status.st_size <= SOURCE_MOST && text_grow(ret, as_size(status.st_size));
     ssize_t count = 1;
-    for (const size_t size = good ? (size_t)status.st_size : 0;
+    for (const size_t size = good ? as_size(status.st_size) : 0;
          good && count > 0 && ret->size < size;) {
         count = read(fd, ret->data + ret->size, size - ret->size);
         good = count >= 0;
-        ret->size += count > 0 ? (size_t)count : 0;
+        ret->size += count > 0 ? as_size(count) : 0;
     }
     close(fd);
     return good;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "inspect/channel.h"
@@ -231,7 +232,7 @@ static void report(void *context, const char *phase, uint64_t done, uint64_t tot
                    uint64_t objects)
 {
     struct reporting *reporting = context;
-    const double part = total > 0 && done < total ? (double)done / (double)total : total > 0;
+    const double part = total > 0 && done < total ? as_ratio(done, total) : total > 0;
     const uint8_t percent = (uint8_t)percent_of(phase, part);
     (void)objects;
     if (percent <= reporting->percent)
@@ -420,7 +421,7 @@ static void read_data(struct running *running)
         request->has_ended = request->has_ended || size == 0;
         if (size <= 0)
             return;
-        request->chunk.size += (size_t)size;
+        request->chunk.size += as_size(size);
     }
 }
 

@@ -17,7 +17,7 @@ static bool send_all(int fd, const void *body, size_t size)
         if (sent <= 0)
             return false;
         data += sent;
-        size -= (size_t)sent;
+        size -= as_size(sent);
     }
     return true;
 }
@@ -39,7 +39,7 @@ static bool receive_all(int fd, char *data, size_t size)
         if (received <= 0)
             return false;
         data += received;
-        size -= (size_t)received;
+        size -= as_size(received);
     }
     return true;
 }

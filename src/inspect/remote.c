@@ -662,7 +662,7 @@ static bool give_entry(void *context, const struct g2h_entry *entry)
     const int size = snprintf(number, sizeof(number), "#%" PRIu64, index);
     entries->failed = entries->failed || key.failed;
     const bool goes_on = key.size > 0 ? walk->visit(walk->context, key.data, key.size, &remote)
-                                      : walk->visit(walk->context, number, (size_t)size, &remote);
+                                      : walk->visit(walk->context, number, as_size(size), &remote);
     g2h_text_deinit(&key);
     return goes_on && !entries->failed;
 }
@@ -871,7 +871,7 @@ static struct g2h_error *walk_class(const struct walk *walk)
             continue;
         const struct remote remote = {.kind = REMOTE_NODE, .node = i};
         const int size = snprintf(index, sizeof(index), "%" PRIu64, found++);
-        if (!walk->visit(walk->context, index, (size_t)size, &remote))
+        if (!walk->visit(walk->context, index, as_size(size), &remote))
             return NULL;
     }
     return NULL;
@@ -889,7 +889,7 @@ static struct g2h_error *walk_goroutines(const struct walk *walk)
             continue;
         const struct remote remote = {.kind = REMOTE_NODE, .node = goroutine.node};
         const int size = snprintf(number, sizeof(number), "%" PRIu64, goroutine.record.goid);
-        if (!walk->visit(walk->context, number, (size_t)size, &remote))
+        if (!walk->visit(walk->context, number, as_size(size), &remote))
             return NULL;
     }
     return NULL;

@@ -467,8 +467,8 @@ static ssize_t send_some(int fd, struct text *text, size_t *sent)
             break;
         if (count <= 0)
             return -1;
-        *sent += (size_t)count;
-        all += (size_t)count;
+        *sent += as_size(count);
+        all += as_size(count);
     }
     if (*sent == text->size) {
         *sent = text->size = 0;
@@ -491,7 +491,7 @@ static ssize_t receive_some(int fd, struct text *text)
         return 0;
     if (count <= 0)
         return -1;
-    text->size += (size_t)count;
+    text->size += as_size(count);
     return count;
 }
 
@@ -501,7 +501,7 @@ static void send_to(struct hub *hub, struct client *client)
 {
     if (client_left(client) > 0) {
         const ssize_t count = send_some(client->fd, &client->out, &client->sent);
-        client->taken += count > 0 ? (size_t)count : 0;
+        client->taken += count > 0 ? as_size(count) : 0;
         if (client_left(client) == 0 || client->taken >= CONNECTION_STEP) {
             client->taken = 0;
             client->taken_at = hub->now;

@@ -195,7 +195,7 @@ static int taken_compare(const void *a, const void *b)
 static struct g2h_error *find_ids(struct taken *taken)
 {
     const uint32_t count = g2h_view_node_count(taken->made.view);
-    uint64_t *ids = block_alloc((size_t)count + 1, sizeof(*ids));
+    uint64_t *ids = block_alloc(count_and_end(count), sizeof(*ids));
     TRY_MEMORY(ids);
     for (uint32_t i = 0; i < count; i++)
         ids[i] = (uint64_t)taken_id(taken, i) << 32 | i;
@@ -405,7 +405,7 @@ struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *ta
     if (!taken->made.origin.exe)
         return NULL;
     _cleanup_free_ struct g2h_code_location *by_name =
-        calloc((size_t)g2h_view_name_count(taken->made.view) + 1, sizeof(*by_name));
+        calloc(count_and_end(g2h_view_name_count(taken->made.view)), sizeof(*by_name));
     TRY_MEMORY(by_name);
     locating.by_name = by_name;
     for (size_t i = 0; i < g2h_view_goroutine_count(taken->made.view); i++) {

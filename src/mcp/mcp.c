@@ -51,8 +51,8 @@ static struct g2h_error *lines_read_more(struct lines *lines, size_t *ret)
     while (size < 0 && errno == EINTR);
     if (size < 0)
         return error_system(errno, "standard input");
-    in->size += (size_t)size;
-    *ret = (size_t)size;
+    in->size += as_size(size);
+    *ret = as_size(size);
     return NULL;
 }
 
@@ -111,7 +111,7 @@ static struct g2h_error *lines_write(int fd, const struct text *text)
         const ssize_t size = write(fd, text->data + at, text->size - at);
         if (size < 0 && errno != EINTR)
             return error_system(errno, "standard output");
-        at += size > 0 ? (size_t)size : 0;
+        at += size > 0 ? as_size(size) : 0;
     }
     return NULL;
 }

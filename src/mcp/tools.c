@@ -623,7 +623,7 @@ static struct g2h_error *call_read_cursor(struct call *call, struct json_value v
         return NULL;
     if (cursor.size > 34 || strspn(cursor.data, "0123456789abcdef-") + 1 != cursor.size ||
         sscanf(cursor.data, "%" SCNx64 "-%" SCNx64 "%n", &call->first, &hash, &end) < 2 ||
-        (size_t)end + 1 != cursor.size)
+        as_size(end) + 1 != cursor.size)
         return call_refuse("cursor", "not one that an answer had");
     if (hash != call->hash)
         return call_refuse("cursor", "of another question: give the same arguments");

@@ -1,4 +1,5 @@
 /* key_names; see key_names.h. */
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "naming/key_names.h"
 
@@ -200,7 +201,7 @@ bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words
                               unsigned word_shift)
 {
     uint32_t at = 0;
-    entries->pointers = malloc(((size_t)count + 1) * sizeof(*entries->pointers));
+    entries->pointers = malloc(count_and_end(count) * sizeof(*entries->pointers));
     if (!entries->pointers)
         return false;
     for (unsigned slot = 0; slot <= SLOTS; slot++) {
@@ -294,7 +295,7 @@ bool map_entries_add_paths(const struct types *types, struct map_entries *entrie
 {
     const uint64_t word = types->pointer_size, words = entries->size / word;
     struct text text = {0};
-    entries->path_of_word = calloc((size_t)words + 1, sizeof(*entries->path_of_word));
+    entries->path_of_word = calloc(count_and_end(words), sizeof(*entries->path_of_word));
     uint32_t empty;
     bool good = entries->path_of_word != NULL && string_pool_intern(paths, "", 0, &empty);
     for (uint64_t i = 0; i < words && good; i++) {

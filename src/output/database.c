@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/process_root.h"
 
@@ -62,13 +63,13 @@ static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 off
     struct database *database = ((struct database_file *)file)->database;
     char *at = data;
     while (size > 0) {
-        const ssize_t count = pread(database->fd, at, (size_t)size, offset);
+        const ssize_t count = pread(database->fd, at, as_size(size), offset);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
             return database_fail(database, SQLITE_IOERR_READ);
         if (count == 0) {
-            memset(at, 0, (size_t)size); /* SQLite demands this */
+            memset(at, 0, as_size(size)); /* SQLite demands this */
             return SQLITE_IOERR_SHORT_READ;
         }
         at += count;
@@ -84,7 +85,7 @@ static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_in
     struct database *database = ((struct database_file *)file)->database;
     const char *at = data;
     while (size > 0) {
-        const ssize_t count = pwrite(database->fd, at, (size_t)size, offset);
+        const ssize_t count = pwrite(database->fd, at, as_size(size), offset);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -209,7 +210,7 @@ static int database_find_file(sqlite3_vfs *vfs, const char *name, int flags, int
 static int whole_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
 {
     (void)vfs;
-    snprintf(ret, (size_t)size, "%s", name);
+    snprintf(ret, as_size(size), "%s", name);
     return SQLITE_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -449,7 +450,7 @@ static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
 {
     _cleanup_vector_ synthetic_vector all = {0};
     node_ids->synthetic =
-        block_alloc((size_t)node_ids->first_object + 1, sizeof(*node_ids->synthetic));
+        block_alloc(count_and_end(node_ids->first_object), sizeof(*node_ids->synthetic));
     TRY_MEMORY(node_ids->synthetic);
     TRY(find_kept(node_ids, &all));
     TRY(find_hidden(node_ids, &all));
@@ -502,7 +503,7 @@ static struct node_ids ids_of_nothing(const struct g2h_view *view)
     return (struct node_ids){
         .view = view,
         .first_object = (uint32_t)account->first_object,
-        .first_folded = (uint32_t)(account->nodes - account->folded_nodes),
+        .first_folded = as_u32(account->nodes - account->folded_nodes),
     };
 }
 

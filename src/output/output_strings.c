@@ -415,7 +415,7 @@ const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g
     const int more = snprintf(text->data + kept, MOST, "… (%llu bytes, #%08x)",
                               (unsigned long long)g2h_view_text_size(view, node),
                               (unsigned)(g2h_view_text_hash(view, node) >> 32));
-    text->size = kept + (size_t)more;
+    text->size = kept + as_size(more);
     *ret_size = text->size;
     return data;
 }
@@ -507,7 +507,7 @@ static bool number_names(struct strings *strings)
     struct text text = {0};
     bool good = true;
     strings->first_text = names + 1;
-    strings->of_node = block_alloc((size_t)names + 1, sizeof(*strings->of_node));
+    strings->of_node = block_alloc(count_and_end(names), sizeof(*strings->of_node));
     if (!strings->of_node)
         return false;
     for (uint32_t i = 0; i < names && good; i++) {

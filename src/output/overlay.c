@@ -162,7 +162,7 @@ uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32
         edges += to->edges;
     const struct overlay_fan *fan = from_fan(overlay, node);
     if (fan && fan->node == node)
-        edges += (uint32_t)(fan->end - fan->first);
+        edges += as_u32(fan->end - fan->first);
     return edges;
 }
 

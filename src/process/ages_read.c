@@ -673,7 +673,7 @@ static void adapt_wait(struct g2h_ages *ages, uint64_t collection)
     const struct ages_look *last = &ages->looks[ages->look_count];
     int64_t interval = 0;
     if (ages->look_count > 0 && collection > last->last)
-        interval = (clock_since_1970() - last->time) / (int64_t)(collection - last->last);
+        interval = (clock_since_1970() - last->time) / as_growth(last->last, collection);
     if (interval < 0 || interval > SHARE * MOST)
         interval = interval < 0 ? 0 : SHARE * MOST;
     ages->live->most_wait = (unsigned)interval / SHARE;

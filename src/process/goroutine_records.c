@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -77,7 +78,7 @@ static bool find_mask(struct stack_objects *objects, uint64_t address, bool is_p
     if (!is_program) {
         object->mask = memory_at(runtime->memory, address, bytes);
     } else if (take_work(objects, bytes) == bytes) {
-        uint8_t *mask = calloc((size_t)bytes + 1, 1);
+        uint8_t *mask = calloc(count_and_end(bytes), 1);
         if (!mask || !vector_push(&objects->masks, mask)) {
             free(mask);
             return false;
@@ -378,7 +379,7 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     frames->stack_left -= size;
     TRY_MEMORY(frames_add_words(frames, frame) &&
                frames_add_stack_objects(frames, frame, first_word));
-    walked.words = (uint32_t)(frames->words.count - first_word);
+    walked.words = as_u32(frames->words.count - first_word);
     TRY_MEMORY(vector_push(&frames->walked, walked));
     become_child(frames, frame);
     return NULL;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/elf_format.h"
 #include "base/error.h"
@@ -488,7 +489,7 @@ static struct g2h_error *set_release(struct runtime *runtime, int minor)
     free(runtime->version);
     runtime->version = exe_built_by(runtime->exe)->is_guess
                            ? go_release_guessed((const char *)version.data, size, minor)
-                           : strndup((const char *)version.data, (size_t)size);
+                           : strndup((const char *)version.data, as_size(size));
     runtime->minor = minor;
     return runtime->version ? NULL : &error_no_memory;
 }

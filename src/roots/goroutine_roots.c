@@ -738,7 +738,7 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
         const uint32_t *frames = frames_of(ret_frames, &goroutine);
         goroutine.root = (struct root_goroutine){
             .goroutine = as_u32(i),
-            .frame_count = (uint32_t)(ret_frames->count - goroutine.first_frame)};
+            .frame_count = as_u32(ret_frames->count - goroutine.first_frame)};
         goroutine.root.minutes = minutes_of(builder, &listed->record);
         goroutine.root.dumps_heap = dumps_heap(builder, frames, goroutine.root.frame_count);
         for (uint32_t j = 0; j < goroutine.root.frame_count; j++)

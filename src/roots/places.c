@@ -98,7 +98,7 @@ bool builder_find_site(struct builder *builder, uint32_t number, uint32_t callee
         return true;
     if (!add_calls(builder, &frame, pc) || !vector_push(&roots->sites, fresh))
         return false;
-    roots->sites.data[site].count = (uint32_t)(roots->calls.count - fresh.first);
+    roots->sites.data[site].count = as_u32(roots->calls.count - fresh.first);
     return true;
 }
 

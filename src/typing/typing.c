@@ -402,8 +402,8 @@ static struct g2h_error *typing_run_steps(struct typing *typing)
     TRY(collect_types(typing));
     TRY(outside_init(&typing->outside, typing->heap, exe_image(typing->exe),
                      exe_slide(typing->exe)));
-    typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
-    typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
+    typing->claims = large_alloc(count_and_end(objects), sizeof(*typing->claims));
+    typing->texts = large_alloc(count_and_end(objects), sizeof(*typing->texts));
     typing->has_parts = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*typing->has_parts));
     if (!typing->claims || !typing->texts || !typing->has_parts)
         return &error_no_memory;

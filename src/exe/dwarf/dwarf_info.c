@@ -574,7 +574,7 @@ static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *ty
             return false;
     } while (die_next(dies, &member));
     type->first_field = (uint32_t)first;
-    type->field_count = (uint32_t)(types->fields.count - first);
+    type->field_count = as_u32(types->fields.count - first);
     return true;
 }
 

@@ -244,7 +244,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
     const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
     if (!read_locations(frame, die, size))
         return false;
-    local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
+    local.piece_count = as_u32(frame->pieces->count - local.first_piece);
     if (local.piece_count == 0)
         return true;
     const struct g2h_bytes name = die_name(&reader->dies, die);

@@ -489,7 +489,7 @@ struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
 {
     static const char runtime[] = "runtime.";
     const bool type_is_first = !pclntab_has_start_lines(pclntab); /* before Go 1.20 */
-    uint8_t *numbers = calloc((size_t)pclntab->count + 1, 1);
+    uint8_t *numbers = calloc(count_and_end(pclntab->count), 1);
     TRY_MEMORY(numbers);
     for (uint64_t i = 0; i < pclntab->count; i++) {
         struct g2h_bytes name = pclntab_name(pclntab, i);

@@ -210,7 +210,7 @@ static bool find_location(const char *path, struct file_location *ret)
         ret->path = strdup(path);
     else if (strcmp(end, "/exe") == 0 || strncmp(end, "/map_files/", 11) == 0) {
         const ssize_t size = readlink(path, target, sizeof(target));
-        if (size <= 0 || (size_t)size >= sizeof(target))
+        if (size <= 0 || as_size(size) >= sizeof(target))
             return true;
         ret->path = process_root_path(process, bytes_at(target, as_size(size)));
     } else

@@ -255,7 +255,7 @@ static struct g2h_error *inflation_begin(struct image *image, const char *name,
         return NULL;
     }
     own->section = &image->sections[section - image->sections];
-    own->data = malloc((size_t)own->size + 1);
+    own->data = malloc(count_and_end(own->size));
     if (!own->data)
         image->inflated -= own->size;
     TRY_MEMORY(own->data);
@@ -318,7 +318,7 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
     }
     if (!own->inflated) {
         TRY(inflated_size(image, own, &size));
-        uint8_t *data = malloc((size_t)size + 1);
+        uint8_t *data = malloc(count_and_end(size));
         struct g2h_error *error = data ? inflate_section(image, own, data, size) : &error_no_memory;
         if (error) {
             image->inflated -= size;

@@ -580,8 +580,8 @@ static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned t
     TRY(classes_init(&file->classes, file->view, &file->names));
     file->classes.largest_array = file->written.largest_array;
     TRY(classes_find(&file->classes, threads));
-    file->id_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->id_of));
-    file->shape_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->shape_of));
+    file->id_of = large_alloc(count_and_end(file->nodes), sizeof(*file->id_of));
+    file->shape_of = large_alloc(count_and_end(file->nodes), sizeof(*file->shape_of));
     TRY_MEMORY(file->id_of && file->shape_of);
     TRY(workers_run(threads, writing->blocks, look_at_nodes, file));
     TRY(create_writers(writing, threads));
@@ -602,8 +602,8 @@ static void file_deinit(struct file *file)
     java_names_deinit(&file->names);
     node_ids_deinit(&file->ids);
     classes_deinit(&file->classes);
-    large_free(file->id_of, (size_t)file->nodes + 1, sizeof(*file->id_of));
-    large_free(file->shape_of, (size_t)file->nodes + 1, sizeof(*file->shape_of));
+    large_free(file->id_of, count_and_end(file->nodes), sizeof(*file->id_of));
+    large_free(file->shape_of, count_and_end(file->nodes), sizeof(*file->shape_of));
     free(file->pieces.data);
     worker_buffer_deinit(&file->before);
     worker_buffer_deinit(&file->roots);

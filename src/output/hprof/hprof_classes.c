@@ -14,7 +14,7 @@
 bool java_names_init(struct java_names *names, const struct g2h_view *view)
 {
     *names = (struct java_names){.view = view};
-    names->of_view = calloc((size_t)g2h_view_name_count(view) + 1, sizeof(*names->of_view));
+    names->of_view = calloc(count_and_end(g2h_view_name_count(view)), sizeof(*names->of_view));
     return names->of_view != NULL;
 }
 
@@ -366,14 +366,14 @@ static struct g2h_error *parts_by_words(struct classes *classes, const struct sh
         parts->too_many = true;
         return NULL;
     }
-    _cleanup_free_ uint32_t *names = calloc((size_t)words + 1, sizeof(*names));
+    _cleanup_free_ uint32_t *names = calloc(count_and_end(words), sizeof(*names));
     TRY_MEMORY(names);
     TRY(find_word_names(classes, key->node, names, words));
     for (uint64_t i = 0; i < words; i++) {
         const uint64_t offset = i * classes->word;
         const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
         TRY_MEMORY(names[i] != 0 ||
-                   java_names_text(classes->names, name, (size_t)length, &names[i]));
+                   java_names_text(classes->names, name, as_size(length), &names[i]));
         TRY(hprof_parts_add(
             parts, (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
     }

@@ -380,7 +380,7 @@ static struct g2h_error *write_text(struct writer *writer, uint32_t number,
                                  text, size);
     const struct java_string string = java_string_of(text, size);
     const uint32_t least = (uint32_t)node->size - STRING_SIZE - ARRAY_HEADER;
-    _cleanup_free_ char *bytes = malloc((size_t)string.bytes + 1);
+    _cleanup_free_ char *bytes = malloc(count_and_end(string.bytes));
     char *at;
     TRY_MEMORY(bytes);
     java_string_put(bytes, &string);

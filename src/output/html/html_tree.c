@@ -380,7 +380,8 @@ struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
     html_tree_count_children(&choice);
     TRY(html_tree_choose(&choice));
     html_tree_number_nodes(tree, &findings->merged);
-    _cleanup_free_ struct html_tree_rest *rests = calloc((size_t)tree->count + 1, sizeof(*rests));
+    _cleanup_free_ struct html_tree_rest *rests =
+        calloc(count_and_end(tree->count), sizeof(*rests));
     TRY_MEMORY(rests);
     html_tree_sum_up(findings, tree, rests);
     put_columns(data, tree, rests);
@@ -400,8 +401,8 @@ struct g2h_error *tree_past_find(const struct findings *then, const struct html_
     free(ret->was);
     free(ret->was_count);
     ret->size = size;
-    ret->was = calloc((size_t)size + 1, sizeof(*ret->was));
-    ret->was_count = calloc((size_t)size + 1, sizeof(*ret->was_count));
+    ret->was = calloc(count_and_end(size), sizeof(*ret->was));
+    ret->was_count = calloc(count_and_end(size), sizeof(*ret->was_count));
     TRY_MEMORY(ret->was && ret->was_count);
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const uint32_t number = tree_number(tree, i), parent = merged->nodes.data[i].parent;

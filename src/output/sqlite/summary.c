@@ -577,7 +577,7 @@ static struct g2h_error *summary_add_row(struct summary *summary, struct tree_ro
 static struct g2h_error *add_tree(struct summary *summary)
 {
     const uint32_t count = as_u32(summary->merged.nodes.count);
-    _cleanup_free_ struct tree_row *rows = calloc((size_t)count + 1, sizeof(*rows));
+    _cleanup_free_ struct tree_row *rows = calloc(count_and_end(count), sizeof(*rows));
     int64_t rest;
     TRY_MEMORY(rows);
     TRY(choose_rows(summary, rows));

@@ -14,6 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/text.h"
 #include "input/input.h"
 #include "process/attach/procfs.h"

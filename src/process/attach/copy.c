@@ -414,7 +414,7 @@ char *copied_executable(uint64_t pid)
 {
     char path[4096];
     const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path));
-    return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
+    return size > 0 && as_size(size) < sizeof(path) ? strndup(path, as_size(size)) : NULL;
 }
 
 /* ---- the copy ---- */

@@ -280,7 +280,7 @@ static bool has_own_namespace(const struct attach_fork *fork, pid_t id)
     const ssize_t size = readlink(path, own, sizeof(own));
     strcat(path, "_for_children");
     return size > 0 && readlink(path, other, sizeof(other)) == size &&
-           memcmp(own, other, (size_t)size) == 0;
+           memcmp(own, other, as_size(size)) == 0;
 }
 
 /* Makes the arguments of wait4(2) for the child; WNOHANG, so that the thread cannot block. */

@@ -228,7 +228,7 @@ static bool filters_ask_one(pid_t id, uintptr_t number, const struct filters_cal
     if (count < 0)
         return errno != ENOENT;
     if (count <= MOST_INSTRUCTIONS && ptrace(GET_FILTER, id, (void *)number, program) == count)
-        *ret = answer_for_action(filters_run(program, (size_t)count, call));
+        *ret = answer_for_action(filters_run(program, as_size(count), call));
     return true;
 }
 

@@ -204,7 +204,7 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
             return count < 0 ? errno : 0; /* the end of the pagemap: nothing is mapped beyond it */
-        const size_t read = (size_t)count / sizeof(*entries);
+        const size_t read = as_size(count) / sizeof(*entries);
         if (!add_entries(pages, mapping, address, page, entries, read))
             return ENOMEM;
         address += read * page;

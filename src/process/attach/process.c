@@ -94,10 +94,10 @@ static void check_page(struct window *window, uint64_t page, uint64_t address)
 {
     uint8_t truth[1 << 16];
     if (!has_page_bit(window->there, page) ||
-        pread(window->file, truth, (size_t)window->page, (off_t)address) != (ssize_t)window->page)
+        pread(window->file, truth, as_size(window->page), (off_t)address) != (ssize_t)window->page)
         return;
     __atomic_fetch_add(&window->compared, 1, __ATOMIC_RELAXED);
-    if (memcmp(truth, window->data + page * window->page, (size_t)window->page) == 0)
+    if (memcmp(truth, window->data + page * window->page, as_size(window->page)) == 0)
         return;
     fprintf(stderr, "window: page 0x%llx is not what the process has\n",
             (unsigned long long)address);

@@ -84,7 +84,7 @@ static int procfs_read_all(int fd, struct text *ret)
             continue;
         if (count < 0)
             return errno;
-        ret->size += (size_t)count;
+        ret->size += as_size(count);
         ret->data[ret->size] = '\0';
         if (count == 0)
             return 0;
