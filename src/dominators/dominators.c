@@ -119,7 +119,7 @@ static inline bool is_seen(const struct dominators_search *search, uint32_t node
 
 static inline void mark_seen(struct dominators_search *search, uint32_t node)
 {
-    __atomic_fetch_or(&search->seen[node / 64], (uint64_t)1 << (node % 64), __ATOMIC_RELAXED);
+    __atomic_fetch_or(&search->seen[node / 64], UINT64_C(1) << (node % 64), __ATOMIC_RELAXED);
 }
 
 /* Gives a node its number in preorder, and its parent as first dominator and semidominator, which
@@ -241,7 +241,7 @@ static void see_leaves(struct dominators_search *search)
     const uint32_t objects = search->graph->heap->object_count, shift = search->synthetics % 64;
     memset(search->seen, 0, SEEN_WORDS(search->result->graph_nodes) * sizeof(*search->seen));
     for (uint32_t i = 0; i < objects; i += 64) {
-        const uint64_t some = objects - i < 64 ? ((uint64_t)1 << (objects - i)) - 1 : UINT64_MAX,
+        const uint64_t some = objects - i < 64 ? (UINT64_C(1) << (objects - i)) - 1 : UINT64_MAX,
                        leaves = ~targets->leading[i / 64] & some;
         uint64_t *words = &search->seen[(search->synthetics + (uint64_t)i) / 64];
         words[0] |= leaves << shift;

@@ -66,7 +66,7 @@ void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end);
  */
 
 /* A bit that is set in a leaf's entry of preorder_of. */
-#define SOURCES_LEAF ((uint32_t)1 << 31)
+#define SOURCES_LEAF (1u << 31)
 
 #define SOURCES_NONE UINT32_MAX /* no node holds the leaf */
 

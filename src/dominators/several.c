@@ -88,7 +88,7 @@ static inline bool shared_entries_look_at(const struct shared_entries_finding *f
 {
     if (finding->walk.crossings)
         return crossings_look(crossings, owner, known);
-    uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
+    uint64_t *word = &finding->found[node / 64], bit = UINT64_C(1) << (node % 64);
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
     return crossings_add(crossings, owner, node);
@@ -454,7 +454,7 @@ static enum kind sharers_kind_of(const struct g2h_graph *graph, uint32_t owner)
 
 static void add_bit(uint64_t *set, uint32_t bit)
 {
-    set[bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
+    set[bit / SET_BITS] |= UINT64_C(1) << (bit % SET_BITS);
 }
 
 /* Assigns bits to the groups, first to those that own most; all groups that are left share the last

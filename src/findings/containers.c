@@ -382,7 +382,7 @@ static bool note_pointers(const struct containers *containers, const struct cont
             links->which[containers->merged
                              ->of[g2h_dominators_number(findings->dominators, edge.target)]];
         if (to != 0 && to - 1u != branch && g2h_edge_holds(edge.flags))
-            seen |= (uint32_t)1 << (to - 1);
+            seen |= 1u << (to - 1);
     }
     for (uint32_t i = 0; i < links->count; i++)
         if ((seen >> i & 1) != 0)

@@ -227,7 +227,7 @@ static const struct {
 
 /* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
  * global variable, which is the only one then. */
-#define OF_VARIABLE ((uint64_t)1 << 32)
+#define OF_VARIABLE (UINT64_C(1) << 32)
 
 typedef VECTOR(uint64_t) waited_vector;
 

@@ -17,7 +17,7 @@ CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
 static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
                          const struct g2h_location *map, struct g2h_value *value, uint64_t *ret)
 {
-    const uint64_t sign = (uint64_t)1 << 63;
+    const uint64_t sign = UINT64_C(1) << 63;
     g2h_values_begin_at(values, map);
     while (g2h_values_next(values, value)) {
         const bool is_used = value->path_size == 4 && memcmp(value->path, "used", 4) == 0,
@@ -43,7 +43,7 @@ bool entries_length(const struct g2h_view *view, struct g2h_values *values,
 static bool read_count(const struct g2h_view *view, struct g2h_values *values, const char *field,
                        uint64_t *ret)
 {
-    const uint64_t sign = (uint64_t)1 << 63;
+    const uint64_t sign = UINT64_C(1) << 63;
     struct g2h_value value;
     while (g2h_values_next(values, &value)) {
         if (value.path_size != strlen(field) || memcmp(value.path, field, value.path_size) != 0)
@@ -240,7 +240,7 @@ struct map_count {
 static bool read_map(const struct g2h_view *view, struct g2h_values *values,
                      const struct g2h_location *map, struct map_count *count, uint64_t *ret)
 {
-    const uint64_t sign = (uint64_t)1 << 63;
+    const uint64_t sign = UINT64_C(1) << 63;
     if (!count->is_known) {
         count->is_known = read_entries(view, values, map, &count->value, ret);
         if (count->is_known)

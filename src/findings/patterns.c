@@ -440,7 +440,7 @@ static bool pattern_path_ends(const struct g2h_value *value, const char *end)
 static uint32_t ticker_channel(const struct findings *findings, struct g2h_values *values,
                                struct g2h_edges *edges, uint32_t timer)
 {
-    static const uint64_t OF_ZERO = (uint64_t)1 << 63; /* the order of a signed 0 */
+    static const uint64_t OF_ZERO = UINT64_C(1) << 63; /* the order of a signed 0 */
     struct g2h_value value;
     struct g2h_edge edge;
     bool is_periodic = false;
@@ -624,7 +624,7 @@ static struct g2h_error *contexts_remove_used(const struct findings *findings, u
             is_of = is_known ? is_of : contexts_are_of(findings, i);
             is_known = true;
             if (!is_of)
-                set[edge.target / 64] &= ~((uint64_t)1 << edge.target % 64);
+                set[edge.target / 64] &= ~(UINT64_C(1) << edge.target % 64);
         }
     }
     return NULL;

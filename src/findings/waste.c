@@ -19,7 +19,7 @@ enum { WASTE_LEAST_TEXT = 64 };
 
 static inline void waste_set_bit(uint64_t *bits, uint32_t object)
 {
-    const uint64_t bit = (uint64_t)1 << object % 64;
+    const uint64_t bit = UINT64_C(1) << object % 64;
     if ((__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
 }
@@ -75,7 +75,7 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
         const char *data = g2h_view_text(view, i, &text, &size);
         uint64_t hash = map_hash_text(data, size);
         if (node.size > LONG)
-            hash = map_hash_pair(hash, is_shortened(view, &node) ? ((uint64_t)1 << 63) + i
+            hash = map_hash_pair(hash, is_shortened(view, &node) ? (UINT64_C(1) << 63) + i
                                                                  : g2h_view_text_size(view, i));
         TRY_MEMORY(!text.failed && vector_push(&equals->hashes, hash) &&
                    vector_push(&equals->nodes, i));
@@ -420,7 +420,7 @@ static bool slices_locate(const struct findings *findings, const struct g2h_capa
 static struct g2h_error *slices_add(struct arrays *arrays, const struct open_slice *slice,
                                     const uint64_t *full)
 {
-    const uint64_t bit = full[slice->array / 64] & (uint64_t)1 << slice->array % 64;
+    const uint64_t bit = full[slice->array / 64] & UINT64_C(1) << slice->array % 64;
     uint32_t index = (uint32_t)arrays->list.count;
     TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
     if (index == arrays->list.count) {

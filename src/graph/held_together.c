@@ -19,8 +19,8 @@ enum {
     OF_SEVERAL_PACKAGES = 1 /* a set */
 };
 
-#define SET_FIXED ((uint32_t)1 << 31) /* of a member: the set is the member's own */
-#define SET_WAITS ((uint32_t)1 << 30) /* its set has changed, and it has not been walked since */
+#define SET_FIXED (1u << 31) /* of a member: the set is the member's own */
+#define SET_WAITS (1u << 30) /* its set has changed, and it has not been walked since */
 #define SET_FLAGS (SET_FIXED | SET_WAITS)
 #define SET_NONE  UINT32_MAX /* memory has run out */
 

@@ -29,7 +29,7 @@ enum { MOST_GIVEN = 1 << 14 };
  */
 static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 {
-    const uint64_t bit = (uint64_t)1 << (object % 64);
+    const uint64_t bit = UINT64_C(1) << (object % 64);
     uint64_t *word = &marks[object / 64];
     const uint64_t known = __atomic_load_n(word, __ATOMIC_RELAXED);
     if ((known & bit) != 0)
@@ -67,7 +67,7 @@ static inline bool set_owner(owner_number *owners, uint32_t object, owner_number
 /* Sets the bit of an owner that holds an object which another owner holds, too. */
 static void set_met_bit(const struct marker *marker, owner_number owner)
 {
-    uint64_t *word = &marker->met[owner / 64], bit = (uint64_t)1 << (owner % 64);
+    uint64_t *word = &marker->met[owner / 64], bit = UINT64_C(1) << (owner % 64);
     if (owner >= OWNER_FIRST && (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }

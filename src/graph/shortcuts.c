@@ -50,7 +50,7 @@ static bool has_role(const struct shortcuts_finder *finder, uint32_t object, enu
 /* Marks an object as assigned to a map. Returns false if it already was. */
 static bool shortcuts_take(struct shortcuts_finder *finder, uint32_t object)
 {
-    const uint64_t bit = (uint64_t)1 << (object % 64);
+    const uint64_t bit = UINT64_C(1) << (object % 64);
     const bool first = (finder->taken[object / 64] & bit) == 0;
     finder->taken[object / 64] |= bit;
     return first;

@@ -354,7 +354,7 @@ void g2h_value_content(const struct g2h_view *view, const struct g2h_value *valu
 bool g2h_value_order(const struct g2h_view *view, const struct g2h_value *value, uint64_t *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;
-    const uint64_t top = (uint64_t)1 << 63;
+    const uint64_t top = UINT64_C(1) << 63;
     if (view->graph->names.redaction || value_is_secret(heap, value))
         return false;
     if (value->kind == G2H_VALUE_TIME) {

@@ -102,7 +102,7 @@ struct cut {
 };
 
 /* A place is a kept node, by its number in preorder, or with this bit a group, by its number. */
-#define PLACE_GROUP ((uint32_t)1 << 31)
+#define PLACE_GROUP (1u << 31)
 
 /* The folded nodes of one class that belong to one place. */
 struct group {

@@ -115,9 +115,9 @@ static bool visit_classic(struct slots *slots, uint32_t header, uint32_t bucket,
                             *old = types_field(types, header, "oldbuckets");
     return !now || !old ||
            (visit_buckets(slots, bucket, view_memory_word(slots->view, map, now->offset),
-                          (uint64_t)1 << log) &&
+                          UINT64_C(1) << log) &&
             visit_buckets(slots, bucket, view_memory_word(slots->view, map, old->offset),
-                          (uint64_t)1 << old_log));
+                          UINT64_C(1) << old_log));
 }
 
 /* ---- groups ---- */

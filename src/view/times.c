@@ -20,7 +20,7 @@ enum {
     MOST_ZONES = 256, /* an index of a zone has a byte */
     MOST_TRANSITIONS = 4096,
 };
-#define HAS_MONOTONIC ((uint64_t)1 << 63)
+#define HAS_MONOTONIC (UINT64_C(1) << 63)
 
 /* Returns whether a type is time.Time, by its name, size and first field: another package may be
  * called time as well. */
