@@ -58,8 +58,7 @@ along_strong_edges(const struct g2h_graph *graph, const uint32_t *by_node,
     }
     for (size_t number = 0; number < graph->targets->block_count; number++) {
         const struct target_block *block = &graph->targets->blocks[number];
-        const uint32_t first = (uint32_t)number << BLOCK_SHIFT,
-                       last = block->starts[block->objects];
+        const uint32_t first = as_u32(number) << BLOCK_SHIFT, last = block->starts[block->objects];
         for (uint32_t i = 0; i < block->objects; i++) {
             const struct tier_source source = tiers_source(&graph->tiers, first + i);
             for (uint32_t j = block->starts[i];
@@ -255,8 +254,7 @@ static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worke
 {
     const struct dominators_search *search = context;
     const struct targets *targets = search->graph->targets;
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
-                   end = first + targets->blocks[task].objects;
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT, end = first + targets->blocks[task].objects;
     (void)worker;
     for (uint32_t object = first; object < end; object++)
         if (!targets_lead(targets, object))
@@ -277,8 +275,7 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
     const struct dominators_search *search = numbering->search;
     const struct dominators *result = search->result;
     const struct targets *targets = search->graph->targets;
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
-                   end = first + targets->blocks[task].objects;
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT, end = first + targets->blocks[task].objects;
     uint32_t number = numbering->first[task];
     (void)worker;
     for (uint32_t object = first; object < end; object++) {
@@ -631,7 +628,7 @@ static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned wor
     const struct own_sizes *own = context;
     const struct g2h_graph *graph = own->graph;
     const uint32_t *preorder_of = own->dominators->preorder_of + graph_synthetics(graph),
-                   first = (uint32_t)task << BLOCK_SHIFT,
+                   first = as_u32(task) << BLOCK_SHIFT,
                    end = first + graph->targets->blocks[task].objects;
     (void)worker;
     for (uint32_t i = first; i < end; i++) {

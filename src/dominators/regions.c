@@ -356,7 +356,7 @@ static bool regions_count_nodes(struct regions *regions)
 void regions_join(struct regions *regions)
 {
     const uint32_t nodes = regions_nodes(regions);
-    memset(regions->is_entry, 0, ((size_t)nodes / 64 + 1) * sizeof(*regions->is_entry));
+    memset(regions->is_entry, 0, (nodes / 64 + 1) * sizeof(*regions->is_entry));
     regions->count = 1;
     regions->first[1] = nodes;
     regions->entries[REGION_ROOT] = 0;
@@ -370,8 +370,7 @@ static struct g2h_error *regions_cut(struct regions *regions)
     const bool good = regions_count_nodes(regions);
     for (uint32_t i = 0; i < count; i++)
         regions->first[i + 1] += regions->first[i];
-    regions->is_entry =
-        zeroed_alloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
+    regions->is_entry = zeroed_alloc(regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
     TRY_MEMORY(regions->is_entry);
     regions->above[REGION_ROOT] = 0;
     if (!good) {
@@ -391,7 +390,7 @@ struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *
     const size_t count = graph->node_owners.end > 0 ? graph->node_owners.end : 1;
     *regions = (struct regions){
         .graph = graph,
-        .count = (uint32_t)count,
+        .count = as_u32(count),
         .first = zeroed_alloc(count + 1, sizeof(*regions->first)),
         .entries = block_alloc(count, sizeof(*regions->entries)),
         .above = block_alloc(count, sizeof(*regions->above)),

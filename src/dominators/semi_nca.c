@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/workers.h"
@@ -374,7 +375,7 @@ static bool take_of_block(const struct sources_sorting *sorting, unsigned worker
     const struct sources *sources = sorting->sources;
     const struct g2h_graph *graph = sources->graph;
     const struct target_block *block = &graph->targets->blocks[number];
-    const uint32_t synthetics = graph_synthetics(graph), first = (uint32_t)number << BLOCK_SHIFT,
+    const uint32_t synthetics = graph_synthetics(graph), first = as_u32(number) << BLOCK_SHIFT,
                    last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
         const uint32_t source = synthetics + first + i, end = block->starts[i + 1];

@@ -124,7 +124,7 @@ static struct g2h_error *walk_block(const struct shared_entries_finding *finding
     const struct target_block *block = &finding->graph->targets->blocks[number];
     const struct tiers *tiers = &finding->graph->tiers;
     const owner_number *of = finding->owners->of_object;
-    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
+    const uint32_t first = as_u32(number) << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
         const owner_number owner = of[first + i] & ~OWNER_FIXED;
         const uint32_t end = block->starts[i + 1];
@@ -200,7 +200,7 @@ static struct g2h_error *add_found(struct shared_entries_finding *finding, struc
                 TRY_MEMORY(marker_push(marker, node - finding->synthetics));
             TRY_MEMORY(vector_push(&finding->entries->nodes, node));
         }
-    memset(finding->found, 0, ((size_t)nodes / 64 + 1) * sizeof(*finding->found));
+    memset(finding->found, 0, (nodes / 64 + 1) * sizeof(*finding->found));
     return NULL;
 }
 
@@ -230,7 +230,7 @@ static struct g2h_error *push_from_synthetics(const struct shared_entries_findin
 static struct g2h_error *renew_met(struct shared_entries_finding *finding)
 {
     free(finding->met);
-    finding->met = zeroed_alloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
+    finding->met = zeroed_alloc(next_number(finding) / 64 + 1, sizeof(*finding->met));
     TRY_MEMORY(finding->met);
     return NULL;
 }
@@ -303,7 +303,7 @@ static struct g2h_error *find_rest(struct shared_entries_finding *finding)
 
 static bool has_found(const struct shared_entries_finding *finding)
 {
-    const size_t words = (size_t)graph_node_count(finding->graph) / 64 + 1;
+    const size_t words = graph_node_count(finding->graph) / 64 + 1;
     for (size_t i = 0; i < words; i++)
         if (finding->found[i] != 0)
             return true;
@@ -373,7 +373,7 @@ static struct g2h_error *shared_entries_init(struct shared_entries *entries,
         .entries = entries,
         .graph = graph,
         .owners = owners,
-        .found = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
+        .found = zeroed_alloc(nodes / 64 + 1, sizeof(*finding.found)),
         .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
         .synthetics = graph_synthetics(graph)};
     TRY_MEMORY(finding.found && finding.crossings);
@@ -462,7 +462,7 @@ static void add_bit(uint64_t *set, uint32_t bit)
 static struct g2h_error *give_bits(struct sharers *sharers)
 {
     const struct g2h_graph *graph = sharers->graph;
-    const uint32_t groups = (uint32_t)graph->owners.count, bits = sharers->words * SET_BITS;
+    const uint32_t groups = as_u32(graph->owners.count), bits = sharers->words * SET_BITS;
     sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
     sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
     sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
@@ -547,7 +547,7 @@ static struct g2h_error *sharers_find_all(struct sharers *sharers)
     TRY_MEMORY(sharers->sets);
     TRY(give_bits(sharers));
     add_holders(sharers);
-    TRY(edge_lists_init(&edges, (uint32_t)entries->nodes.count, entries->first, &entries->crossings,
+    TRY(edge_lists_init(&edges, as_u32(entries->nodes.count), entries->first, &entries->crossings,
                         1, sharers->graph->heap->input->name));
     return sharers_spread(sharers, &edges);
 }
@@ -921,7 +921,7 @@ static struct g2h_error *several_add_group(struct g2h_graph *graph, uint32_t *re
                         .type = EDGE_ELEMENT,
                         .name = root_group_index(G2H_NODE_SEVERAL)};
     uint32_t name;
-    TRY_MEMORY(names_add_node(&graph->names, (const uint8_t *)text, sizeof(text) - 1, &name));
+    TRY_MEMORY(names_add_node(&graph->names, text, sizeof(text) - 1, &name));
     TRY(graph_append_node(graph, G2H_NODE_SEVERAL, name, ret));
     edge.target = node_synthetic(*ret);
     return graph_insert_children(graph, graph->roots.gc_roots, &edge, 1);
@@ -969,5 +969,5 @@ struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owne
     const uint32_t before = graph_synthetics(graph);
     TRY(several_show(&gathering));
     return sharing_fill(graph, &gathering.sharers, gathering.ascending.data,
-                        (uint32_t)gathering.ascending.count, before);
+                        as_u32(gathering.ascending.count), before);
 }

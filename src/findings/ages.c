@@ -408,7 +408,7 @@ static bool older_add(struct older_finder *finder, uint32_t number, uint32_t nod
 {
     const uint32_t line = finder->findings->merged.of[number];
     const uint64_t retained = g2h_dominators_retained_size(finder->findings->dominators, node);
-    uint32_t index = (uint32_t)finder->found->lines.count;
+    uint32_t index = as_u32(finder->found->lines.count);
     if (!map_put(&finder->by_node, line, index, &index) ||
         (index == finder->found->lines.count &&
          !vector_push(&finder->found->lines, ((struct ages_older_line){line, 0, 0, UINT32_MAX}))))

@@ -5,6 +5,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -87,8 +88,8 @@ struct allocated_finder {
  * ("github.com/…"), unlike those of the program's package main and of the standard library. */
 static bool is_of_module(struct g2h_bytes function)
 {
-    const uint8_t *slash = memchr(function.data, '/', (size_t)function.size);
-    return slash && memchr(function.data, '.', (size_t)(slash - function.data)) != NULL;
+    const uint8_t *slash = memchr(function.data, '/', function.size);
+    return slash && memchr(function.data, '.', as_size(slash - function.data)) != NULL;
 }
 
 /* Returns the index of the call that a sample on this stack counts for: the innermost one of the
@@ -110,7 +111,7 @@ static size_t allocated_choose(const struct allocated_finder *finder)
 
 static uint64_t allocated_hash_of(struct g2h_bytes text)
 {
-    return map_hash_text(text.data, (size_t)text.size);
+    return map_hash_text(text.data, text.size);
 }
 
 /* Sets *ret to the index of a call in found->calls, and adds the call if its function, file and
@@ -121,7 +122,7 @@ static bool number_call(struct allocated_finder *finder, const struct g2h_call *
         map_hash_pair(allocated_hash_of(call->function), allocated_hash_of(call->file)),
         call->line);
     const struct allocating_call made = {call->function, call->file, call->line};
-    const uint32_t number = (uint32_t)finder->found->calls.count;
+    const uint32_t number = as_u32(finder->found->calls.count);
     return map_put(&finder->call_keys, key, number, ret) &&
            (*ret != number || vector_push(&finder->found->calls, made));
 }
@@ -164,7 +165,7 @@ static struct g2h_error *add_sample(struct allocated_finder *finder, size_t inde
 {
     struct g2h_record record;
     const struct merged_node *merged = &finder->merged->nodes.data[node];
-    const uint32_t number = (uint32_t)finder->found->sites.count;
+    const uint32_t number = as_u32(finder->found->sites.count);
     uint32_t site;
     g2h_heap_record(g2h_view_heap(finder->merged->view), G2H_RECORD_ALLOCSAMPLE, index, &record);
     const uint32_t of = map_get(&finder->records, record.allocsample.memprof);
@@ -209,7 +210,7 @@ static struct g2h_error *find_all(struct allocated_finder *finder)
         struct g2h_record record;
         uint32_t first;
         g2h_heap_record(heap, G2H_RECORD_MEMPROF, i, &record);
-        TRY_MEMORY(map_put(&finder->records, record.memprof.id, (uint32_t)i, &first));
+        TRY_MEMORY(map_put(&finder->records, record.memprof.id, as_u32(i), &first));
     }
     for (size_t i = 0; i < merged->samples.count; i++)
         if (merged->samples.data[i] != MERGED_NONE)

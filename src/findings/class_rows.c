@@ -6,6 +6,7 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "findings/path.h"
@@ -27,12 +28,12 @@ static struct g2h_error *class_index_each(const struct g2h_view *view, void *con
     struct g2h_node nodes[NODES];
     size_t count;
     for (uint32_t first = 0; (count = g2h_view_nodes(view, first, NODES, nodes)) > 0;
-         first += (uint32_t)count)
+         first += as_u32(count))
         for (size_t i = 0; i < count; i++)
             if (merged_is_object(nodes[i].kind))
                 TRY_MEMORY(take(context,
                                 nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name,
-                                first + (uint32_t)i));
+                                first + as_u32(i)));
     return NULL;
 }
 
@@ -50,7 +51,7 @@ static void class_index_work_deinit(struct class_index_work *work)
 static bool class_index_count(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
-    uint32_t number = (uint32_t)work->sizes.count;
+    uint32_t number = as_u32(work->sizes.count);
     (void)node;
     if (!map_put(&work->index->numbers, name, number, &number) ||
         (number == work->sizes.count && !vector_push(&work->sizes, 0)))
@@ -112,7 +113,7 @@ static struct g2h_error *class_index_make(const struct g2h_view *view,
     _cleanup_(class_index_work_deinit) struct class_index_work work = {.index = ret};
     uint32_t sum = 0;
     TRY(class_index_each(view, &work, class_index_count));
-    ret->count = (uint32_t)work.sizes.count;
+    ret->count = as_u32(work.sizes.count);
     ret->first = block_alloc((size_t)ret->count + 1, sizeof(*ret->first));
     TRY_MEMORY(ret->first);
     for (uint32_t i = 0; i < ret->count; i++) {
@@ -181,7 +182,7 @@ struct g2h_error *class_rows_find(const struct findings *findings, bool has_stac
 {
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
         const struct merged_node *node = findings_node(findings, i);
-        uint32_t number = (uint32_t)ret->list.count;
+        uint32_t number = as_u32(ret->list.count);
         if (node->kind != MERGED_CLASS &&
             !(has_stacks && findings_is_kind(findings, i, G2H_NODE_STACK)))
             continue;
@@ -254,9 +255,9 @@ uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name,
     size_t count;
     for (uint32_t first = 0;
          (count = g2h_view_nodes(findings->view, first, CLASS_ROWS_NODES, nodes)) > 0;
-         first += (uint32_t)count)
+         first += as_u32(count))
         for (size_t i = 0; i < count; i++) {
-            const uint32_t node = first + (uint32_t)i;
+            const uint32_t node = first + as_u32(i);
             if (!merged_is_object(nodes[i].kind) ||
                 (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name ||
                 !is_in_line(findings, node, line))

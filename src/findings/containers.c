@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 
 enum {
@@ -60,7 +61,7 @@ struct g2h_error *containers_init(const struct findings *findings, const growth_
 {
     const struct merged *merged = &findings->merged;
     const struct merged_node *nodes = merged->nodes.data;
-    const uint32_t count = (uint32_t)merged->nodes.count;
+    const uint32_t count = as_u32(merged->nodes.count);
     *ret = (struct containers){.findings = findings, .merged = merged, .growth = growth};
     ret->heaviest = malloc((count + 1) * sizeof(*ret->heaviest));
     ret->links = calloc(1, sizeof(*ret->links));

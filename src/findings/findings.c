@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/workers.h"
 #include "findings/length.h"
@@ -83,7 +84,7 @@ static struct g2h_error *stack_index_make(const struct findings *findings, struc
         ret->first[i] += ret->first[i - 1];
     for (size_t i = 0; i < count; i++)
         if (places[i] != MERGED_NONE)
-            ret->list[ret->first[places[i] + 1]++] = (uint32_t)i;
+            ret->list[ret->first[places[i] + 1]++] = as_u32(i);
     return NULL;
 }
 
@@ -250,7 +251,7 @@ void findings_append_targets(const struct findings *findings, struct g2h_edges *
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             text_append_string(text, ", ");
-        text_append(text, (const char *)names[i].data, (size_t)names[i].size);
+        text_append(text, names[i].data, names[i].size);
     }
 }
 

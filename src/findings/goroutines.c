@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "findings/path.h"
@@ -107,7 +108,7 @@ static const char *function_of(const struct findings *findings, uint32_t frame, 
 static bool count_frame(struct goroutines_frames *frames, const struct findings *findings,
                         uint32_t frame)
 {
-    const uint32_t number = (uint32_t)frames->times.count;
+    const uint32_t number = as_u32(frames->times.count);
     size_t size;
     uint32_t at;
     const char *name = function_of(findings, frame, &size);
@@ -204,7 +205,7 @@ static struct g2h_bytes state_of(const struct findings *findings, uint32_t gorou
     size_t end = 0;
     if (!begin)
         return (struct g2h_bytes){(const uint8_t *)"", 0};
-    size -= (size_t)(++begin - name);
+    size -= as_size(++begin - name);
     while (end < size && begin[end] != ',' && begin[end] != ']')
         end++;
     return (struct g2h_bytes){(const uint8_t *)begin, end};
@@ -278,7 +279,7 @@ static struct g2h_error *count_waiter(const struct findings *findings, struct g2
     TRY(find_waited(findings, edges, goroutine, &all->one));
     for (size_t i = 0; i < all->one.count; i++) {
         const uint64_t on = all->one.data[i];
-        uint32_t number = (uint32_t)all->list.count;
+        uint32_t number = as_u32(all->list.count);
         TRY_MEMORY(map_put(&all->numbers, on, number, &number));
         if (number == all->list.count)
             TRY_MEMORY(vector_push(&all->list, ((struct waited){on, 0, goroutine})));
@@ -382,7 +383,7 @@ static void append_waited_class(struct g2h_bytes class, struct g2h_bytes state, 
             text_append_string(text, waits[i].what + strlen("the "));
             return;
         }
-    text_append(text, (const char *)class.data, (size_t) class.size);
+    text_append(text, class.data, class.size);
 }
 
 void goroutines_append_classes(const struct findings *findings, uint32_t goroutine,
@@ -434,7 +435,7 @@ static void living_deinit(struct living *living)
 static struct g2h_error *goroutines_find_nodes(struct living *living)
 {
     const struct findings *findings = living->findings;
-    const uint32_t count = (uint32_t)findings->merged.nodes.count;
+    const uint32_t count = as_u32(findings->merged.nodes.count);
     living->is_of = calloc(count, sizeof(*living->is_of));
     TRY_MEMORY(living->is_of);
     for (uint32_t i = 0; i < count; i++) {
@@ -511,7 +512,7 @@ static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *
 {
     const uint32_t number = g2h_dominators_number(findings->dominators, goroutine),
                    place = findings_place_of(findings, findings->merged.of[number]);
-    uint32_t at = (uint32_t)leaks->places.count;
+    uint32_t at = as_u32(leaks->places.count);
     if (place == MERGED_NONE)
         return NULL;
     TRY_MEMORY(map_put(&leaks->by_node, place, at, &at));
@@ -603,7 +604,7 @@ static bool is_of_call(const struct findings *findings, uint32_t node)
 static bool deferred_add(struct holding *holding, uint32_t node)
 {
     const struct merged_node *of = findings_node(holding->findings, node);
-    const uint32_t number = (uint32_t)holding->list->count;
+    const uint32_t number = as_u32(holding->list->count);
     uint32_t at;
     if (!map_put(&holding->by_name, of->name, number, &at) ||
         (at == number && !vector_push(holding->list, ((struct deferred_held){.node = node}))))
@@ -852,10 +853,10 @@ struct g2h_error *goroutine_labels_read(const struct findings *findings,
     ret->first = calloc(count + 1, sizeof(*ret->first));
     TRY_MEMORY(ret->first);
     for (size_t i = 0; i < count; i++) {
-        ret->first[i] = (uint32_t)ret->list.count;
+        ret->first[i] = as_u32(ret->list.count);
         TRY(g2h_view_labels(findings->view, i, labels_add, ret));
     }
-    ret->first[count] = (uint32_t)ret->list.count;
+    ret->first[count] = as_u32(ret->list.count);
     return NULL;
 }
 
@@ -893,7 +894,7 @@ static void label_sums_deinit(struct label_sums *sums)
 static bool label_sums_add(struct label_sums *sums, uint32_t value, uint64_t count,
                            uint64_t retained)
 {
-    uint32_t at = (uint32_t)sums->list.count;
+    uint32_t at = as_u32(sums->list.count);
     if (!map_put(&sums->numbers, value, at, &at) ||
         (at == sums->list.count && !vector_push(&sums->list, ((struct label_value){value, 0, 0}))))
         return false;
@@ -975,7 +976,7 @@ static struct g2h_error *labels_append_key(const struct goroutine_labels *labels
         return NULL;
     vector_sort(&sums.list, label_values_compare);
     text_append_string(text, text->size > 0 ? "; " : "");
-    text_append_utf8(text, (const uint8_t *)name, size, 64);
+    text_append_utf8(text, name, size, 64);
     if (!are_few) {
         text_append_string(text, ": ");
         text_append_grouped(text, sums.list.count);
@@ -985,7 +986,7 @@ static struct g2h_error *labels_append_key(const struct goroutine_labels *labels
     for (size_t i = 0; i < sums.list.count; i++) {
         const char *value = string_pool_text(&labels->texts, sums.list.data[i].value, &size);
         text_append_string(text, i == 0 ? "=" : ", ");
-        text_append_utf8(text, (const uint8_t *)value, size, 64);
+        text_append_utf8(text, value, size, 64);
         if (sums.list.data[i].count == count)
             continue;
         text_append_string(text, " ");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/length.h"
 #include "findings/path.h"
@@ -45,7 +46,7 @@ static bool growth_is_line(const char *word, size_t size)
 {
     static const char statement[] = "(go";
     const char *colon = memrchr(word, ':', size);
-    size_t at = colon ? (size_t)(colon - word) + 1 : size;
+    size_t at = colon ? as_size(colon - word) + 1 : size;
     if (size == sizeof(statement) - 1 && memcmp(word, statement, size) == 0)
         return true;
     if (!colon || at == size)
@@ -101,7 +102,7 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
     const size_t without_line = close ? size : expression_without_line(name, size);
     if (!close)
         return growth_hash_of(name, without_line, kind, false);
-    return map_hash_pair(growth_hash_of(close, (size_t)(name + size - close), kind, true),
+    return map_hash_pair(growth_hash_of(close, as_size(name + size - close), kind, true),
                          (uint64_t)(unsigned char)name[sizeof(goroutine) - 1]);
 }
 
@@ -183,7 +184,7 @@ uint64_t growth_count_held(const struct g2h_view *view)
     const size_t objects = g2h_heap_object_count(g2h_view_heap(view));
     uint64_t count = 0;
     for (size_t i = 0; i < objects; i++)
-        count += !g2h_view_is_garbage(view, (uint32_t)i);
+        count += !g2h_view_is_garbage(view, as_u32(i));
     return count;
 }
 
@@ -202,7 +203,7 @@ static void add_to_class(const struct merged *merged, uint32_t node, struct grow
 static struct g2h_error *add_class(struct g2h_base *base, const struct merged *merged,
                                    uint32_t node)
 {
-    uint32_t number = (uint32_t)base->of_classes.count;
+    uint32_t number = as_u32(base->of_classes.count);
     size_t size;
     const char *name = merged_name(merged, node, &size);
     TRY_MEMORY(map_put(&base->classes, map_hash_text(name, size), number, &number));
@@ -251,7 +252,7 @@ static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct me
     TRY(keys_of(merged, &keys));
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        uint32_t number = (uint32_t)base->nodes.count;
+        uint32_t number = as_u32(base->nodes.count);
         if (node->is_garbage)
             continue;
         TRY_MEMORY(map_put(&base->numbers, keys.exact[i], number, &number));
@@ -356,7 +357,7 @@ static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool 
 {
     ret->next = calloc(base->nodes.count + 1, sizeof(*ret->next));
     TRY_MEMORY(ret->next);
-    for (uint32_t i = (uint32_t)base->nodes.count; i-- > 0;) {
+    for (uint32_t i = as_u32(base->nodes.count); i-- > 0;) {
         const uint64_t key = base->nodes.data[i].loose;
         uint32_t known;
         if (is_matched[i])
@@ -460,7 +461,7 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
 {
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        uint32_t number = (uint32_t)ret->list.count;
+        uint32_t number = as_u32(ret->list.count);
         if (node->kind != MERGED_CLASS || node->is_garbage)
             continue;
         TRY_MEMORY(map_put(&ret->numbers, node->name, number, &number));
@@ -580,11 +581,11 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
         struct growth *one = &growth->data[i];
         const uint32_t parent = merged->nodes.data[i].parent;
         if (!merged->nodes.data[i].is_garbage)
-            set_own(merged, &classes, (uint32_t)i, one);
+            set_own(merged, &classes, as_u32(i), one);
         const int64_t most = one->most + at_least_0(one->bytes);
-        one->within = without_moved(merged, &classes, (uint32_t)i, growth);
+        one->within = without_moved(merged, &classes, as_u32(i), growth);
         const bool was_held =
-            one->within != one->retained && is_in_unchanged(merged, growth, (uint32_t)i);
+            one->within != one->retained && is_in_unchanged(merged, growth, as_u32(i));
         const int64_t held = was_held ? one->within : one->retained;
         one->within = one->within < most ? one->within : most;
         if (parent != MERGED_NONE && held > 0)
@@ -639,7 +640,7 @@ struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vec
         now[i] = MERGED_NONE;
     for (size_t i = growth->count; i-- > 0;) /* of nodes with the same names the first one */
         if (growth->data[i].before != MERGED_NONE)
-            now[growth->data[i].before] = (uint32_t)i;
+            now[growth->data[i].before] = as_u32(i);
     for (size_t i = 0; i < base->named.count; i++) {
         const struct growth_named *named = &base->named.data[i];
         const struct before *before = &base->nodes.data[named->number];

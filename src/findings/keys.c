@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "findings/class_rows.h"
@@ -74,9 +75,9 @@ static struct g2h_error *keys_find_maps(struct keys_search *keys, bool *ret)
     keys->leads = calloc(count, sizeof(*keys->leads));
     TRY_MEMORY(keys->leads);
     for (size_t i = count; i-- > keys->item;) { /* children come after their parents */
-        const struct merged_node *node = findings_node(findings, (uint32_t)i);
+        const struct merged_node *node = findings_node(findings, as_u32(i));
         keys->leads[i] |=
-            node->retained > least && merged_form(&findings->merged, (uint32_t)i) == G2H_FORM_MAP;
+            node->retained > least && merged_form(&findings->merged, as_u32(i)) == G2H_FORM_MAP;
         if (i != keys->item && keys->leads[i] && node->parent != MERGED_NONE)
             keys->leads[node->parent] = true;
     }
@@ -139,7 +140,7 @@ static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t paren
     if (number != NO_SEQUENCE || is_full || sequence_of(keys, parent)->steps >= MOST_STEPS ||
         is_last)
         return NULL;
-    *ret = (uint32_t)keys->sequences.count;
+    *ret = as_u32(keys->sequences.count);
     const struct sequence sequence = {.name = name,
                                       .is_key = is_key,
                                       .steps = sequence_of(keys, parent)->steps + 1,
@@ -656,7 +657,7 @@ struct g2h_error *distribution_find(const struct findings *findings, uint32_t na
     if (findings->held)
         return distribution_look_up(findings, name, &counter);
     for (uint32_t first = 0; (count = g2h_view_nodes(findings->view, first, NODES, nodes)) > 0;
-         first += (uint32_t)count)
+         first += as_u32(count))
         for (size_t i = 0; i < count; i++)
             if (nodes[i].kind == G2H_NODE_OBJECT && nodes[i].name == name)
                 TRY(add_object(&counter, nodes[i].object));

@@ -6,6 +6,7 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/variable_part.h"
 
@@ -244,7 +245,7 @@ static bool read_map(const struct g2h_view *view, struct g2h_values *values,
     if (!count->is_known) {
         count->is_known = read_entries(view, values, map, &count->value, ret);
         if (count->is_known)
-            count->offset = (uint64_t)(count->value.data - map->bytes.data);
+            count->offset = as_size(count->value.data - map->bytes.data);
         return count->is_known;
     }
     if (map->bytes.size < count->value.size || count->offset > map->bytes.size - count->value.size)

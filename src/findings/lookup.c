@@ -8,6 +8,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "findings/class_rows.h"
@@ -60,7 +61,7 @@ static void strip_directories(const char *asked, struct text *text)
     for (const char *at = asked; *at;) {
         const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
         const char *slash = memrchr(at, '/', word);
-        const size_t skipped = slash ? (size_t)(slash + 1 - at) : 0;
+        const size_t skipped = slash ? as_size(slash + 1 - at) : 0;
         text_append(text, at + skipped, word - skipped + sign);
         at += word + sign;
     }
@@ -455,7 +456,7 @@ static size_t size_of_expression(const char *asked)
     for (const char *at = asked; (at = strstr(at, ", as ")) != NULL; at++)
         if (isdigit((unsigned char)at[strlen(", as ")]) && (!end || at < end))
             end = at;
-    return end ? (size_t)(end - asked) : 0;
+    return end ? as_size(end - asked) : 0;
 }
 
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,

@@ -10,6 +10,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "findings/findings.h"
 #include "findings/lookup.h"
@@ -65,7 +66,7 @@ static struct g2h_error *add_goroutines_of(const struct findings *findings, cons
     for (size_t i = 0; i < g2h_view_goroutine_count(findings->view); i++) {
         struct stack_walk walk;
         struct g2h_view_call call;
-        stack_walk_begin(&walk, findings->view, (uint32_t)i, false);
+        stack_walk_begin(&walk, findings->view, as_u32(i), false);
         if (is_called(findings->view, walk.goroutine.function, asked) ||
             (walk.goroutine.at != UINT32_MAX && stack_walk_next(&walk, &call) &&
              is_called(findings->view, call.function, asked)))

@@ -5,6 +5,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -139,7 +140,7 @@ static struct g2h_error *find_mappings(struct outside_search *search)
         g2h_view_brief(view, i, &node);
         if (node.kind != G2H_NODE_MAPPING)
             continue;
-        BISECT(at, (uint32_t)memory->mapping_count, memory->mappings[at].start < node.key);
+        BISECT(at, as_u32(memory->mapping_count), memory->mappings[at].start < node.key);
         if (memory->mappings[at].part == search->part)
             TRY_MEMORY(map_put(&search->mappings, i, at, &number));
     }
@@ -169,7 +170,7 @@ static void append_pointer(const struct outside_search *search, const struct g2h
 static bool outside_has_fields(const char *class, size_t size)
 {
     const char *bracket = size > 0 ? memchr(class, '[', size) : NULL;
-    const size_t before = bracket ? (size_t)(bracket - class) : size;
+    const size_t before = bracket ? as_size(bracket - class) : size;
     return before > 0 && memchr(class, '.', before) != NULL;
 }
 

@@ -7,6 +7,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/workers.h"
@@ -109,7 +110,7 @@ bool merged_next_word(const char *name, size_t size, size_t *at, const char **re
     static const char digits[] = "0123456789,";
     while (*at < size) {
         const char *blank = memchr(name + *at, ' ', size - *at);
-        const size_t begin = *at, end = blank ? (size_t)(blank - name) : size;
+        const size_t begin = *at, end = blank ? as_size(blank - name) : size;
         size_t number = begin;
         while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
             number++;
@@ -186,7 +187,7 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
             in_brackets = text[i] == '[';
         if (in_brackets && text[i] == ',') { /* skip how long it has waited, and the like */
             const char *close = memchr(text + i, ']', size - i);
-            i = close ? (size_t)(close - text) : i + 1;
+            i = close ? as_size(close - text) : i + 1;
             continue;
         }
         const size_t others = skip_others(text, size, i);
@@ -244,7 +245,7 @@ static bool names_what_it_holds(enum g2h_node_kind kind)
 static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
 {
     struct merging *merging = context;
-    const uint32_t begin = (uint32_t)task * TASK_NODES;
+    const uint32_t begin = as_u32(task) * TASK_NODES;
     struct g2h_node nodes[NODES];
     struct merging_node *into[NODES];
     (void)worker;
@@ -252,8 +253,7 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
         const size_t count = g2h_view_nodes(merging->view, first, NODES, nodes);
         for (size_t i = 0; i < count; i++) {
             into[i] =
-                &merging
-                     ->by_number[g2h_dominators_number(merging->dominators, first + (uint32_t)i)];
+                &merging->by_number[g2h_dominators_number(merging->dominators, first + as_u32(i))];
             __builtin_prefetch(into[i], 1);
         }
         for (size_t i = 0; i < count; i++)
@@ -433,7 +433,7 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
         return NULL;
     if (kind == MERGED_CLASS)
         above = find_above(merged, parent, name, &outermost);
-    const uint32_t number = above != MERGED_NONE ? above : (uint32_t)merged->nodes.count;
+    const uint32_t number = above != MERGED_NONE ? above : as_u32(merged->nodes.count);
     TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
     if (above != MERGED_NONE) {
         merged->nodes.data[above].is_cyclic |= above != parent;
@@ -587,7 +587,7 @@ static struct g2h_error *find_shared(struct islands *islands, bool *ret)
     for (uint32_t i = 1; i < merging->count; i++) {
         const uint32_t node = g2h_dominators_node(dominators, i);
         const uint32_t above = node != UINT32_MAX ? g2h_dominators_above(dominators, i) : 0;
-        uint32_t index = (uint32_t)islands->classes.count;
+        uint32_t index = as_u32(islands->classes.count);
         if (node == UINT32_MAX || !is_package_number(merging, above) ||
             !merged_is_object(merging->by_number[i].merged) || is_of_variable(merging, i))
             continue;
@@ -672,7 +672,7 @@ static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
         if (at != UINT32_MAX || class->islands > ISLANDS_MOST)
             continue;
         TRY_MEMORY(vector_push(&islands->roots, ((struct island_root){root, class->first})));
-        class->first = (uint32_t)islands->roots.count - 1;
+        class->first = as_u32(islands->roots.count) - 1;
         class->islands++;
     }
     for (size_t i = 0; i < islands->classes.count; i++) {
@@ -833,7 +833,7 @@ static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, ui
     const char *found = memmem(of, size, inner, sizeof(inner) - 1);
     if (!found || (size == sizeof(any) - 1 && memcmp(of, any, size) == 0))
         return own_name(merging->merged, map, sizeof(map) - 1, ret);
-    const size_t begin = (size_t)(found - of), end = begin + sizeof(inner) - 2;
+    const size_t begin = as_size(found - of), end = begin + sizeof(inner) - 2;
     text->size = 0;
     text_append(text, of, begin);
     text_append_string(text, "HashTrieMap");
@@ -1056,7 +1056,7 @@ static void merged_sum_up(struct merged *merged)
         nodes[nodes[i].parent].retained += nodes[i].retained;
         nodes[nodes[i].parent].untouched += nodes[i].untouched;
         nodes[i].sibling = nodes[nodes[i].parent].child;
-        nodes[nodes[i].parent].child = (uint32_t)i;
+        nodes[nodes[i].parent].child = as_u32(i);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "findings/class_rows.h"
@@ -61,7 +62,7 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
  * by a path that is not longer. Returns false if memory runs out. */
 static bool visit(struct path_search *search, uint32_t node, uint32_t from)
 {
-    uint32_t index = (uint32_t)search->visited.count;
+    uint32_t index = as_u32(search->visited.count);
     if (search->seen_by_node) {
         if (search->seen_by_node[node] != 0)
             return true;
@@ -142,7 +143,7 @@ static struct g2h_error *path_search_follow(struct path_search *search, uint32_t
 static struct g2h_error *follow_doubtful(struct path_search *search)
 {
     const uint64_t synthetic = g2h_view_account(search->view)->first_object;
-    const uint32_t certain = (uint32_t)search->visited.count;
+    const uint32_t certain = as_u32(search->visited.count);
     search->scope = PATH_ALL;
     for (uint32_t i = 0; i < certain; i++)
         if (search->visited.data[i].node < synthetic)
@@ -321,8 +322,7 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
 size_t expression_without_line(const char *name, size_t size)
 {
     const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
-    return space && memchr(space, ':', size - (size_t)(space - name)) ? (size_t)(space - name)
-                                                                      : size;
+    return space && memchr(space, ':', size - as_size(space - name)) ? as_size(space - name) : size;
 }
 
 /*
@@ -344,9 +344,9 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
         text->size = 0;
         text_append(text, the, sizeof(the) - 1);
         text_append(text, name,
-                    begin + expression_without_line(function, (size_t)(address - 1 - function)));
+                    begin + expression_without_line(function, as_size(address - 1 - function)));
         text_append_string(text, " ");
-        text_append(text, address, (size_t)(name + size - address));
+        text_append(text, address, as_size(name + size - address));
         return true;
     }
     return false;
@@ -426,7 +426,7 @@ static void split_argument(struct text *text, struct text *whose)
     const char *found = text->size > 0 ? memmem(text->data, text->size, of, sizeof(of) - 1) : NULL;
     if (!found || text->data[text->size - 1] != ')')
         return;
-    const size_t begin = (size_t)(found - text->data);
+    const size_t begin = as_size(found - text->data);
     whose->size = 0;
     text_append(whose, found + strlen(" ("), text->size - begin - strlen(" ()"));
     text->size = begin;
@@ -615,7 +615,7 @@ static void split_owner(struct reading *reading, const char *expression)
 static struct g2h_error *expression_push(struct reading *reading, uint32_t node, size_t at,
                                          bool is_box)
 {
-    uint32_t index = (uint32_t)reading->reached.count;
+    uint32_t index = as_u32(reading->reached.count);
     TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
     if (index == reading->reached.count)
         TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at, is_box})));
@@ -1310,7 +1310,7 @@ struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {
     _cleanup_free_ uint64_t *is_asked =
-        calloc((size_t)g2h_view_node_count(findings->view) / 64 + 1, sizeof(*is_asked));
+        calloc(g2h_view_node_count(findings->view) / 64 + 1, sizeof(*is_asked));
     _cleanup_vector_ node_vector sources = {0};
     struct g2h_edge read[EDGES];
     size_t got;

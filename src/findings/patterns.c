@@ -6,6 +6,7 @@
 
 #include <go2heapsnapshot/values.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -141,7 +142,7 @@ static struct g2h_error *find_typical(const struct findings *findings, const uin
     VECTOR(struct stack_kind) all = {0};
     bool good = true;
     for (uint32_t i = 0; i < count && good; i++) {
-        uint32_t at = (uint32_t)all.count;
+        uint32_t at = as_u32(all.count);
         good = map_put(&kinds, hash_stack(findings->view, list[i]), at, &at) &&
                (at < all.count || vector_push(&all, ((struct stack_kind){0, list[i]})));
         if (!good)
@@ -296,8 +297,7 @@ static struct g2h_error *reached_find(const struct findings *findings, const boo
                                       uint64_t **ret)
 {
     _cleanup_(reached_deinit) struct reached reached = {.findings = findings, .inside = inside};
-    reached.set =
-        calloc((size_t)g2h_view_node_count(findings->view) / 64 + 1, sizeof(*reached.set));
+    reached.set = calloc(g2h_view_node_count(findings->view) / 64 + 1, sizeof(*reached.set));
     TRY_MEMORY(reached.set);
     TRY(g2h_edges_create(findings->view, &reached.edges));
     TRY_MEMORY(add_stacks(&reached));
@@ -636,7 +636,7 @@ static struct g2h_error *count_lost_contexts(const struct findings *findings, ui
 {
     const uint32_t nodes = g2h_view_node_count(findings->view);
     _cleanup_free_ uint64_t *reached = NULL;
-    _cleanup_free_ uint64_t *set = calloc((size_t)nodes / 64 + 1, sizeof(*set));
+    _cleanup_free_ uint64_t *set = calloc(nodes / 64 + 1, sizeof(*set));
     TRY_MEMORY(set);
     for (uint32_t i = 0; i < findings->merged.of_count; i++) {
         const uint32_t member = pattern_member(findings, node, i);

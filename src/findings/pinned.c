@@ -6,6 +6,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "findings/findings.h"
@@ -68,7 +69,7 @@ static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number
     struct g2h_node read;
     g2h_windows_get(stale->windows, number, &window);
     const uint32_t node = g2h_view_object(finder->view, window.object),
-                   array = (uint32_t)stale->arrays.count;
+                   array = as_u32(stale->arrays.count);
     if (node == UINT32_MAX)
         return NULL;
     g2h_view_node(finder->view, node, &read);
@@ -327,7 +328,7 @@ static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
                                   ? g2h_dominators_node(findings->dominators, number)
                                   : UINT32_MAX;
         struct array array;
-        uint32_t index = (uint32_t)finder->arrays.count;
+        uint32_t index = as_u32(finder->arrays.count);
         if (node == UINT32_MAX || !read_array(finder, node, &array))
             continue;
         TRY_MEMORY(vector_push(&finder->arrays, array) &&
@@ -593,7 +594,7 @@ static struct g2h_error *views_list(const struct findings *findings, uint32_t it
     const struct g2h_dominators *dominators = findings->dominators;
     struct g2h_node read, above;
     for (uint32_t i = 1; i < findings->merged.of_count && finder->list.count < VIEW_MOST; i++) {
-        uint32_t index = (uint32_t)finder->list.count;
+        uint32_t index = as_u32(finder->list.count);
         const uint32_t node =
             findings->merged.of[i] == item ? g2h_dominators_node(dominators, i) : UINT32_MAX;
         if (node == UINT32_MAX)

@@ -297,7 +297,7 @@ static void add_stack(const struct pages_finder *finder, uint32_t node, uint64_t
 static struct g2h_error *take_merged(struct pages_finder *finder)
 {
     const struct merged *merged = &finder->findings->merged;
-    TRY_MEMORY(pages_finder_allocate(finder, (uint32_t)merged->nodes.count));
+    TRY_MEMORY(pages_finder_allocate(finder, as_u32(merged->nodes.count)));
     for (uint32_t i = 0; i < finder->count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
         finder->tree.parent[i] = node->parent == MERGED_NONE ? 0 : node->parent;
@@ -321,7 +321,7 @@ static struct g2h_error *take_dominators(struct pages_finder *finder)
     for (uint32_t first = 0; (count = g2h_view_nodes(finder->view, first, MANY, nodes)) > 0;
          first += MANY)
         for (size_t i = 0; i < count; i++) {
-            const uint32_t number = g2h_dominators_number(finder->dominators, first + (uint32_t)i);
+            const uint32_t number = g2h_dominators_number(finder->dominators, first + as_u32(i));
             finder->tree.parent[number] = g2h_dominators_above(finder->dominators, number);
             if (nodes[i].kind == G2H_NODE_STACK)
                 add_stack(finder, number, nodes[i].size);
@@ -386,7 +386,7 @@ static struct g2h_error *pages_find_task(void *context, size_t task, unsigned wo
 {
     const struct pages_finder *finder = context;
     const struct g2h_heap *heap = g2h_view_heap(finder->view);
-    const uint32_t count = g2h_heap_object_count(heap), first = (uint32_t)task * PAGES_OBJECTS,
+    const uint32_t count = g2h_heap_object_count(heap), first = as_u32(task) * PAGES_OBJECTS,
                    end = count - first > PAGES_OBJECTS ? first + PAGES_OBJECTS : count;
     struct span_walk walk;
     struct span span;
@@ -634,7 +634,7 @@ static bool sample_spans(const struct sharers_finder *finder, uint32_t node)
             const uint32_t after = part->node == node ? part->after : part->first;
             struct span span;
             for (uint64_t at = part->first; at < after;) {
-                const bool is_there = span_at(heap, (uint32_t)at, part->first, &span);
+                const bool is_there = span_at(heap, as_u32(at), part->first, &span);
                 if (is_there)
                     share_span(finder, &span);
                 at = is_there && span.after > at + step ? span.after : at + step;

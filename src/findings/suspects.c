@@ -760,7 +760,7 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
     TRY_MEMORY(vector_push(&parts, ((struct suspect_part){suspect->named, 0})) &&
                map_put(&numbers, nodes[suspect->named].name, 0, &(uint32_t){0}));
     for (uint32_t i = 0; i < finder->merged->nodes.count; i++) {
-        uint32_t number = (uint32_t)parts.count;
+        uint32_t number = as_u32(parts.count);
         if (!finder->is_below[i])
             continue;
         suspect->all += nodes[i].bytes;
@@ -837,7 +837,7 @@ static void set_pages(const struct findings *findings, struct suspect *suspect)
 /* Returns whether no node is in two suspects. */
 _asserted_ static bool are_apart(const struct suspects_finder *finder)
 {
-    const uint32_t count = (uint32_t)finder->merged->nodes.count;
+    const uint32_t count = as_u32(finder->merged->nodes.count);
     _cleanup_free_ bool *is_taken = calloc(count + 1, sizeof(*is_taken));
     for (size_t i = 0; is_taken && i < finder->found->count; i++) {
         container_mark(&finder->containers, &finder->found->data[i].container, finder->is_below);
@@ -1181,7 +1181,7 @@ static void example_find_maps(struct example_finder *finder)
 static struct g2h_error *example_find_items(struct example_finder *finder)
 {
     const struct findings *findings = finder->findings;
-    const uint32_t count = (uint32_t)findings->merged.nodes.count;
+    const uint32_t count = as_u32(findings->merged.nodes.count);
     const bool is_place = findings_is_kind(findings, finder->item, G2H_NODE_GOROUTINES_IN_PLACE);
     _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
     TRY_MEMORY(is_below);
@@ -1625,7 +1625,7 @@ static void drop_holder(struct text *variables, const struct text *path)
     for (size_t at = 0; at < variables->size; at = end + sizeof(comma) - 1) {
         char *name = variables->data + at;
         const char *next = memmem(name, variables->size - at, comma, sizeof(comma) - 1);
-        const size_t size = next ? (size_t)(next - name) : variables->size - at;
+        const size_t size = next ? as_size(next - name) : variables->size - at;
         end = at + size;
         if (path->size >= size && memcmp(path->data, name, size) == 0 &&
             (path->size == size || strchr(".[ ", path->data[size])))
@@ -1818,7 +1818,7 @@ static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key))
             continue;
-        uint32_t number = (uint32_t)holders->list.count;
+        uint32_t number = as_u32(holders->list.count);
         const struct co_holder added = {.key = key,
                                         .source = UINT32_MAX,
                                         .holder = edge.source,
@@ -1853,8 +1853,8 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
     vector_sort(&holders->list, compare_co_edges);
     for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++) {
         struct co_holder *one = &holders->list.data[i];
-        map_set(&holders->by_key, one->key, (uint32_t)i);
-        one->has = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*one->has));
+        map_set(&holders->by_key, one->key, as_u32(i));
+        one->has = zeroed_alloc(nodes / 64 + 1, sizeof(*one->has));
         TRY_MEMORY(one->has);
     }
     for (size_t i = CO_HOLDERS; i < holders->list.count; i++)
@@ -1881,7 +1881,7 @@ static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
     const struct findings *findings = holders->findings;
     const uint32_t nodes = g2h_view_node_count(findings->view),
                    container = container_of_memory(findings, node);
-    _cleanup_free_ uint64_t *has = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*has));
+    _cleanup_free_ uint64_t *has = zeroed_alloc(nodes / 64 + 1, sizeof(*has));
     struct g2h_edge edge;
     uint64_t key;
     TRY_MEMORY(has);
@@ -2171,7 +2171,7 @@ static struct g2h_error *rest_sum_up(const struct findings *findings, const bool
     const struct merged *merged = &findings->merged;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        uint32_t number = (uint32_t)ret->list.count;
+        uint32_t number = as_u32(ret->list.count);
         size_t size;
         if (node->kind != MERGED_CLASS || node->is_garbage)
             continue;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/findings.h"
 #include "findings/goroutines.h"
@@ -263,7 +264,7 @@ static bool is_pooled(const struct merged *merged, uint32_t node)
 static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
                                     const char *name, size_t size, uint32_t *ret)
 {
-    const uint32_t number = (uint32_t)trend->places.count, parent = place->parent;
+    const uint32_t number = as_u32(trend->places.count), parent = place->parent;
     uint32_t known;
     *ret = MERGED_NONE;
     if (!string_pool_find(&trend->names, name, size, &known)) {
@@ -1218,7 +1219,7 @@ static struct g2h_error *choose_items(struct choice *choice, trend_found_vector 
  * below them makes less than half of that: one object that becomes larger. */
 static struct g2h_error *choose_others(struct choice *choice, trend_found_vector *ret)
 {
-    for (uint32_t i = (uint32_t)choice->trend->places.count; i-- > 1;) {
+    for (uint32_t i = as_u32(choice->trend->places.count); i-- > 1;) {
         const struct trend_place *place = &choice->trend->places.data[i];
         const enum trend_kind kind = choice->of[i].retained.kind;
         const bool is_whole =

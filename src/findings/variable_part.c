@@ -9,6 +9,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "findings/findings.h"
@@ -311,11 +312,11 @@ static struct g2h_error *part_refuse_field(const struct part_reading *reading, c
         if (step == last.size && memcmp(last.data, rest.data, step) == 0)
             continue;
         last.size = 0;
-        text_append(&last, (const char *)rest.data, step);
+        text_append(&last, rest.data, step);
         similar_add(&similar, (const char *)rest.data, step);
         if (count++ < MOST_FIELDS) {
             text_append_string(&fields, count > 1 ? ", " : "");
-            text_append(&fields, (const char *)rest.data, step);
+            text_append(&fields, rest.data, step);
         }
     }
     const bool is_list = fields.size > 0 && fields.data[0] == '[';
@@ -631,7 +632,7 @@ static struct g2h_error *part_read_steps(const struct part_reading *reading, con
             return error_create(G2H_ERROR_NOT_FOUND, "'%.40s' does not follow %.*s", at,
                                 (int)part->name.size, part->name.data);
         }
-        text_append(&part->name, begin, (size_t)(at - begin));
+        text_append(&part->name, begin, as_size(at - begin));
         TRY_MEMORY(!part->name.failed && !part->path.failed);
     }
     return NULL;
@@ -673,7 +674,7 @@ static struct g2h_error *part_read_address(const struct part_reading *reading,
     char *end;
     *ret_size = 0;
     const uint64_t address = strtoull(expression, &end, 16);
-    const size_t size = (size_t)(end - expression);
+    const size_t size = as_size(end - expression);
     if (!g2h_heap_find(g2h_view_heap(reading->findings->view), address, &object))
         return NULL;
     text_append(&reading->part->name, expression, size);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/releases.h"
@@ -137,7 +138,7 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
                                     struct equals *equals)
 {
     struct g2h_node node;
-    uint32_t number = (uint32_t)equals->list.count;
+    uint32_t number = as_u32(equals->list.count);
     const uint32_t text = equals->nodes.data[index];
     g2h_view_brief(view, text, &node);
     const uint64_t hash = node.size > LONG && !is_shortened(view, &node)
@@ -312,7 +313,7 @@ static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++) {
             const struct waste_part *part = &lists[i].data[j];
-            uint32_t index = (uint32_t)ret->count;
+            uint32_t index = as_u32(ret->count);
             if (bit_of(used, part->text))
                 continue;
             TRY_MEMORY(map_put(&by_text, part->text, index, &index));
@@ -421,7 +422,7 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
                                     const uint64_t *full)
 {
     const uint64_t bit = full[slice->array / 64] & UINT64_C(1) << slice->array % 64;
-    uint32_t index = (uint32_t)arrays->list.count;
+    uint32_t index = as_u32(arrays->list.count);
     TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
     if (index == arrays->list.count) {
         TRY_MEMORY(vector_push(&arrays->list, *slice));
@@ -461,7 +462,7 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
 static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 {
     struct arrays *arrays = context;
-    const uint32_t first = (uint32_t)task * OBJECTS;
+    const uint32_t first = as_u32(task) * OBJECTS;
     (void)worker;
     g2h_capacities_of_objects(arrays->capacities, first,
                               first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
@@ -683,7 +684,7 @@ static struct g2h_error *struct_layout_find_task(void *context, size_t task, uns
     const struct struct_layout_finder *finder = context;
     const struct g2h_view *view = finder->findings->view;
     const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
-                   first = (uint32_t)task * STRUCT_LAYOUT_OBJECTS,
+                   first = as_u32(task) * STRUCT_LAYOUT_OBJECTS,
                    end = count - first > STRUCT_LAYOUT_OBJECTS ? first + STRUCT_LAYOUT_OBJECTS
                                                                : count;
     struct struct_layout_found **found = &finder->found[worker];
@@ -813,7 +814,7 @@ struct fragmentation_finder {
  * runs out. */
 static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
 {
-    uint32_t index = (uint32_t)found->rows.count;
+    uint32_t index = as_u32(found->rows.count);
     if (!map_put(&found->row_by_slot, slot, index, &index) ||
         (index == found->rows.count &&
          !vector_push(&found->rows, ((struct span_row){.slot = slot}))))
@@ -825,7 +826,7 @@ static struct span_row *row_of(struct fragmentation_found *found, uint64_t slot)
  * is new; NULL if memory runs out. */
 static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot, uint32_t name)
 {
-    uint32_t index = (uint32_t)found->pins.count;
+    uint32_t index = as_u32(found->pins.count);
     if (!map_put(&found->pin_by_class, slot << 32 | name, index, &index) ||
         (index == found->pins.count &&
          !vector_push(&found->pins, ((struct span_pin){.slot = slot, .name = name}))))
@@ -885,7 +886,7 @@ static struct g2h_error *fragmentation_find_task(void *context, size_t task, uns
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     struct fragmentation_found *found = &finder->found[worker];
     const uint32_t count = g2h_heap_object_count(heap),
-                   first = (uint32_t)task * FRAGMENTATION_OBJECTS,
+                   first = as_u32(task) * FRAGMENTATION_OBJECTS,
                    end = count - first > FRAGMENTATION_OBJECTS ? first + FRAGMENTATION_OBJECTS
                                                                : count;
     struct span_walk walk;
@@ -1143,7 +1144,7 @@ static bool visit_one(void *context, const struct g2h_capacity *capacity)
 static struct g2h_error *waste_find_task(void *context, size_t task, unsigned worker)
 {
     const struct waste_finder *finder = context;
-    const uint32_t first = (uint32_t)task * WASTE_OBJECTS;
+    const uint32_t first = as_u32(task) * WASTE_OBJECTS;
     struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
                           &finder->maps[worker]};
     const bool good =
@@ -1183,7 +1184,7 @@ static void waste_add_row(struct waste_row *to, const struct waste_row *row)
 static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
                                    uint32_t declaration, uint64_t wasted, uint64_t bytes)
 {
-    uint32_t index = (uint32_t)rows->list.count;
+    uint32_t index = as_u32(rows->list.count);
     if (!map_put(by_declaration, declaration, index, &index) ||
         (index == rows->list.count &&
          !vector_push(&rows->list, ((struct waste_row){.declaration = declaration}))))

@@ -6,6 +6,7 @@
  * as runs: an array of structs with one slice each is one run. So an object that has none, as most,
  * costs capacities_visit.c one look-up.
  */
+#include "base/contract.h"
 #include "graph/capacities.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static bool capacities_add_run(struct g2h_capacities *capacities, const struct o
     else if (type->elem < types->list.count)
         size = types->list.data[type->elem].size;
     const struct capacity_run run = {
-        offset, type->size, 1, size, (uint32_t)capacities->declarations.count, is_string};
+        offset, type->size, 1, size, as_u32(capacities->declarations.count), is_string};
     const struct declaration declaration = {owner->of, owner->number, offset};
     return size == 0 || (vector_push(&capacities->runs, run) &&
                          vector_push(&capacities->declarations, declaration));
@@ -148,9 +149,9 @@ static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t numb
     struct runs *runs = &capacities->of_type[number];
     if (runs->end > 0)
         return true;
-    runs->first = (uint32_t)capacities->runs.count;
+    runs->first = as_u32(capacities->runs.count);
     const bool good = find_runs(capacities, &owner, number, 0, DEPTH);
-    runs->end = (uint32_t)capacities->runs.count;
+    runs->end = as_u32(capacities->runs.count);
     return good;
 }
 
@@ -159,11 +160,11 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];
     const struct owner owner = {DECLARATION_OF_GLOBAL, number};
-    struct runs runs = {(uint32_t)capacities->runs.count, 0};
+    struct runs runs = {as_u32(capacities->runs.count), 0};
     if (global->type < capacities->typing->types->list.count &&
         !find_runs(capacities, &owner, global->type, 0, DEPTH))
         return false;
-    runs.end = (uint32_t)capacities->runs.count;
+    runs.end = as_u32(capacities->runs.count);
     return vector_push(&capacities->of_global, runs);
 }
 
@@ -173,7 +174,7 @@ static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t numbe
 {
     const struct types *types = capacities->typing->types;
     const uint32_t map = types->list.data[number].elem;
-    uint32_t declaration = (uint32_t)capacities->declarations.count;
+    uint32_t declaration = as_u32(capacities->declarations.count);
     if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
         return true;
     const struct type *type = &types->list.data[map];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -186,7 +187,7 @@ static bool chains_search(struct chains_finder *finder, const uint64_t *from)
 {
     const size_t begin = finder->queue.count;
     for (uint32_t i = 0; i < finder->graph->heap->object_count; i++)
-        if (bits_have(from, i) && !chains_reach(finder, i, (uint32_t)finder->queue.count, 0))
+        if (bits_have(from, i) && !chains_reach(finder, i, as_u32(finder->queue.count), 0))
             return false;
     return chains_spread(finder, begin);
 }
@@ -224,14 +225,14 @@ struct g2h_error *chains_find(const struct g2h_graph *graph, chain_vector *ret)
 {
     _cleanup_(chains_finder_deinit) struct chains_finder finder = {
         .graph = graph, .names = graph->names.strings.count};
-    const size_t words = (size_t)graph->heap->object_count / 64 + 1;
+    const size_t words = graph->heap->object_count / 64 + 1;
     if (!graph->typing)
         return NULL;
     finder.classes = calloc(finder.names + 1, sizeof(*finder.classes));
     finder.family = malloc((finder.names + 1) * sizeof(*finder.family));
     TRY_MEMORY(finder.classes && finder.family);
     for (size_t i = 0; i < finder.names; i++)
-        finder.family[i] = (uint32_t)i;
+        finder.family[i] = as_u32(i);
     join_contexts(&finder);
     if (!find_classes(&finder))
         return NULL;

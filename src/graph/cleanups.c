@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "graph/graph.h"
@@ -82,7 +83,7 @@ static struct g2h_error *hold_part(struct cleanups_gatherer *gatherer,
                                    const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
-    uint32_t number = (uint32_t)gatherer->alike.count;
+    uint32_t number = as_u32(gatherer->alike.count);
     name_alike(gatherer, part);
     const uint64_t key = id_hash_text(builder->text.data, builder->text.size);
     TRY_MEMORY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));

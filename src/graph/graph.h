@@ -26,6 +26,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "graph/leaked.h"
 #include "graph/owner_numbers.h"
@@ -80,7 +81,7 @@ struct g2h_graph {
 
 static inline uint32_t graph_synthetics(const struct g2h_graph *graph)
 {
-    return (uint32_t)graph->roots.nodes.count;
+    return as_u32(graph->roots.nodes.count);
 }
 
 static inline uint32_t graph_node_count(const struct g2h_graph *graph)

@@ -98,7 +98,7 @@ static void together_finder_deinit(struct together_finder *finder)
 static uint32_t together_add_set(struct together_finder *finder, const struct held_set *set)
 {
     return finder->sets.count < SET_WAITS && vector_push(&finder->sets, *set)
-               ? (uint32_t)finder->sets.count - 1
+               ? as_u32(finder->sets.count) - 1
                : SET_NONE;
 }
 
@@ -193,7 +193,7 @@ static inline uint32_t merge_sets(struct together_finder *finder, uint32_t known
 static bool note_crossing(struct together_finder *finder, uint32_t set, uint32_t own)
 {
     const struct held_crossing crossing = {set, finder->sets.data[own].holders[0]};
-    uint32_t index = (uint32_t)finder->crossings.count;
+    uint32_t index = as_u32(finder->crossings.count);
     return map_put(&finder->crossed, (uint64_t)set << 32 | own, index, &index) &&
            (index < finder->crossings.count || vector_push(&finder->crossings, crossing));
 }
@@ -306,8 +306,8 @@ static bool together_spread(struct together_finder *finder)
  * memory runs out. */
 static bool together_add_member(struct together_finder *finder, struct node node)
 {
-    const uint32_t package = (uint32_t)finder->packages.count - 1,
-                   member = (uint32_t)finder->members.count;
+    const uint32_t package = as_u32(finder->packages.count) - 1,
+                   member = as_u32(finder->members.count);
     const struct held_set own = {.package = package, .count = 1, .holders = {member}};
     uint32_t *known = node.of == OF_OBJECT ? &finder->set_of[node.index] : NULL;
     if (known && *known != OF_NONE) {
@@ -329,7 +329,7 @@ static bool together_add_member(struct together_finder *finder, struct node node
 static bool together_add_package(struct together_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;
-    const uint32_t first = (uint32_t)finder->members.count;
+    const uint32_t first = as_u32(finder->members.count);
     if (!vector_push(&finder->packages,
                      ((struct held_package){.node = node, .many = OF_NONE, .first_member = first})))
         return false;
@@ -337,7 +337,7 @@ static bool together_add_package(struct together_finder *finder, uint32_t node)
         if (graph_holds(graph, &graph->children[i]) &&
             !together_add_member(finder, graph->children[i].target))
             return false;
-    finder->packages.data[finder->packages.count - 1].end_member = (uint32_t)finder->members.count;
+    finder->packages.data[finder->packages.count - 1].end_member = as_u32(finder->members.count);
     return true;
 }
 
@@ -563,7 +563,7 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
 {
     const struct g2h_graph *graph = finder->graph;
     const uint32_t objects = graph->heap->object_count;
-    _cleanup_free_ uint64_t *seen = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*seen));
+    _cleanup_free_ uint64_t *seen = zeroed_alloc(objects / 64 + 1, sizeof(*seen));
     TRY_MEMORY(seen);
     find_leading(finder);
     for (uint32_t i = 0; i < objects && finder->any_open; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/graph.h"
@@ -281,7 +282,7 @@ static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint
  * Returns false if memory runs out. */
 static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t object, uint64_t lock)
 {
-    const uint32_t number = (uint32_t)finder->waits.count;
+    const uint32_t number = as_u32(finder->waits.count);
     uint32_t first = map_get(&finder->waits_of, object);
     const struct leaked_link link = {object, blocked, first == MAP_NONE ? NOBODY : first, false,
                                      lock};
@@ -580,7 +581,7 @@ static bool push_edge(struct leaked_finder *finder, struct marker *marker, const
         struct blocked *blocked = &finder->blocked.data[number];
         const struct leaked_link link = {target, number, blocked->first_held,
                                          source->kind == G2H_NODE_FRAME, 0};
-        blocked->first_held = (uint32_t)finder->held.count;
+        blocked->first_held = as_u32(finder->held.count);
         return vector_push(&finder->held, link);
     }
     if (source->kind == G2H_NODE_FINALIZER && heap_find(finder->graph->heap, source->key) == target)
@@ -745,7 +746,7 @@ static struct g2h_error *find_handles(struct leaked_finder *finder)
     if (!finder->has_handles || !heap->facts.has_stack_objects)
         return NULL;
     string_pool_find(&graph->names.strings, name, sizeof(name) - 1, &finder->handle_label);
-    finder->handles = zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*finder->handles));
+    finder->handles = zeroed_alloc(heap->object_count / 64 + 1, sizeof(*finder->handles));
     TRY_MEMORY(finder->handles);
     for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
         struct g2h_record record;
@@ -926,7 +927,7 @@ static struct g2h_error *wake_notified(struct leaked_finder *finder)
 static struct g2h_error *leaked_init(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
-    const size_t words = (size_t)graph->heap->object_count / 64 + 1;
+    const size_t words = graph->heap->object_count / 64 + 1;
     uint32_t known;
     finder->layout = sudog_layout_of(graph->heap);
     finder->barred = zeroed_alloc(words, sizeof(*finder->barred));

@@ -163,7 +163,7 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
                                           ? tiers_source(marker->tiers, object)
                                           : (struct tier_source){TIER_GARBAGE, false};
     const uint32_t *end, *target = targets_of(marker->targets, object, &end);
-    const size_t count = (size_t)(end - target);
+    const size_t count = as_size(end - target);
     if (!vector_grow(&marker->stack.objects, count))
         return false;
     uint32_t *next = &marker->stack.objects.data[marker->stack.objects.count];
@@ -180,7 +180,7 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
         if (wanted == WANTED_MEETINGS && !note_holder(marker, known, owner))
             return false;
     }
-    marker->stack.objects.count += (size_t)(next - begin);
+    marker->stack.objects.count += as_size(next - begin);
     return true;
 }
 

@@ -90,7 +90,7 @@ static bool never_spread(struct never_finder *finder)
 /* Finds or makes the number of a finalized object. Returns false if memory runs out. */
 static bool number_object(struct never_finder *finder, uint32_t object, uint32_t *ret)
 {
-    *ret = BY_FIRST + (uint32_t)finder->objects.count;
+    *ret = BY_FIRST + as_u32(finder->objects.count);
     return map_put(&finder->number_of, object, *ret, ret) &&
            (*ret < BY_FIRST + finder->objects.count ||
             vector_push(&finder->objects, ((struct finalized_object){object, false})));
@@ -208,7 +208,7 @@ struct g2h_error *never_run_find(const struct g2h_graph *graph, uint64_t **ret)
         return NULL; /* there is none that could run */
     finder.by = large_alloc((size_t)objects + 1, sizeof(*finder.by));
     TRY_MEMORY(finder.by && start_all(&finder) && reach_by_handles(&finder));
-    uint64_t *bits = calloc((size_t)objects / 64 + 1, sizeof(*bits));
+    uint64_t *bits = calloc(objects / 64 + 1, sizeof(*bits));
     TRY_MEMORY(bits);
     for (size_t i = 0; i < finder.objects.count; i++) {
         const struct finalized_object *object = &finder.objects.data[i];

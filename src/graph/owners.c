@@ -143,7 +143,7 @@ struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *g
             continue;
         owners->of_synthetic[i] |= OWNER_FIXED;
         assert(graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node == UINT32_MAX);
-        graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = (uint32_t)i;
+        graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = as_u32(i);
     }
     return NULL;
 }

@@ -34,7 +34,7 @@ static struct g2h_error *pools_add_group(struct pools_finder *finder)
     struct g2h_graph *graph = finder->graph;
     struct roots *roots = &graph->roots;
     uint32_t name;
-    TRY_MEMORY(names_add_node(&graph->names, (const uint8_t *)text, sizeof(text) - 1, &name) &&
+    TRY_MEMORY(names_add_node(&graph->names, text, sizeof(text) - 1, &name) &&
                roots_add_node(roots, G2H_NODE_POOLS, 0, name, &finder->group) &&
                graph_add_edge(graph, node_synthetic(roots->gc_roots), EDGE_ELEMENT,
                               root_group_index(G2H_NODE_FOLDED), node_synthetic(finder->group)));
@@ -160,7 +160,7 @@ struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker
     _cleanup_(pools_finder_deinit) struct pools_finder finder = {
         .graph = graph, .marker = marker, .owners = owners, .group = UINT32_MAX};
     bool any = false;
-    finder.left = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder.left));
+    finder.left = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*finder.left));
     TRY_MEMORY(finder.left);
     for (size_t i = 0; i < boundaries->list.count; i++) {
         const struct boundary *boundary = &boundaries->list.data[i];

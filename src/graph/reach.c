@@ -35,7 +35,7 @@ static struct g2h_error *mark_from(struct marker *marker, const struct g2h_graph
 /* Marks everything that roots reach, regardless of existing marks. */
 static struct g2h_error *mark_again(struct marker *marker, const struct g2h_graph *graph)
 {
-    const size_t words = (size_t)graph->heap->object_count / 64 + 1;
+    const size_t words = graph->heap->object_count / 64 + 1;
     memset(marker->marks, 0, words * sizeof(*marker->marks));
     return mark_from(marker, graph, TIER_REST, true);
 }
@@ -160,8 +160,7 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
     bool more = graph->tiers.waiters != NULL;
     if (!more)
         return NULL;
-    waiting.settled =
-        zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*waiting.settled));
+    waiting.settled = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*waiting.settled));
     TRY_MEMORY(waiting.settled);
     TRY(reach_list_goroutines(&waiting));
     for (int i = 0; i < MOST && more; i++) {
@@ -289,7 +288,7 @@ typedef VECTOR(uint32_t) object_vector;
 
 static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks)
 {
-    const size_t size = ((size_t)graph->heap->object_count / 64 + 1) * sizeof(*marks);
+    const size_t size = (graph->heap->object_count / 64 + 1) * sizeof(*marks);
     uint64_t *copy = block_alloc(1, size);
     return copy ? memcpy(copy, marks, size) : NULL;
 }
@@ -342,7 +341,7 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
     struct g2h_graph *graph = garbage->graph;
     const uint64_t *marks = garbage->marker->marks;
     const uint32_t objects = graph->heap->object_count;
-    _cleanup_free_ uint64_t *held = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*held));
+    _cleanup_free_ uint64_t *held = zeroed_alloc(objects / 64 + 1, sizeof(*held));
     TRY_MEMORY(held);
     reach_find_held(graph, marks, held);
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects; object++)
@@ -368,7 +367,7 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 {
     static const char text[] = "(unreachable)";
     uint32_t name;
-    return names_add_node(&graph->names, (const uint8_t *)text, sizeof(text) - 1, &name) &&
+    return names_add_node(&graph->names, text, sizeof(text) - 1, &name) &&
            roots_add_node(&graph->roots, G2H_NODE_UNREACHABLE, 0, name, ret) &&
            graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT,
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
@@ -378,7 +377,7 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 static uint64_t *marks_from_owners(const struct g2h_graph *graph, const struct owners *owners)
 {
     const uint32_t objects = graph->heap->object_count;
-    uint64_t *marks = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*marks));
+    uint64_t *marks = zeroed_alloc(objects / 64 + 1, sizeof(*marks));
     for (uint32_t i = 0; marks && i < objects; i++)
         marks[i / 64] |= (uint64_t)(owners->of_object[i] != OWNER_NONE) << (i % 64);
     return marks;

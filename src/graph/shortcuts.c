@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
 #include "graph/graph.h"
@@ -231,7 +232,7 @@ static struct g2h_error *shortcuts_gather(void *context, size_t task, unsigned w
                                           struct worker_buffer *buffer)
 {
     const struct shortcuts_finder *finder = context;
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+    const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    left = finder->graph->heap->object_count - first,
                    end = first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
     (void)worker;
@@ -303,8 +304,7 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
     TRY_MEMORY(finder);
     finder->graph = graph;
     finder->types = graph->typing->types;
-    finder->taken =
-        zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder->taken));
+    finder->taken = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*finder->taken));
     finder->handle_type = types_find(graph->typing->types, WEAK_HANDLE_TYPE);
     finder->groups.text = "groups";
     finder->overflows.text = "overflow";

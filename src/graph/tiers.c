@@ -64,7 +64,7 @@ static bool is_pool(const struct types *types, uint32_t type)
 static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
 {
     if (!tiers->waiters)
-        tiers->waiters = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*tiers->waiters));
+        tiers->waiters = zeroed_alloc(objects / 64 + 1, sizeof(*tiers->waiters));
     if (tiers->waiters)
         bits_add(tiers->waiters, object);
     return tiers->waiters != NULL;
@@ -81,7 +81,7 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
     bool any = false;
     TRY_MEMORY(may_be);
     for (size_t i = 0; i < types; i++)
-        any |= may_be[i + 1] = is_pool(graph->typing->types, (uint32_t)i) ||
+        any |= may_be[i + 1] = is_pool(graph->typing->types, as_u32(i)) ||
                                is_record(class_of_name(names, names->of_type[i].value));
     for (uint32_t object = 0; any && object < objects; object++) {
         if (!may_be[graph->typing->claims[object] & CLAIM_TYPE])

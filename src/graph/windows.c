@@ -328,7 +328,7 @@ static bool note_word(void *context, uint32_t object, const struct slice *slice)
 static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 {
     struct windows_finder *finder = context;
-    const uint32_t first = (uint32_t)task * OBJECTS;
+    const uint32_t first = as_u32(task) * OBJECTS;
     struct windows_visit visit = {finder, &finder->lists[task]};
     (void)worker;
     if (task == finder->tasks) {
@@ -379,7 +379,7 @@ static struct g2h_error *windows_merge(struct windows_finder *finder)
 static void count_pointer(struct windows_finder *finder, uint32_t object)
 {
     const struct windows *found = &finder->found;
-    const size_t index = (size_t)(windows_of(found, object) - found->list.data);
+    const size_t index = as_size(windows_of(found, object) - found->list.data);
     __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
 }
 
@@ -419,7 +419,7 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
 static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 {
     struct windows_finder *finder = context;
-    const uint32_t objects = finder->graph->heap->object_count, first = (uint32_t)task * OBJECTS;
+    const uint32_t objects = finder->graph->heap->object_count, first = as_u32(task) * OBJECTS;
     (void)worker;
     if (task == finder->tasks)
         count_roots(finder);

@@ -208,7 +208,7 @@ enum { IS_ON_DISK = 1, HAS_ROOM = 2, CAN_WRITE = 4 };
 static void directory_of_output(const struct scratch *scratch, char *ret, size_t size)
 {
     const char *slash = strrchr(scratch->output, '/');
-    const size_t length = slash ? (size_t)(slash - scratch->output) : 0;
+    const size_t length = slash ? as_size(slash - scratch->output) : 0;
     if (scratch->is_directory)
         snprintf(ret, size, "%s", scratch->output);
     else if (!slash)
@@ -397,7 +397,7 @@ static bool is_own_limit(const char *limit)
 {
     char own[1000];
     const char *slash = strrchr(limit, '/');
-    const size_t size = slash ? (size_t)(slash - limit) : 0;
+    const size_t size = slash ? as_size(slash - limit) : 0;
     for (unsigned version = 0; size > 0 && version < 2; version++)
         if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
             strncmp(own, limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))

@@ -2,6 +2,7 @@
  * g2h_windows_find() in include/go2heapsnapshot/view.h. */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
 #include "graph/windows.h"
@@ -56,7 +57,7 @@ void g2h_windows_destroy(struct g2h_windows *windows)
 
 uint32_t g2h_windows_count(const struct g2h_windows *windows)
 {
-    return (uint32_t)windows->windows.list.count;
+    return as_u32(windows->windows.list.count);
 }
 
 /* If no slot fits the capacity exactly, the capacity was cut off (s[:n:n]), and the array may reach

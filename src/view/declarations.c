@@ -2,6 +2,7 @@
  * include/go2heapsnapshot/view.h. */
 #include <string.h>
 
+#include "base/contract.h"
 #include "graph/capacities.h"
 #include "view/view.h"
 
@@ -18,7 +19,7 @@ struct g2h_error *g2h_capacities_create_noscan(const struct g2h_view *view,
 
 uint32_t g2h_capacities_declaration_count(const struct g2h_capacities *capacities)
 {
-    return (uint32_t)capacities->declarations.count;
+    return as_u32(capacities->declarations.count);
 }
 
 /* ---- names ---- */
@@ -67,7 +68,7 @@ static void capacities_append_path(const struct g2h_capacities *capacities, uint
         }
     if (kept > 0 && at[0] != '[' && at[0] != '.')
         text_append_string(text, ".");
-    text_append_utf8(text, (const uint8_t *)at, kept, NAME_LIMIT);
+    text_append_utf8(text, at, kept, NAME_LIMIT);
 }
 
 /* A field in a map's bucket or group is called by the map, as the program declares it. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "naming/namer.h"
 #include "view/entry_keys.h"
@@ -194,8 +195,8 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     walk->pointers.words = words;
     walk->target = target;
     if (!named)
-        resolve_key_names(&graph->names, ret, (size_t)(edge - ret));
-    return (size_t)(edge - ret);
+        resolve_key_names(&graph->names, ret, as_size(edge - ret));
+    return as_size(edge - ret);
 }
 
 /* Reads pointers of the object that the walk is at, of any heap. */
@@ -565,7 +566,7 @@ static size_t read_whole_targets(struct g2h_edges *edges, struct g2h_edge *ret, 
         for (; count < most && edges->node < edges->end && edges->child == edges->child_end;
              edges->node++, edges->object++) {
             const uint32_t *end, *target = object_targets(graph, edges->object, &end);
-            if ((size_t)(end - target) > most - count ||
+            if (as_size(end - target) > most - count ||
                 graph_is_child_of(graph, edges->next_child, edges->object))
                 break;
             if (target == end)

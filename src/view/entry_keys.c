@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 
@@ -109,7 +110,7 @@ static struct g2h_bytes behind_elem(const struct map_entries *entries,
     const char *at = memmem(path, value->path_size, name, strlen(name));
     if (at && entries->is_swiss)
         at += strlen(name);
-    else if (at && (at = memchr(at, ']', (size_t)(end - at))) != NULL)
+    else if (at && (at = memchr(at, ']', as_size(end - at))) != NULL)
         at++;
     if (!at)
         at = end;
@@ -165,7 +166,7 @@ static void entry_keys_append(struct entry_keys *keys, unsigned slot, const stru
     const uint64_t group = (keys->value - namer->base) / namer->size;
     if (keys->keys[slot].form == KEY_NONE)
         text_printf(text, "[#%llu]", (unsigned long long)(group * SLOTS + slot));
-    text_append(text, (const char *)path->data, (size_t)path->size);
+    text_append(text, path->data, path->size);
 }
 
 /* Reads the key of a slot, unless that has been done. It has no form if it cannot be shown. */

@@ -174,7 +174,7 @@ static struct g2h_error *fold_find_classes(void *context, size_t task, unsigned 
     const struct folding *folding = context;
     const struct g2h_graph *graph = folding->graph;
     const uint32_t *preorder_of = folding->tree.preorder_of + graph_synthetics(graph);
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT,
                    count = graph->targets->blocks[task].objects;
     (void)worker;
     for (uint32_t i = 0; i < count; i++) {
@@ -259,8 +259,8 @@ static inline bool find_group(struct folding *folding, uint32_t above, uint32_t 
         above = is_deepest ? group->above : above;
     }
     const struct group fresh = {above, class, 0, depth, UINT32_MAX};
-    return map_put(&folding->group_of, (uint64_t)above << 32 | class,
-                   (uint32_t)folding->groups.count, ret) &&
+    return map_put(&folding->group_of, (uint64_t)above << 32 | class, as_u32(folding->groups.count),
+                   ret) &&
            (*ret < folding->groups.count || vector_push(&folding->groups, fresh));
 }
 
@@ -383,7 +383,7 @@ static bool keep_lone_ones(struct folding *folding)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
     /* A bit per number: the group of the node, or of one that it dominates, has other members. */
-    uint64_t *shared = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*shared));
+    uint64_t *shared = zeroed_alloc(nodes / 64 + 1, sizeof(*shared));
     if (!shared)
         return false;
     for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
@@ -436,7 +436,7 @@ static bool make_folded(struct folding *folding, folded_vector *folded)
         struct group *group = &folding->groups.data[fate];
         const enum g2h_node_kind kind =
             kind_of_folded(folding->graph, group->class, folding->tree.node_at[preorder]);
-        group->folded = (uint32_t)folded->count;
+        group->folded = as_u32(folded->count);
         assert((group->above & PLACE_GROUP) == 0 ||
                folding->groups.data[group->above & ~PLACE_GROUP].folded < group->folded);
         if (!vector_push(folded, ((struct folded){.name = group->class, .kind = (uint8_t)kind})))
@@ -518,7 +518,7 @@ static bool number_nodes(struct folding *folding)
     if (nodes == synthetics)
         fold->group = fold->kept++;
     fold->folded = folded.data;
-    fold->folded_count = (uint32_t)folded.count;
+    fold->folded_count = as_u32(folded.count);
     fold->nodes = fold->kept + fold->folded_count;
     return good && name_folded(folding);
 }
@@ -755,7 +755,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         .is_under = options->under_count > 0,
         .group = UINT32_MAX,
         .number_of = large_alloc(graph_node_count(graph), sizeof(*fold->number_of)),
-        .hidden = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
+        .hidden = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
     };
     if (!fold->number_of || !fold->hidden ||
         !names->add(names->context, "(folded)", G2H_NAME_OF_NODE, &fold->group_name) ||

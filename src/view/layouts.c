@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/releases.h"
@@ -130,7 +131,7 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
         added.padding = layout->padding;
         added.reordered = layout->reordered;
     }
-    uint32_t class = (uint32_t)layouts->classes.count;
+    uint32_t class = as_u32(layouts->classes.count);
     if (!map_put(&layouts->by_name, (uint64_t)name << 1 | is_array, class, &class))
         return false;
     const struct g2h_layout_class *known =
@@ -138,7 +139,7 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
     if (known && (known->size != added.size || known->padding != added.padding ||
                   known->reordered != added.reordered))
         known = NULL;
-    layouts->of_type[is_array][number] = known ? class : (uint32_t)layouts->classes.count;
+    layouts->of_type[is_array][number] = known ? class : as_u32(layouts->classes.count);
     return known || vector_push(&layouts->classes, added);
 }
 
@@ -190,7 +191,7 @@ void g2h_layouts_destroy(struct g2h_layouts *layouts)
 
 uint32_t g2h_layouts_count(const struct g2h_layouts *layouts)
 {
-    return (uint32_t)layouts->classes.count;
+    return as_u32(layouts->classes.count);
 }
 
 struct g2h_layout_class g2h_layouts_class(const struct g2h_layouts *layouts, uint32_t number)
@@ -212,7 +213,7 @@ bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object, struct
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         return false;
     if (typing_is_text(graph->typing, object)) {
-        ret->number = (uint32_t)layouts->classes.count - 1;
+        ret->number = as_u32(layouts->classes.count) - 1;
         ret->header = 0;
         ret->size = names_text_size(&graph->names, object);
         return true;

@@ -200,7 +200,6 @@ void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, 
     if (dynamic != TYPE_NONE)
         locations_append_type(view, dynamic, &made);
     else
-        text_append_name(&made, &view->graph->names, (const uint8_t *)value->type, value->type_size,
-                         NAME_LIMIT);
+        text_append_name(&made, &view->graph->names, value->type, value->type_size, NAME_LIMIT);
     view_give_back(text, &made);
 }

@@ -173,12 +173,12 @@ void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first
     enum { SOME = 64 };
     if (!dominators->view->is_folded) {
         for (size_t i = 0; i < count; i += SOME)
-            retained_read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
+            retained_read_some(dominators, first + as_u32(i), count - i < SOME ? count - i : SOME,
                                ret_nodes + i, ret_sizes + i);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        ret_nodes[i] = g2h_dominators_of(dominators, first + (uint32_t)i);
-        ret_sizes[i] = g2h_dominators_retained_size(dominators, first + (uint32_t)i);
+        ret_nodes[i] = g2h_dominators_of(dominators, first + as_u32(i));
+        ret_sizes[i] = g2h_dominators_retained_size(dominators, first + as_u32(i));
     }
 }

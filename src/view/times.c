@@ -28,8 +28,7 @@ bool times_is_time(const struct types *types, uint32_t number)
 {
     const struct g2h_bytes name = types_name(types, number);
     const struct type *type = &types->list.data[number];
-    return name.size == strlen("time.Time") &&
-           memcmp(name.data, "time.Time", (size_t)name.size) == 0 &&
+    return name.size == strlen("time.Time") && memcmp(name.data, "time.Time", name.size) == 0 &&
            type->size == 16 + types->pointer_size && types_field(types, number, "wall");
 }
 

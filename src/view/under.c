@@ -25,7 +25,7 @@ static void under_hold(struct under *under, const struct dominators *tree, uint3
 struct g2h_error *under_find(const struct g2h_graph *graph, const struct dominators *tree,
                              const struct g2h_view_options *options, struct under *ret)
 {
-    const size_t words = (size_t)tree->nodes / 64 + 1;
+    const size_t words = tree->nodes / 64 + 1;
     ret->below = zeroed_alloc(words, sizeof(*ret->below));
     ret->holds = zeroed_alloc(words, sizeof(*ret->holds));
     TRY_MEMORY(ret->below && ret->holds);
@@ -99,7 +99,7 @@ struct g2h_error *under_count(const struct g2h_graph *graph, const struct domina
                               struct under_account *ret)
 {
     const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
-    const size_t words = (size_t)tree->nodes / 64 + 1;
+    const size_t words = tree->nodes / 64 + 1;
     _cleanup_free_ uint64_t *shared = zeroed_alloc(words, sizeof(*shared)),
                             *covered = zeroed_alloc(words, sizeof(*covered));
     TRY_MEMORY(shared && covered);

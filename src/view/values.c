@@ -292,7 +292,7 @@ static bool values_fill(struct g2h_values *values, uint32_t number, uint64_t off
     if (values->atomic != TYPE_NONE) {
         const struct g2h_bytes name = types_name(types, values->atomic);
         ret->type = (const char *)name.data;
-        ret->type_size = (size_t)name.size;
+        ret->type_size = name.size;
         if (values_begins_with(types, values->atomic, "sync/atomic.Bool"))
             ret->kind = G2H_VALUE_BOOL;
     }

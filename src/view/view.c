@@ -154,7 +154,7 @@ static void fill_objects(const struct g2h_graph *graph, uint32_t first, size_t c
 {
     uint64_t child = graph_object_child(graph, first);
     for (size_t i = 0; i < count; i++) {
-        const uint32_t object = first + (uint32_t)i;
+        const uint32_t object = first + as_u32(i);
         const uint32_t *end, *target = object_targets(graph, object, &end);
         uint32_t edges = 0;
         for (; target < end; target++)
@@ -213,7 +213,7 @@ size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
         return 0;
     count = count < nodes - first ? count : nodes - first;
     for (size_t i = 0; i < count;) {
-        const uint32_t node = first + (uint32_t)i;
+        const uint32_t node = first + as_u32(i);
         if (node < first_object || node >= kept) {
             view_fill_other(view, node, &ret[i++]);
             continue;

@@ -6,6 +6,7 @@
 
 #include <go2heapsnapshot/output.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -103,7 +104,7 @@ static bool add_context(const struct contexts_making *making, const struct text 
 /* Adds an edge from node to the context that was added last. Returns false if memory runs out. */
 static bool contexts_add_edge(struct contexts *contexts, uint32_t node)
 {
-    const struct context_edge edge = {node, (uint32_t)contexts->list.count - 1};
+    const struct context_edge edge = {node, as_u32(contexts->list.count) - 1};
     return vector_push(&contexts->edges, edge);
 }
 

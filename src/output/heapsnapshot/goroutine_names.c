@@ -1,6 +1,7 @@
 /* goroutine_names; see goroutine_names.h. */
 #include "output/heapsnapshot/goroutine_names.h"
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -87,7 +88,7 @@ static void names_append_text(const struct names_maker *maker, uint32_t number, 
 {
     size_t size;
     const char *data = string_pool_text(&maker->texts, number, &size);
-    text_append_utf8(text, (const uint8_t *)data, size, MOST_CHARACTERS);
+    text_append_utf8(text, data, size, MOST_CHARACTERS);
 }
 
 /* Appends the labels that have been collected of some goroutines. Those with many values are left
@@ -153,7 +154,7 @@ struct g2h_error *goroutine_names_init(const struct g2h_view *view, struct strin
     for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
         struct g2h_view_goroutine goroutine;
         g2h_view_goroutine(view, i, &goroutine);
-        TRY_MEMORY(map_put(&maker.goroutine_of, goroutine.node, (uint32_t)i, &known));
+        TRY_MEMORY(map_put(&maker.goroutine_of, goroutine.node, as_u32(i), &known));
     }
     for (uint32_t i = 0; i < synthetics; i++) {
         struct g2h_node node;

@@ -62,7 +62,7 @@ static struct g2h_error *group_member(struct grouping *grouping, const struct co
                                       uint32_t node, struct edge_label label)
 {
     struct contexts *contexts = grouping->making->contexts;
-    uint32_t number = (uint32_t)contexts->groups.count;
+    uint32_t number = as_u32(contexts->groups.count);
     const uint64_t key = map_hash_pair(map_hash_pair(group->name, group->key),
                                        2 * (uint64_t)group->parent + group->never_runs);
     TRY_MEMORY(map_put(&grouping->group_by_key, key, number, &number));
@@ -235,7 +235,7 @@ static struct g2h_error *group_variables(struct grouping *grouping, size_t first
 {
     static const char shared[] = "held by several of these", both[] = "held by both";
     struct contexts *contexts = grouping->making->contexts;
-    const uint32_t number = (uint32_t)contexts->groups.count,
+    const uint32_t number = as_u32(contexts->groups.count),
                    package = grouping->together[first].package;
     const struct context_group group = {
         .kind = GROUP_OF_VARIABLES, .key = first, .parent = package, .name = G2H_NAME_NONE};
@@ -289,7 +289,7 @@ static void append_variable(struct grouping *grouping, uint32_t package, uint32_
         if ((edge.flags & G2H_EDGE_WEAK) != 0)
             continue;
         const char *name = g2h_view_name(grouping->making->view, edge.name, &size);
-        text_append_utf8(text, (const uint8_t *)name, size, 200);
+        text_append_utf8(text, name, size, 200);
         return;
     }
 }
@@ -347,8 +347,7 @@ static void name_finalizers(struct grouping *grouping, const struct context_grou
     text_append(text, name + same, size - same);
     if (grouping->function.size > 0) {
         text_append_string(text, " (");
-        text_append_utf8(text, (const uint8_t *)grouping->function.data, grouping->function.size,
-                         400);
+        text_append_utf8(text, grouping->function.data, grouping->function.size, 400);
         text_append_string(text, ")");
     }
 }

@@ -511,14 +511,14 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
         const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
-            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts, &differs);
+            at = write_node_of(snapshot, at, node + as_u32(i), &nodes[i], &texts, &differs);
             if (node + i == 0) /* no comma before the first node */
-                memmove(begin, begin + 1, (size_t)(--at - begin));
+                memmove(begin, begin + 1, as_size(--at - begin));
         }
         if (count < MANY)
             break;
     }
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 
@@ -550,11 +550,11 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
     for (size_t i = 0; i < contexts->groups.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
                               contexts->groups.data[i].id, 0,
-                              (uint32_t)contexts->groups.data[i].count, 0);
+                              as_u32(contexts->groups.data[i].count), 0);
     for (size_t i = 0; i < numbers->nodes.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
                               numbers->nodes.data[i].id, 0, 0, 0);
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 
@@ -583,7 +583,7 @@ static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snap
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
             at = write_edge_of(snapshot, at, &edges[i], keys);
-        buffer->size = (size_t)(at - buffer->data);
+        buffer->size = as_size(at - buffer->data);
     }
     return NULL;
 }
@@ -605,9 +605,8 @@ static char *write_edges_to_group(const struct heapsnapshot_snapshot *snapshot, 
     const struct contexts *contexts = &snapshot->contexts;
     const struct context_group *group = &contexts->groups.data[number];
     const struct context_member *first = &contexts->members.data[group->first];
-    const uint32_t target = group_node(snapshot, number), index = first->type == EDGE_ELEMENT
-                                                                      ? first->name_or_index
-                                                                      : (uint32_t)number + 1;
+    const uint32_t target = group_node(snapshot, number),
+                   index = first->type == EDGE_ELEMENT ? first->name_or_index : as_u32(number) + 1;
     if (group->parent == node && group->kind == GROUP_OF_VARIABLES)
         at = write_edge(at, &snapshot->digits, EDGE_PROPERTY, contexts->together, target);
     else if (group->parent == node)
@@ -695,7 +694,7 @@ static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapsh
                  ? write_element(at, name & ~KEY_NUMBER_ELEMENT, target)
                  : write_edge(at, &snapshot->digits, EDGE_PROPERTY, name, target);
     }
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 
@@ -715,8 +714,7 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
         at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
     }
     for (size_t i = 0; i < listeners; i++)
-        at = write_element(at, (uint32_t)i + 1,
-                           context_node(snapshot, contexts->list.count + 1 + i));
+        at = write_element(at, as_u32(i) + 1, context_node(snapshot, contexts->list.count + 1 + i));
     for (size_t i = 0; i < listeners; i++)
         at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->first,
                         contexts->listeners.data[i].target);
@@ -727,7 +725,7 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
                  : write_edge(at, &snapshot->digits, (enum edge_type)member->type,
                               member->name_or_index, member->node);
     }
-    buffer->size = (size_t)(at - buffer->data);
+    buffer->size = as_size(at - buffer->data);
     return NULL;
 }
 
@@ -825,7 +823,7 @@ static struct g2h_error *write_locations(const struct heapsnapshot_snapshot *sna
         at = json_u32(at, location->line);
         *at++ = ',';
         *at++ = '0';
-        buffer->size = (size_t)(at - buffer->data);
+        buffer->size = as_size(at - buffer->data);
     }
     return NULL;
 }
@@ -842,7 +840,7 @@ static bool heapsnapshot_write_string(struct worker_buffer *buffer, bool is_firs
         *at++ = ',';
         *at++ = '\n';
     }
-    buffer->size = (size_t)(json_string(at, text, size) - buffer->data);
+    buffer->size = as_size(json_string(at, text, size) - buffer->data);
     return true;
 }
 
@@ -856,7 +854,7 @@ static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_sn
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
         size_t size;
         strings_prefetch(strings, i);
-        const char *data = strings_text(strings, (uint32_t)i, &text, &size);
+        const char *data = strings_text(strings, as_u32(i), &text, &size);
         good = !text.failed && heapsnapshot_write_string(buffer, i == 0, data, size);
     }
     g2h_text_deinit(&text);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -160,7 +161,7 @@ static struct g2h_error *numbers_layout_of(struct numbers_finding *finding,
 {
     const uint64_t key = map_hash_pair(number, location->bytes.size);
     const uint32_t known = map_get(&finding->layouts_by, key);
-    uint32_t added = (uint32_t)finding->layouts.count;
+    uint32_t added = as_u32(finding->layouts.count);
     if (known != MAP_NONE) {
         *ret = finding->layouts.data[known];
         return NULL;

@@ -120,7 +120,7 @@ static void page_append_cell(struct page *page, const char *data, size_t size, s
 static size_t escape_size(const char *data, size_t size)
 {
     const char *end = size > 0 && *data == '\033' ? memchr(data, 'm', size) : NULL;
-    return end ? (size_t)(end + 1 - data) : 0;
+    return end ? as_size(end + 1 - data) : 0;
 }
 
 /* Returns the number of characters of a line that are seen. */
@@ -269,7 +269,7 @@ void page_fit(struct page *page)
     for (size_t at = 0, size; at < page->out.size; at += size + 1) {
         const char *line = page->out.data + at;
         const char *end = memchr(line, '\n', page->out.size - at);
-        size = end ? (size_t)(end - line) : page->out.size - at;
+        size = end ? as_size(end - line) : page->out.size - at;
         if (visible(line, size) > page->columns)
             append_fitting(page, &out, line, size);
         else
@@ -369,7 +369,7 @@ void page_wrap(struct page *page, const char *words, size_t indent)
     size_t at = indent;
     for (const char *end; !page->is_json && *words; words = end + strspn(end, " ")) {
         end = words + strcspn(words, " ");
-        const size_t size = page_characters(words, (size_t)(end - words));
+        const size_t size = page_characters(words, as_size(end - words));
         const bool is_first = at == indent, fits = at + 1 + size <= page->columns;
         if (!is_first && !fits) {
             page_say(page, "\n");
@@ -379,7 +379,7 @@ void page_wrap(struct page *page, const char *words, size_t indent)
             page_say(page, " ");
             at++;
         }
-        text_append(&page->out, words, (size_t)(end - words));
+        text_append(&page->out, words, as_size(end - words));
         at += size;
     }
     page_say(page, "\n");
@@ -401,11 +401,11 @@ void page_head(struct page *page, const char *words)
 static void page_put_string(struct page *page, const char *data, size_t size)
 {
     struct text valid = {0}, *out = &page->out;
-    text_append_utf8(&valid, (const uint8_t *)data, size, SIZE_MAX);
+    text_append_utf8(&valid, data, size, SIZE_MAX);
     const size_t limit = json_string_limit(valid.size);
     if (!valid.failed && (out->capacity - out->size >= limit || text_grow(out, limit))) {
         char *begin = out->data + out->size;
-        out->size += (size_t)(json_string(begin, valid.data, valid.size) - begin);
+        out->size += as_size(json_string(begin, valid.data, valid.size) - begin);
         if (page->limits.bytes > 0)
             page->member_markup += json_markup(valid.data, valid.size);
     }
@@ -439,7 +439,7 @@ static void put_words(struct page *page, const char *data, size_t size)
         return;
     }
     page->cut++;
-    text_append_utf8(&cut, (const uint8_t *)data, size, limit - 1);
+    text_append_utf8(&cut, data, size, limit - 1);
     text_append_string(&cut, "…");
     page->out.failed |= cut.failed;
     page_put_string(page, cut.data, cut.size);
@@ -557,7 +557,7 @@ static void page_put_missing(struct page *page, uint64_t missing)
     if (page->window.bytes == 0 || missing == 0 || page->depth == 0 || is_element(page))
         return;
     const struct g2h_bytes of = page->open[page->depth].key;
-    text_append(&key, (const char *)of.data, (size_t)of.size);
+    text_append(&key, of.data, of.size);
     text_append_string(&key, "_left_out");
     page->out.failed |= key.failed;
     put_member(page, &(struct page_field){.key = {(const uint8_t *)key.data, key.size},
@@ -702,7 +702,7 @@ static bool read_field(const char **at, const struct page_value **next, struct p
         take_value(next, ret->kind == PAGE_TEXT ? PAGE_VALUE_STRING : PAGE_VALUE_NUMBER);
     ret->number = value->number;
     ret->data = (const char *)value->text.data;
-    ret->size = (size_t)value->text.size;
+    ret->size = value->text.size;
     if (value->most > 0)
         ret->most = value->most;
     if (ret->kind == PAGE_PERCENT) {
@@ -876,7 +876,7 @@ static void find_contents(const struct table *table, size_t widths[TABLE_COLUMNS
 {
     bool is_used[TABLE_COLUMNS] = {false};
     for (size_t i = 0; i < table->count; i++)
-        widths[i] = (size_t)table->columns[i].title.size;
+        widths[i] = table->columns[i].title.size;
     widths[0] = widths[0] > 2 ? widths[0] - 2 : 0; /* cells are indented */
     for (size_t i = 0; i < table->ends.count; i++) {
         size_t size;
@@ -980,7 +980,7 @@ static void put_below(const struct table *table, size_t column, struct g2h_bytes
     end_line(page);
     page_say(page, "\n");
     page_blanks(page, INDENT);
-    text_append(&page->out, (const char *)title.data, (size_t)title.size);
+    text_append(&page->out, title.data, title.size);
     page_blanks(page, 2);
     page_append_cell(page, (const char *)data.data, (size_t)data.size, LINES * page->columns);
 }

@@ -305,7 +305,7 @@ static struct g2h_error *report_next_put_suspect(const struct report *report, co
         return NULL;
     const struct who *who = &suspects->list[i];
     const struct g2h_bytes item = report_name(report, who->suspect.item);
-    text_append(&name, (const char *)item.data, (size_t)item.size);
+    text_append(&name, item.data, item.size);
     text_append(&path, who->path.data, who->path.size);
     TRY_MEMORY(!name.failed && !path.failed);
     /* Hashes have another key the next time. */

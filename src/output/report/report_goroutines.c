@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/error.h"
 #include "findings/goroutines.h"
@@ -27,7 +28,7 @@ static struct g2h_bytes site_of(struct g2h_bytes site)
 {
     static const char *const words[] = {"go statement in ", NULL};
     const uint8_t *caller = bytes_find(site, " ← ");
-    const uint64_t end = caller ? (uint64_t)(caller - site.data) : site.size;
+    const uint64_t end = caller ? as_size(caller - site.data) : site.size;
     uint64_t at = end;
     while (at > 0 && site.data[at - 1] != ' ')
         at--;
@@ -84,7 +85,7 @@ enum { ARROW = 3 /* characters of " ← " */ };
 
 static size_t place_characters(const uint8_t *begin, const uint8_t *end)
 {
-    return page_characters((const char *)begin, (size_t)(end - begin));
+    return page_characters((const char *)begin, as_size(end - begin));
 }
 
 /* Appends the end of a function's name, at most most characters of it with the ellipsis in front:
@@ -94,7 +95,7 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
     enum { NEAR = 4 };
     const uint8_t *end = name.data + name.size, *cut = end, *part = end;
     if (place_characters(name.data, end) <= most) {
-        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append(text, name.data, name.size);
         return;
     }
     while (cut > name.data && place_characters(cut - 1, end) < most)
@@ -103,7 +104,7 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
         part = at[-1] == '.' || at[-1] == '/' ? at : part;
     cut = part < end ? part : cut;
     text_append_string(text, "…");
-    text_append(text, (const char *)cut, (size_t)(end - cut));
+    text_append(text, cut, as_size(end - cut));
 }
 
 /* Returns the characters of a function's name that are shown at least: its last part, if that is
@@ -130,7 +131,7 @@ static struct place_parts place_parts_of(const char *data, size_t size)
     struct place_parts parts = {.state = {rest.data, 0}};
     const uint8_t *caller = bytes_find(rest, " ← "), *state = bytes_find(rest, "] ");
     if (caller) {
-        const uint64_t skip = (uint64_t)(caller - rest.data) + strlen(" ← ");
+        const uint64_t skip = as_size(caller - rest.data) + strlen(" ← ");
         parts.runs = bytes_from(rest, skip);
         rest = bytes_between(rest.data, caller);
     }
@@ -160,7 +161,7 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
                  function = place_characters(parts.function.data,
                                              parts.function.data + parts.function.size),
                  least = place_least(parts.function);
-    size_t state = (size_t)parts.state.size, left = most > line ? most - line : 0;
+    size_t state = parts.state.size, left = most > line ? most - line : 0;
     if (state > 0 && state + 1 + least > left) {
         state = left > OF_STATE + 1 + least ? left - 1 - least : OF_STATE;
         page_append_clipped(text, data, (size_t)parts.state.size - 1, state - 1);
@@ -174,7 +175,7 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
         text_append_string(text, state > 0 ? " " : "");
         place_append_end(text, parts.function, left);
     }
-    text_append(text, (const char *)parts.line.data, (size_t)parts.line.size);
+    text_append(text, parts.line.data, parts.line.size);
     if (parts.runs.size > 0 && function + ARROW < left) {
         const size_t room = left - function - ARROW;
         text_append_string(text, " ← ");
@@ -195,12 +196,12 @@ static void site_fit(struct text *text, const char *data, size_t size, size_t mo
         place_append_end(text, site, most);
     else
         page_append_clipped(text, data, size, most);
-    const size_t count = page_characters(data, (size_t)site.size);
+    const size_t count = page_characters(data, site.size);
     if (!caller || count + ARROW >= most)
         return;
     const struct g2h_bytes line =
         place_parts_of((const char *)caller + strlen(" ← "),
-                       (size_t)(data + size - (const char *)caller) - strlen(" ← "))
+                       as_size(data + size - (const char *)caller) - strlen(" ← "))
             .line; /* with a blank in front */
     text_append_string(text, line.size > 0 ? " ← " : " ← …");
     if (line.size > 0)
@@ -389,8 +390,7 @@ static bool report_goroutines_is_called(const struct report *report,
  * also without its line. */
 static bool report_goroutines_is_named(struct g2h_bytes asked, const char *data, size_t size)
 {
-    return size >= asked.size && asked.size > 0 &&
-           memcmp(data, asked.data, (size_t)asked.size) == 0 &&
+    return size >= asked.size && asked.size > 0 && memcmp(data, asked.data, asked.size) == 0 &&
            (size == asked.size || data[asked.size] == ' ');
 }
 

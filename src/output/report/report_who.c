@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/ages.h"
 #include "findings/goroutines.h"
@@ -155,8 +156,8 @@ static void name_by_place(const struct report *report, uint32_t place, struct te
     const char *own = name->size > 0 ? memmem(name->data, name->size, "] ", 2) : NULL;
     if (!functions || !own)
         return;
-    name->size = (size_t)(own - name->data);
-    text_append(name, (const char *)functions, (size_t)(of_place.data + of_place.size - functions));
+    name->size = as_size(own - name->data);
+    text_append(name, functions, as_size(of_place.data + of_place.size - functions));
 }
 
 /* Reports the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010

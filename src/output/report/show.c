@@ -199,8 +199,8 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
 static void append_padded(struct text *text, const struct g2h_bytes *words, size_t width)
 {
     const char *data = (const char *)words->data;
-    const size_t count = page_characters(data, (size_t)words->size);
-    page_append_clipped(text, data, (size_t)words->size, width);
+    const size_t count = page_characters(data, words->size);
+    page_append_clipped(text, data, words->size, width);
     for (size_t i = count < width ? count : width; i < width + 2; i++)
         text_append_string(text, " ");
 }

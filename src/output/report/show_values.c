@@ -9,6 +9,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/class_rows.h"
 #include "findings/keys.h"
@@ -118,7 +119,7 @@ void report_append_holders(const struct report *report, uint32_t node, struct te
             chain[count++] = i;
     while (count-- > 0) {
         const struct g2h_bytes name = report_name(report, chain[count]);
-        text_append(text, (const char *)name.data, (size_t)name.size);
+        text_append(text, name.data, name.size);
         text_append_string(text, count > 0 ? " › " : "");
     }
 }
@@ -392,7 +393,7 @@ static struct g2h_error *show_put_part_values(struct show *show, const struct va
         }
         static const char whole[] = "(value)";
         value.path = rest.size > 0 ? (const char *)rest.data : whole;
-        value.path_size = rest.size > 0 ? (size_t)rest.size : strlen(whole);
+        value.path_size = rest.size > 0 ? rest.size : strlen(whole);
         count++;
         TRY(show_put_value(show, &table, &value, part->offset));
     }
@@ -600,7 +601,7 @@ static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine
     const char *behind = strstr(at, dot);
     if (behind) {
         ret->function = at;
-        ret->function_size = (size_t)(behind - at);
+        ret->function_size = as_size(behind - at);
         show_locals_trim(&ret->function, &ret->function_size);
         at = behind + strlen(dot);
     }
@@ -933,7 +934,7 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
         text_append(&name, whole.name, whole.name_size);
         text_append(&name, "", 1);
         text_append(&steps, whole.name + whole.name_size,
-                    (size_t)(end - whole.name) - whole.name_size);
+                    as_size(end - whole.name) - whole.name_size);
         text_append(&steps, "", 1);
         TRY_MEMORY(!name.failed && !steps.failed);
         TRY(lookup_from(show->report->findings, &local.location, name.data, steps.data, &lookup));
