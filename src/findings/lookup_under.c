@@ -117,17 +117,26 @@ static struct g2h_error *add_group(const struct findings *findings, uint32_t gro
     return add_merged(findings, is_marked, ret);
 }
 
-/* Finds the node of a variable that has one of its own; MERGED_NONE: it has none. */
-static uint32_t find_variable_node(const struct findings *findings, const struct text *name)
+/* Finds the node of a variable that has one of its own, by its name or as paths call it, as "the
+ * global set by main.main (0x575ce0)" of a stripped program. MERGED_NONE: there is none. */
+static struct g2h_error *find_variable_node(const struct findings *findings, const char *name,
+                                            size_t size, uint32_t *ret)
 {
-    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
-        size_t size;
-        const char *own = merged_name(&findings->merged, i, &size);
-        if (findings_is_kind(findings, i, G2H_NODE_VARIABLE) && size == name->size &&
-            memcmp(own, name->data, size) == 0)
-            return i;
+    _cleanup_(text_deinit) struct text called = {0};
+    *ret = MERGED_NONE;
+    for (uint32_t i = 0; i < findings->merged.nodes.count && *ret == MERGED_NONE; i++) {
+        size_t own_size;
+        const char *own = merged_name(&findings->merged, i, &own_size);
+        if (!findings_is_kind(findings, i, G2H_NODE_VARIABLE))
+            continue;
+        called.size = 0;
+        expression_append_variable(findings->view, findings_node(findings, i)->example, &called);
+        TRY_MEMORY(!called.failed);
+        if ((own_size == size && memcmp(own, name, size) == 0) ||
+            (called.size == size && memcmp(called.data, name, size) == 0))
+            *ret = i;
     }
-    return MERGED_NONE;
+    return NULL;
 }
 
 /* Adds what the values of a part lead to. */
@@ -157,9 +166,10 @@ static struct g2h_error *add_targets(const struct findings *findings,
 static struct g2h_error *add_part(const struct findings *findings, const struct lookup *lookup,
                                   node_vector *ret)
 {
-    const uint32_t variable = lookup->part.location.object == UINT32_MAX
-                                  ? find_variable_node(findings, &lookup->part.name)
-                                  : MERGED_NONE;
+    uint32_t variable = MERGED_NONE;
+    if (lookup->part.location.object == UINT32_MAX)
+        TRY(find_variable_node(findings, lookup->part.name.data, lookup->part.name.size,
+                               &variable));
     return variable != MERGED_NONE ? add_group(findings, variable, ret)
                                    : add_targets(findings, &lookup->part, ret);
 }
@@ -168,9 +178,13 @@ static struct g2h_error *add_found(const struct findings *findings, const char *
                                    node_vector *ret)
 {
     _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
+    uint32_t variable;
     TRY(add_goroutines_of(findings, asked, ret));
     if (ret->count > 0)
         return NULL;
+    TRY(find_variable_node(findings, asked, strlen(asked), &variable));
+    if (variable != MERGED_NONE)
+        return add_group(findings, variable, ret);
     TRY(lookup_find(findings, asked, &lookup));
     switch (lookup.kind) {
     case LOOKUP_CLASS:
