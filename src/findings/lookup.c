@@ -448,6 +448,7 @@ static size_t size_of_expression(const char *asked)
 {
     static const char *const said[] = {", a map of ", ", a slice of ", ", a channel of ",
                                        ", a list of ", ", a sync.Map of "};
+    const char *below = strstr(asked, ", below ");
     const char *end = NULL;
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         for (const char *at = asked; (at = strstr(at, said[i])) != NULL; at++)
@@ -456,7 +457,19 @@ static size_t size_of_expression(const char *asked)
     for (const char *at = asked; (at = strstr(at, ", as ")) != NULL; at++)
         if (isdigit((unsigned char)at[strlen(", as ")]) && (!end || at < end))
             end = at;
+    if (!end)
+        end = below;
     return end ? as_size(end - asked) : 0;
+}
+
+/* Returns the address at the end of "main.Cache at 0xc000012345"; NULL: there is none. */
+static const char *address_after_class(const char *asked)
+{
+    const char *at = strstr(asked, " at 0x");
+    if (!at)
+        return NULL;
+    at += strlen(" at ");
+    return at[strlen("0x") + strspn(at + strlen("0x"), "0123456789abcdef")] == '\0' ? at : NULL;
 }
 
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
@@ -464,9 +477,13 @@ struct g2h_error *lookup_find(const struct findings *findings, const char *asked
 {
     _cleanup_(text_deinit) struct text expression = {0};
     struct g2h_error *error = find_asked(findings, asked, ret);
-    const size_t size = error && error->code == G2H_ERROR_NOT_FOUND ? size_of_expression(asked) : 0;
+    if (!error || error->code != G2H_ERROR_NOT_FOUND)
+        return error;
+    const char *address = address_after_class(asked);
+    const size_t size = address ? strlen(address) : size_of_expression(asked);
     if (size == 0)
         return error;
+    asked = address ? address : asked;
     g2h_error_destroy(error);
     lookup_deinit(ret);
     text_append(&expression, asked, size);

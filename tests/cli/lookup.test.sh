@@ -38,6 +38,8 @@ asked "a function" '^  \[chan send\] main.ask main.go:178  *80 ' main.ask
 asked "a package" '^GROUP   main retains ' main
 asked "a line of the report, with how large the container is" '^OBJECT   map\[uint64\]\*main.Watcher at ' \
 	'main.previews.byName["globe, 359 wide"].Auction.watchers, a map of 500 entries, one of 4'
+asked "an object by its class and address" '^OBJECT   map\[uint64\]\*main.Watcher at 0x3374cc28b800' 'map[uint64]*main.Watcher at 0x3374cc28b800'
+asked "a field of a class, with the variable above" '^CLASS   main.Auction: 4 objects' 'main.Auction.watchers, a map of 500 entries, below main.previews'
 run go2heapsnapshot --exe app --path-to 'main.previews.byName["globe, 359 wide"].Width' 2.dump
 check "a number: the path to its object" grep -qF '  held by     main.previews.byName["globe, 359 wide"]' out
 run go2heapsnapshot --exe app --path-to main.previews 2.dump

@@ -2,6 +2,7 @@
 #include "findings/memory_use.h"
 #include "findings/suspects.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,28 @@ static void name_by_place(const struct report *report, uint32_t place, struct te
     text_append(name, functions, as_size(of_place.data + of_place.size - functions));
 }
 
+/* Replaces a path by the class and address of the object that it leads to. */
+static void name_by_address(const struct report *report, uint32_t number, struct text *name)
+{
+    struct g2h_node node;
+    size_t size;
+    g2h_view_brief(report->findings->view, number, &node);
+    const char *class = g2h_view_name(report->findings->view, node.name, &size);
+    if (node.object == UINT32_MAX)
+        return;
+    name->size = 0;
+    text_append(name, class, size);
+    text_printf(name, " at 0x%" PRIx64, node.address);
+}
+
+/* Returns the most characters of a path that fits on a line, with how large the container is. */
+static size_t most_of_path(const struct report *report)
+{
+    enum { BESIDE = 46, LEAST = 60 };
+    const size_t columns = report->page->columns;
+    return columns > BESIDE + LEAST ? columns - BESIDE : LEAST;
+}
+
 /* Reports the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010
  * of the 52,000, 3.20 MB (96 %)". */
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
@@ -174,6 +197,8 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     PUT(page, "<most>|%s{held_by}", &expression);
     if (suspect->is_goroutines)
         name_by_place(report, suspect->item, &expression);
+    else if (expression.size > most_of_path(report))
+        name_by_address(report, example->most, &expression);
     TRY_MEMORY(!expression.failed);
     const bool is_whole =
         suspect->container.node != MERGED_NONE &&
@@ -241,13 +266,95 @@ static void put_views(const struct report *report, const struct who *who)
             views->used);
 }
 
+/* ---- long paths ---- */
+
+/* Returns how much of a path names what it begins with: "main.cache" of main.cache.items["a"].next,
+ * or "the global used by main.add (0x574f20)". */
+static size_t size_of_variable(const struct text *path)
+{
+    static const char unnamed[] = "the global ";
+    const char *end = path->data + path->size, *bracket = memchr(path->data, '[', path->size),
+               *at = path->data;
+    if (path->size > strlen(unnamed) && memcmp(at, unnamed, strlen(unnamed)) == 0) {
+        const char *close = memmem(at, path->size, "(0x", 3);
+        close = close ? memchr(close, ')', (size_t)(end - close)) : NULL;
+        return close ? (size_t)(close + 1 - at) : 0;
+    }
+    const char *slash = memrchr(at, '/', (size_t)((bracket ? bracket : end) - at));
+    for (int dots = 0; dots < 2; dots++) { /* one of the package, one of the variable */
+        const char *from = dots == 0 && slash ? slash : at + dots;
+        const char *dot = memchr(from, '.', (size_t)(end - from));
+        if (!dot || (bracket && dot > bracket))
+            return bracket ? (size_t)(bracket - path->data) : path->size;
+        at = dot;
+    }
+    return (size_t)(at - path->data);
+}
+
+/* Appends the field that alone leads to a container, with the type that has it:
+ * "main.MemoryStorage.ents". *ret_size becomes the size of the field at the end of the path.
+ * Appends nothing if the path ends otherwise. */
+static void append_field_of_holder(const struct report *report, const struct who *who,
+                                   struct text *text)
+{
+    const struct findings *findings = report->findings;
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t number = g2h_dominators_number(dominators, who->path_end),
+                   above = number > 0 ? g2h_dominators_above(dominators, number) : 0,
+                   holder = above > 0 ? g2h_dominators_node(dominators, above) : UINT32_MAX;
+    const uint32_t line = above > 0 ? findings->merged.of[above] : MERGED_NONE;
+    struct g2h_edge edge;
+    size_t size;
+    if (holder == UINT32_MAX || line == MERGED_NONE ||
+        findings_node(findings, line)->kind != MERGED_CLASS ||
+        merged_form(&findings->merged, line) != G2H_FORM_DECLARED)
+        return;
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    g2h_edges_begin(edges, holder, holder + 1);
+    while (text->size == 0 && g2h_edges_next(edges, &edge)) {
+        if (edge.target != who->path_end || (edge.flags & G2H_EDGE_BY_INDEX) != 0 ||
+            !g2h_edge_holds(edge.flags))
+            continue;
+        const char *name = g2h_view_name(findings->view, edge.name, &size);
+        if (size == 0 || who->path.size <= size + 1 ||
+            memcmp(who->path.data + who->path.size - size, name, size) != 0 ||
+            who->path.data[who->path.size - size - 1] != '.')
+            continue;
+        const struct g2h_bytes class = report_name(report, line);
+        text_append(text, (const char *)class.data, class.size);
+        text_append_string(text, ".");
+        text_append(text, name, size);
+    }
+}
+
+/* Makes the path of a suspect, and that of its example, short if it does not fit on a line. */
+static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
+                          struct text *below, struct text *example)
+{
+    if (who->path.size > most_of_path(report))
+        append_field_of_holder(report, who, path);
+    if (path->size > 0) {
+        text_append(below, who->path.data, size_of_variable(&who->path));
+        if (who->entry.size > who->path.size &&
+            memcmp(who->entry.data, who->path.data, who->path.size) == 0) {
+            text_append(example, path->data, path->size);
+            text_append(example, who->entry.data + who->path.size,
+                        who->entry.size - who->path.size);
+        }
+    }
+}
+
 static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item),
                    container = who->suspect.container.node;
     struct page *page = report->page;
+    _cleanup_(text_deinit) struct text path = {0}, below = {0}, example = {0};
+    shorten_paths(report, who, &path, &below, &example);
+    TRY_MEMORY(!path.failed && !below.failed && !example.failed);
     if (who->path.size > 0) {
-        PUT(page, "      held by     %.*s{held_by}", 2 * page->columns, &who->path);
+        PUT(page, "      held by     %.*s|%.*s{held_by}", 2 * page->columns,
+            path.size > 0 ? &path : &who->path, 2 * page->columns, &who->path);
         if (who->path_of > 0)
             PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
                    who->path_count, who->path_of);
@@ -260,6 +367,8 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
                     .of[g2h_dominators_number(report->findings->dominators, who->path_end)] ==
                 container)
             PUT(page, ", one of %n", report_node(report, container)->count);
+        if (below.size > 0)
+            PUT(page, ", below %s", &below);
         PUT(page, "\n");
     }
     if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0 || who->is_container)
@@ -269,7 +378,8 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
         !merged_is_island(&report->findings->merged, who->suspect.container.node))
         PUT(page, "|%f{is_whole}", who->suspect.container.is_all);
     if (who->entry.size > 0)
-        PUT(page, "      example     %.*s{example}\n", 2 * page->columns, &who->entry);
+        PUT(page, "      example     %.*s\n|%.*s{example}", 2 * page->columns,
+            example.size > 0 ? &example : &who->entry, 2 * page->columns, &who->entry);
     put_address(report, who->path_end);
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)

@@ -64,6 +64,11 @@
 //	is r.suspects[0].entries === 20000 && r.suspects[0].is_entries
 //	says ^  1 .* 20,000 entries, in \[\]main\.sample$
 //	says held by     main\.history\.all, a slice of 20,000 entries$
+//	case deep SHAPE=deep
+//	says[plain] ^      held by     main\.record\.all, a slice of 20,000 entries, below main\.servers$
+//	says ^      example     main\.record\.all\[\d+\]\.points$
+//	says ^      mostly      \[\]main\.sample at 0x[0-9a-f]+ alone has 20,000 of the 21,000, 2\.3\d MB
+//	is r.suspects[0].held_by.endsWith('["https://server-1.cluster.example.com:2379"].cluster.state.storage.all')
 //	case grownvalues SHAPE=values
 //	ways plain
 //	base
@@ -175,6 +180,15 @@ type record struct {
 	all  []sample
 }
 
+type state struct{ storage *record }
+
+type cluster struct{ state *state }
+
+type server struct {
+	name    string
+	cluster *cluster
+}
+
 type lockedShard struct {
 	lock sync.RWMutex
 	m    map[int]*user
@@ -212,6 +226,7 @@ var (
 	jobs                dispatcher
 	rare, samples       = map[int]sample{}, map[int]sample{}
 	recently, history   = &record{}, &record{}
+	servers             = map[string]*server{}
 	requests, responses = make(chan int), make(chan int)
 	made                int
 )
@@ -353,6 +368,16 @@ func fill(shape string, leaks bool, many int) {
 			if leaks {
 				r = history
 			}
+			r.all = append(r.all, sample{int64(i), make([]int64, 10)})
+		case "deep":
+			name := "https://server-0.cluster.example.com:2379"
+			if leaks {
+				name = "https://server-1.cluster.example.com:2379"
+			}
+			if servers[name] == nil {
+				servers[name] = &server{name, &cluster{&state{&record{name: "log"}}}}
+			}
+			r := servers[name].cluster.state.storage
 			r.all = append(r.all, sample{int64(i), make([]int64, 10)})
 		case "nested":
 			m := few
