@@ -472,6 +472,21 @@ static const char *address_after_class(const char *asked)
     return at[strlen("0x") + strspn(at + strlen("0x"), "0123456789abcdef")] == '\0' ? at : NULL;
 }
 
+/* Appends the first characters of what is asked for without the class that a report says of a word
+ * of a frame: "f88, a []main.Finding  (local of main.scan find.go:54)". */
+static void append_without_class(const char *asked, size_t size, struct text *text)
+{
+    const size_t number = asked[0] == 'f' ? 1 + strspn(asked + 1, "0123456789") : 0;
+    const char *class = number > 1 ? strstr(asked, ", a ") : NULL,
+               *local = class ? strstr(class, "  (local of ") : NULL;
+    if (!local || local > asked + size) {
+        text_append(text, asked, size);
+        return;
+    }
+    text_append(text, asked, (size_t)(class - asked));
+    text_append(text, local, (size_t)(asked + size - local));
+}
+
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
                               struct lookup *ret)
 {
@@ -480,13 +495,15 @@ struct g2h_error *lookup_find(const struct findings *findings, const char *asked
     if (!error || error->code != G2H_ERROR_NOT_FOUND)
         return error;
     const char *address = address_after_class(asked);
-    const size_t size = address ? strlen(address) : size_of_expression(asked);
+    size_t size = address ? strlen(address) : size_of_expression(asked);
+    if (size == 0 && strstr(asked, "  (local of "))
+        size = strlen(asked);
     if (size == 0)
         return error;
     asked = address ? address : asked;
     g2h_error_destroy(error);
     lookup_deinit(ret);
-    text_append(&expression, asked, size);
+    append_without_class(asked, size, &expression);
     text_append(&expression, "", 1);
     TRY_MEMORY(!expression.failed);
     return find_asked(findings, expression.data, ret);

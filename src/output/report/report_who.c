@@ -2,6 +2,7 @@
 #include "findings/memory_use.h"
 #include "findings/suspects.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,6 +328,32 @@ static void append_field_of_holder(const struct report *report, const struct who
     }
 }
 
+/* A word of a frame that is no variable is called after its offset: appends the class of what is
+ * there, too, "f88, a []main.Finding  (local of main.scan find.go:54)". Appends nothing for other
+ * paths. */
+static void append_with_class(const struct report *report, const struct who *who, struct text *text)
+{
+    static const char local[] = "  (local of ";
+    const char *path = who->path.data, *owner;
+    size_t digits = 0;
+    const uint32_t line =
+        report->findings->merged
+            .of[g2h_dominators_number(report->findings->dominators, who->path_end)];
+    if (who->path.size < 2 || path[0] != 'f' || line == MERGED_NONE ||
+        merged_form(&report->findings->merged, line) == G2H_FORM_OTHER)
+        return;
+    while (1 + digits < who->path.size && isdigit((unsigned char)path[1 + digits]))
+        digits++;
+    owner = memmem(path, who->path.size, local, strlen(local));
+    if (digits == 0 || !owner || (path + 1 + digits != owner && path[1 + digits] != '.'))
+        return;
+    const struct g2h_bytes class = report_name(report, line);
+    text_append(text, path, (size_t)(owner - path));
+    text_append_string(text, ", a ");
+    text_append(text, (const char *)class.data, class.size);
+    text_append(text, owner, (size_t)(path + who->path.size - owner));
+}
+
 /* Makes the path of a suspect, and that of its example, short if it does not fit on a line. */
 static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
                           struct text *below, struct text *example)
@@ -341,6 +368,8 @@ static void shorten_paths(const struct report *report, const struct who *who, st
             text_append(example, who->entry.data + who->path.size,
                         who->entry.size - who->path.size);
         }
+    } else if (who->path.size > 0) {
+        append_with_class(report, who, path);
     }
 }
 

@@ -40,6 +40,8 @@
 //	says ^  1 .* 32,000 main\.user, in 16 × map\[int\]\*main\.user$
 //	says held by     .*\[\d+\](\.m)?, a map of 2,000 entries, one of 16$
 //	case local SHAPE=local
+//	says[plain] held by     mine  \(local of main\.serve containers\.go:\d+\)$
+//	says[stripped] held by     f\d+, a \[\]\*main\.user  \(local of main\.serve containers\.go:\d+\)$
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	case shaped SHAPE=shaped
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
