@@ -102,7 +102,7 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
 
 /*
  * Evaluates what --show and --path-to take, and more: variables, main.cache.items["a"].Name, the
- * contents of $0 or an address, goroutine 17 · v, and len(x), cap(x), retained(x),
+ * contents of $0 or an address, goroutine 17 · v, and len(x), retained(x),
  * instances("main.Session") and goroutines(). Appends the result of Runtime.evaluate; errors in the
  * expression, and expressions that lead nowhere, are in exceptionDetails. A program that attaches
  * may send JavaScript: that gets undefined, if it cannot be Go. Errors: G2H_ERROR_MEMORY.
