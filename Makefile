@@ -30,7 +30,9 @@ WITH_SQLITE ?= yes
 # Whether dumps, cores and executables that zstd, xz or lz4 packed are read, and whether libdeflate uncompresses DWARF; by default, if
 # the library is there.
 HASH := \#
-can_include = $(shell echo '$(HASH)include <$(1)>' | $(CC) $(CPPFLAGS) -x c -E - >/dev/null 2>&1 && echo yes)
+INCLUDABLE := $(shell for header in zstd lzma lz4frame libdeflate TargetConditionals; do \
+    printf '$(HASH)if __has_include(<%s.h>)\nhas_%s\n$(HASH)endif\n' $$header $$header; done | $(CC) $(CPPFLAGS) -x c -E -P - 2>/dev/null)
+can_include = $(if $(filter has_$(1:.h=),$(INCLUDABLE)),yes)
 WITH_ZSTD ?= $(call can_include,zstd.h)
 WITH_LZMA ?= $(call can_include,lzma.h)
 WITH_LZ4  ?= $(call can_include,lz4frame.h)
@@ -192,6 +194,10 @@ $(WITH):
 	@mkdir -p $(@D)
 	@rm -f $(BUILD)/with-*
 	@touch $@
+
+# What libs prints, for scripts that make other targets with it.
+$(BUILD)/libs: $(WITH) Makefile
+	@echo '$(LIBS)' >$@
 
 $(BUILD)/src/output/formats.o $(BUILD)/src/input/unpack.o $(BUILD)/src/exe/image/image.o: $(WITH)
 
