@@ -486,7 +486,7 @@ struct hprof_writing {
     struct file file;
     const struct g2h_progress *progress;
     struct writer **writers; /* by thread */
-    size_t blocks;
+    size_t blocks;           /* of nodes, BLOCK in each */
 };
 
 /* ---- preparation ---- */
@@ -660,13 +660,21 @@ static struct g2h_error *write_end(struct worker_buffer *buffer)
     return NULL;
 }
 
+/* Returns the number of tasks, each of which writes a part of the file: what comes before the
+ * nodes, one block of nodes after the other, and the end. */
+static size_t hprof_tasks(const struct hprof_writing *writing)
+{
+    return writing->blocks + 2;
+}
+
+/* Writes the part of one task. */
 static struct g2h_error *hprof_produce(void *context, size_t task, unsigned worker,
                                        struct worker_buffer *buffer)
 {
     const struct hprof_writing *writing = context;
     const uint32_t nodes = writing->file.nodes;
     if (writing->progress && worker == 0) /* worker 0 is the thread of the caller */
-        writing->progress->update(writing->progress->context, "writing", task, writing->blocks + 2,
+        writing->progress->update(writing->progress->context, "writing", task, hprof_tasks(writing),
                                   0);
     if (task == 0)
         return write_begin(&writing->file, buffer);
@@ -677,11 +685,12 @@ static struct g2h_error *hprof_produce(void *context, size_t task, unsigned work
     return writer_write(writing->writers[worker], first, end, buffer);
 }
 
+/* Finds all that the beginning of the file lists, then writes it, one task after the other. */
 static struct g2h_error *hprof_write_file(struct hprof_writing *writing, unsigned threads,
                                           const struct g2h_output_options *options)
 {
     TRY(hprof_prepare(writing, threads));
-    return sink_run(options, threads, writing->blocks + 2, hprof_produce, writing);
+    return sink_run(options, threads, hprof_tasks(writing), hprof_produce, writing);
 }
 
 struct g2h_error *g2h_write_hprof(const struct g2h_view *view,

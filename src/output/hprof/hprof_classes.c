@@ -613,6 +613,8 @@ static bool is_array_name(const char *name, size_t size)
     return size > 2 && name[0] == '[' && name[1] == ']';
 }
 
+/* Sets the class of objects that are written as an object array, by their name in Go. Their base
+ * and stride are the caller's matter. */
 static struct g2h_error *shape_of_objects(struct classes *classes, const char *name, size_t size,
                                           struct shape *shape)
 {
@@ -767,15 +769,26 @@ static bool is_padding_long(const struct shape_key *key, const struct parts *par
     return key->size > filled && (key->size - filled) / 8 > MOST_PADDING;
 }
 
+/* Makes objects an array with an element for each word. */
+static struct g2h_error *shape_of_words(struct classes *classes, const char *name, size_t size,
+                                        struct shape *shape)
+{
+    shape->form = SHAPE_OBJECTS;
+    shape->base = 0;
+    shape->stride = (uint32_t)classes->word;
+    return shape_of_objects(classes, name, size, shape);
+}
+
+/* Makes the shape of objects that are neither text, nor bytes, nor folded: an array of elements for
+ * "[]T" that are pointers or long; else an instance with a field for each value or edge; or an
+ * array of words, for what has too many bytes or fields, or too much padding, for an instance. */
 static struct g2h_error *make_object_shape(struct classes *classes, const struct shape_key *key,
                                            const char *name, size_t size, struct shape *shape)
 {
     _cleanup_(parts_deinit) struct parts parts = {0};
     shape->form = SHAPE_OBJECTS;
-    if (key->size >= PIECE) {
-        shape->stride = (uint32_t)classes->word;
-        return shape_of_objects(classes, name, size, shape);
-    }
+    if (key->size >= PIECE)
+        return shape_of_words(classes, name, size, shape);
     if (is_array_name(name, size) && is_object_array(classes, key, shape))
         return shape_of_objects(classes, name, size, shape);
     if (key->layout != 0)
@@ -784,9 +797,7 @@ static struct g2h_error *make_object_shape(struct classes *classes, const struct
         TRY(parts_by_words(classes, key, &parts));
     if (!parts.too_many && !is_padding_long(key, &parts))
         return shape_of_instance(classes, key, name, size, &parts, shape);
-    shape->base = 0;
-    shape->stride = (uint32_t)classes->word;
-    return shape_of_objects(classes, name, size, shape);
+    return shape_of_words(classes, name, size, shape);
 }
 
 static struct g2h_error *make_shape(struct classes *classes, const struct shape_key *key,
