@@ -321,8 +321,8 @@ static void append_value(const struct show *show, const struct g2h_value *value,
         text_printf(text, " (%" PRIu64 ")", content->length);
 }
 
-/* Formats the name of a value in show->name. */
-static void show_values_append_name(struct show *show, const struct g2h_value *value)
+/* Makes the name of a value in show->name: a path of fields and indexes, after show->prefix. */
+static void show_values_make_name(struct show *show, const struct g2h_value *value)
 {
     struct text *name = &show->name;
     name->size = 0;
@@ -332,7 +332,8 @@ static void show_values_append_name(struct show *show, const struct g2h_value *v
     text_append(name, value->path, value->path_size);
 }
 
-/* Adds a row to such a table; base is the offset of the first value of the location. */
+/* Adds a value's row to a table with SHOW_COLUMNS; base is the offset of the first value of the
+ * location. Overwrites show->text, show->type and show->name. */
 static struct g2h_error *show_put_value(struct show *show, struct table *table,
                                         const struct g2h_value *value, uint64_t base)
 {
@@ -343,7 +344,7 @@ static struct g2h_error *show_put_value(struct show *show, struct table *table,
     append_value(show, value, &content, &text);
     TRY(show_values_find_target(show, value, &content, &target));
     text_printf(&offset, "+%" PRIu64, value->offset - base);
-    show_values_append_name(show, value);
+    show_values_make_name(show, value);
     TRY_MEMORY(!text.failed && !offset.failed && !show->name.failed);
     TABLE_OPEN(table, "%s{name}%.*s{type}%s%s%s%s%s|%n{offset}%n{size}", &show->name,
                SHOW_TYPE_WIDTH, report_made(&show->type), &text, &offset, &target.class,
