@@ -442,7 +442,9 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
     return number > 0 ? g2h_view_name(strings->view, number - 1, ret_size) : dummy;
 }
 
-/* Prefetches what a heap string will be read from: soon says how near it is. */
+/* Prefetches what a string of the heap will be read from: soon says how near it is. A key takes two
+ * steps, as its entry leads to it; the text of a node only the second one, its contents. Strings
+ * before the heap's are names, which need none. */
 static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
 {
     const uint64_t index = number - strings->first_text, keys = strings->keys.count;

@@ -255,6 +255,8 @@ static struct g2h_error *add_listeners(const struct contexts_making *making,
     return NULL;
 }
 
+/* Contexts, then groups, then the listeners of event handlers: in this order the strings that they
+ * add are numbered. */
 struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view *view,
                                 struct ids *ids, struct strings *strings)
 {
@@ -262,11 +264,10 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
     const struct contexts_making making = {contexts, view, ids, strings};
     _cleanup_vector_ group_vector groups = {0};
     _cleanup_vector_ target_vector timers = {0};
-    struct text text = {0};
+    _cleanup_(text_deinit) struct text text = {0};
     TRY(list_groups(view, &groups));
-    const bool good = contexts_add_all(&making, &groups, &text);
-    text_deinit(&text);
-    TRY_MEMORY(good && strings_add(strings, map, sizeof(map) - 1, &contexts->map) &&
+    TRY_MEMORY(contexts_add_all(&making, &groups, &text));
+    TRY_MEMORY(strings_add(strings, map, sizeof(map) - 1, &contexts->map) &&
                strings_add(strings, native_context, sizeof(native_context) - 1,
                            &contexts->native_context));
     vector_sort(&contexts->edges, compare_edges);

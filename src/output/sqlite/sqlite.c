@@ -344,9 +344,12 @@ static void make_node(const struct sqlite_writer *writer, uint32_t number,
         set_age(writer, node->object, ret);
 }
 
+/* Makes the rows of a block of nodes. The block's texts are numbered in the order of its nodes, so
+ * that making a row takes the next one. The last block has fewer nodes. */
 static struct g2h_error *produce_nodes(void *context, size_t block, unsigned worker,
                                        struct worker_buffer *buffer)
 {
+    static_assert(SNAPSHOT_BLOCK % MANY == 0, "the rows of a block are reserved");
     const struct sqlite_writer *writer = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     const uint32_t *texts = writer->strings.node_texts[block];
