@@ -466,19 +466,21 @@ static void append_ellipsis(struct text *text)
         text_append(text, ellipsis, size);
 }
 
-/* Appends the names of the edges between nodes, the first of which is an object. The middle of a
- * long path is left out, and of consecutive steps with the same name, as in a list, all but the
- * first. */
+/* Appends the names of the edges between nodes, the first of which is an object. Of a long path the
+ * middle is left out, and of consecutive steps with the same name, as in a list, all but the first.
+ * Step i leads from node i to the next one. */
 static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
                          const uint32_t *nodes, size_t count, struct text *text)
 {
     const bool is_long = count > MOST_STEPS;
+    const size_t middle = MOST_STEPS / 2 - 1,
+                 behind = count >= MOST_STEPS ? count - MOST_STEPS / 2 : middle;
     uint32_t last = G2H_NAME_NONE;
     for (size_t i = 0; i + 1 < count; i++) {
         struct g2h_edge edge;
-        if (i + 1 == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
+        if (i == middle && middle < behind) {
             append_ellipsis(text);
-            i = count - MOST_STEPS / 2;
+            i = behind;
         }
         if (expression_hides(view, nodes[i + 1]) || is_link(view, nodes[i]) ||
             (i > 0 && is_boxing(view, nodes[i - 1]) && is_box(view, nodes[i])))
@@ -1020,9 +1022,8 @@ static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t 
 }
 
 /* Finds the path from a dominator of a node as a sequence of short searches, from each dominator to
- * the next: every path goes
- * through all of them, and a search over the whole heap would take too long. A part that is not
- * found is left out. */
+ * the next: every path goes through all of them, and a search over the whole heap would take too
+ * long. A part that is not found is left out. */
 static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t from, uint32_t node)
 {
     uint32_t above[MOST_DOMINATORS];
