@@ -158,13 +158,15 @@ static struct g2h_error *shared_entries_walk(struct shared_entries_finding *find
                        finding);
 }
 
-/* Moves the crossings that a walk found to the shared entries. A crossing to a node becomes one to
- * the owner that the node has by now. */
+/* Moves the crossings that a walk found to the shared entries. A walk for crossings has found
+ * owners; one for shared entries has found nodes, which did not have their owners yet: such a
+ * crossing becomes one to the owner that the node has by now. */
 static struct g2h_error *take_crossings(struct shared_entries_finding *finding)
 {
+    const bool leads_to_nodes = !finding->walk.crossings;
     for (unsigned i = 0; i < finding->graph->threads; i++) {
         struct crossings *crossings = &finding->crossings[i];
-        for (size_t j = 0; !finding->walk.crossings && j < crossings->all.count; j++)
+        for (size_t j = 0; leads_to_nodes && j < crossings->all.count; j++)
             crossings->all.data[j].to =
                 owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
         TRY_MEMORY(crossings_move(crossings, &finding->entries->crossings));
