@@ -443,7 +443,8 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
  * nothing new to follow. *ret_from: how many of its values have been visited already, through a
- * shorter slice. */
+ * shorter slice. A value whose hash is that of another one is not followed: it stays without a
+ * type. */
 static uint32_t outside_words_enter_value(struct typer *typer,
                                           const struct outside_pointer *pointer, uint64_t count,
                                           uint64_t *ret_from)
