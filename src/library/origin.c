@@ -164,6 +164,8 @@ static struct g2h_error *origin_watch(const struct origin_options *options, stru
     return g2h_ages_watch(origin->ages, (double)options->watch, options->progress);
 }
 
+/* Reads a live process: finds its program, unless the user gave it, watches its collections if that
+ * is wanted, and makes a dump of its memory. */
 static struct g2h_error *read_live_once(const struct origin_options *options,
                                         const struct g2h_process_options *process_options,
                                         struct origin *origin)
