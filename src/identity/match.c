@@ -1,5 +1,7 @@
 /*
  * match: finds the survivors, the objects of a dump that were already in the previous dump.
+ * "The steps of matching" below says how. The two sections before it are parts of these steps:
+ * objects that small values tell apart, and those in arrays and maps that have moved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -1079,8 +1081,8 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 
 /* ---- all of it ---- */
 
-/* Runs the steps that the comment at the top of this file describes. Each one needs the results of
- * those before. */
+/* Runs the steps of matching, as they are described above. Each one needs the results of those
+ * before. */
 static struct g2h_error *match_find_all(struct matching *matching, struct map *frames_before)
 {
     struct matches *matches = matching->matches;
