@@ -199,14 +199,14 @@ static inline uint64_t pointers_bit_of(const struct pointers *pointers, uint64_t
 }
 
 /* Decodes the words after base that are listed in usual pairs (see fields_peek_pair()), up to a
- * pair that is not usual or has a word for the next 64. *next becomes the number after the last
- * decoded word. */
+ * pair that is not usual, or has a word for the next 64 or one that is not whole before the hole
+ * and the end of the contents. *next becomes the number after the last decoded word. */
 static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)
 {
     enum { WORD = 8, WORDS = 64 };
     const uint64_t size = pointers->contents.size, hole = pointers->hole.begin,
-                   stored = size < hole ? size : hole; /* includes the word at base */
+                   before = size < hole ? size : hole; /* may be less than the word at base */
     while (fields->end - fields->at >= 8) {
         uint64_t offsets[2];
         size_t taken;
@@ -215,7 +215,7 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
             return;
         const uint64_t one = offsets[0] - base, other = offsets[1] - base;
         if (((one | other) & (WORD - 1)) != 0 || one < *next * WORD || other <= one ||
-            other >= WORDS * WORD || offsets[1] > stored - WORD)
+            other >= WORDS * WORD || offsets[1] + WORD > before)
             return;
         *words |= pointers_bit_of(pointers, offsets[0], one / WORD, true) |
                   pointers_bit_of(pointers, offsets[1], other / WORD, true);

@@ -3,6 +3,7 @@
 #include "dump_builder.h"
 
 #include "heap/pointers.h"
+#include "input/input.h"
 
 struct found {
     uint64_t offset, value;
@@ -363,6 +364,36 @@ static void segments(void **state)
     }
 }
 
+/* The contents of an object of 4 GiB and 20,008 bytes begin in a hole of the file, whose end is in
+ * the last word that the file has. Fields beyond that word are passed over, too: the bytes there
+ * are those of the list itself. */
+static void fields_behind_a_hole(void **state)
+{
+    enum { STORED = 20008, LAST = STORED - 8, IN_LAST = LAST + 4 };
+    (void)state;
+    struct dump dump;
+    struct input_file file = {.fd = -1};
+    uint8_t *contents = calloc(1, STORED);
+    dump_start_large(&dump, "go1.26.1", (uint64_t)1 << 33);
+    dump_store(&dump, contents + LAST, (uint64_t)0x11 << 32);
+    dump_tag(&dump, G2H_RECORD_OBJECT);
+    dump_uvarints(&dump, WORDS(dump.heap_start, ((uint64_t)1 << 32) + STORED));
+    dump_bytes(&dump, contents, STORED);
+    dump_uvarints(&dump, WORDS(1, LAST, 1, LAST + 8, 1, LAST + 16, 1, LAST + 24, 0));
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_null(g2h_heap_damage(dump.heap));
+    const uint64_t begin =
+        (uint64_t)(g2h_heap_object(dump.heap, 0).contents.data - dump.input->data);
+    assert_true(ranges_add(&file.holes, begin, begin + IN_LAST));
+    dump.input->file = &file;
+    expect_object(&dump, WORDS(LAST, (uint64_t)0x11 << 32));
+    dump.input->file = NULL;
+    ranges_deinit(&file.holes);
+    free(contents);
+    dump_deinit(&dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest pointers[] = {
@@ -380,6 +411,7 @@ int main(void)
         cmocka_unit_test(long_lists),
         cmocka_unit_test(fields_that_are_not_in_the_file),
         cmocka_unit_test(segments),
+        cmocka_unit_test(fields_behind_a_hole),
     };
     return UNIT_RUN(pointers);
 }
