@@ -477,8 +477,8 @@ static const char *address_after_class(const char *asked)
 static void append_without_class(const char *asked, size_t size, struct text *text)
 {
     const size_t number = asked[0] == 'f' ? 1 + strspn(asked + 1, "0123456789") : 0;
-    const char *class = number > 1 ? strstr(asked, ", a ") : NULL,
-               *local = class ? strstr(class, "  (local of ") : NULL;
+    const char *class = number > 1 ? strstr(asked, ", a ") : NULL;
+    const char *local = class ? strstr(class, "  (local of ") : NULL;
     if (!local || local > asked + size) {
         text_append(text, asked, size);
         return;

@@ -175,7 +175,7 @@ bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes
     if (!part || address - part->address >= part->bytes.size)
         return false;
     const uint64_t offset = address - part->address, left = part->bytes.size - offset;
-    *ret = part->bytes.data ? bytes_from(part->bytes, offset)
-                            : bytes_at(zeros, left < sizeof(zeros) ? left : sizeof(zeros));
+    const uint64_t zero_bytes = left < sizeof(zeros) ? left : sizeof(zeros);
+    *ret = part->bytes.data ? bytes_from(part->bytes, offset) : bytes_at(zeros, zero_bytes);
     return true;
 }

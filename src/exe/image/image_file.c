@@ -61,9 +61,9 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
     const uint64_t left = table.size - offset;
     const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
     const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
-    return end           ? bytes_between(start, end)
-           : left > most ? (struct g2h_bytes){start, most}
-                         : bytes_none;
+    if (end)
+        return bytes_between(start, end);
+    return left > most ? bytes_at(start, most) : bytes_none;
 }
 
 struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most)

@@ -300,9 +300,9 @@ static void append_field_of_holder(const struct report *report, const struct who
 {
     const struct findings *findings = report->findings;
     const struct g2h_dominators *dominators = findings->dominators;
-    const uint32_t number = g2h_dominators_number(dominators, who->path_end),
-                   above = number > 0 ? g2h_dominators_above(dominators, number) : 0,
-                   holder = above > 0 ? g2h_dominators_node(dominators, above) : UINT32_MAX;
+    const uint32_t number = g2h_dominators_number(dominators, who->path_end);
+    const uint32_t above = number > 0 ? g2h_dominators_above(dominators, number) : 0;
+    const uint32_t holder = above > 0 ? g2h_dominators_node(dominators, above) : UINT32_MAX;
     const uint32_t line = above > 0 ? findings->merged.of[above] : MERGED_NONE;
     struct g2h_edge edge;
     size_t size;
