@@ -25,7 +25,7 @@ kernels=${KERNELS:-$(tools/setup kernel arm64 2>/dev/null)}
 [ -n "$kernels" ] && command -v qemu-system-aarch64 >/dev/null || { echo 'ok - arm64 kernel # SKIP no kernel or no emulator here'; exit; }
 rm -rf "$root"
 mkdir -p "$root"/{bin,proc,sys,dev,tmp,apps}
-for name in sh mount mkfifo kill sleep cat grep tail sed poweroff uname ifconfig; do ln -s busybox "$root/bin/$name"; done
+for name in sh mount mkfifo kill sleep cat grep tail sed awk poweroff uname ifconfig; do ln -s busybox "$root/bin/$name"; done
 cp "$host/go2heapsnapshot" "$root/bin"
 # shellcheck disable=SC2046  # libraries are words
 for name in 'pause pause' 'compare compare differences listing spoil' 'dangling dangling listing'; do
@@ -43,7 +43,10 @@ for release in ${RELEASES:-1.22 1.27}; do
 			>"$build/log" 2>&1 || fail "arm64 kernel: $release, $way builds" "$build/log"
 	done
 	GOROOT=$goroot "$goroot/bin/go" tool nm -size "$root/apps/$release-plain" >"$root/apps/symbols-$release"
+	(cd tests/process/aged && GOROOT=$goroot GOARCH=arm64 CGO_ENABLED=0 GOFLAGS='' GOTOOLCHAIN=local "$goroot/bin/go" build -ldflags='-s -w' -o "$root/apps/aged-$release" .) \
+		>"$build/log" 2>&1 || fail "arm64 kernel: $release, aged builds" "$build/log"
 done
+cp tests/process/ages.awk "$root/bin"
 cp tests/hosts/kernel-init.sh "$root/init"
 chmod +x "$root/init"
 for kernel in $kernels; do

@@ -9,21 +9,6 @@ set -u
 . "$(dirname "$0")/lib.sh"
 may_trace ages || exit 0
 
-# compare: prints, for each kind, the objects whose age is known, and how many are right: they live since the collection after the
-# one of their birth, or were there when the watch began. Objects that were born after the last look are not in the table, though others
-# may have been in their slots then. The block of a tiny object may be older than the object.
-compare() {
-	awk -F, 'NR == FNR { if (NF > 2 && $(NF - 1) ~ /^[0-9]+$/) { s = since[$(NF - 2)] = $(NF - 1) + 0
-			if (first == 0 || s < first) first = s
-			if (s > last) last = s } next }
-		{ split($0, one, " "); got = since[one[2]]
-		  if (got == "" || one[3] >= last) next
-		  all[one[1]]++
-		  right = got == one[3] + 1 || (got == first && one[3] < first) || (one[1] == "tiny" && got <= one[3])
-		  good[one[1]] += right; if (!right) off[got - one[3] - 1]++ }
-		END { for (k in all) print k, all[k], good[k]; for (o in off) print "off-by", o, off[o] }' "$at/csv/nodes.csv" "$at/answers"
-}
-
 aged() {
 	mkdir -p "$at"
 	(cd "$here/aged" && GOROOT=$goroot "$goroot/bin/go" build -ldflags='-s -w' -o "$at/app" .) >"$at/log" 2>&1 || return
@@ -126,7 +111,7 @@ for goroot in $goroots; do
 	at=$build/$release
 	aged
 	result "$?" "$release: a program is watched" "$at/log"
-	compare >"$at/compared" 2>&1
+	awk -F, -f "$here/ages.awk" "$at/csv/nodes.csv" "$at/answers" >"$at/compared" 2>&1
 	cat "$at/compared" "$at/log" >"$at/both"
 	# A busy machine may miss collections, which the program says: then slots may have been used anew meanwhile. Otherwise those that
 	# are not right are one off.
