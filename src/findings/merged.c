@@ -63,7 +63,7 @@ enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 }
 
 /* A node of the view. They are in the order of dominators. */
 struct merging_node {
-    uint64_t size;
+    uint32_t size; /* UINT32_MAX: as many bytes or more: see merging_size() */
     uint32_t name;
     uint32_t merged; /* a node of struct merged; until this one is visited, the node's kind */
 };
@@ -257,11 +257,23 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
             __builtin_prefetch(into[i], 1);
         }
         for (size_t i = 0; i < count; i++)
-            *into[i] = (struct merging_node){.size = nodes[i].size,
-                                             .name = merged_name_of(merging, &nodes[i]),
-                                             .merged = nodes[i].kind};
+            *into[i] = (struct merging_node){
+                .size = nodes[i].size < UINT32_MAX ? as_u32(nodes[i].size) : UINT32_MAX,
+                .name = merged_name_of(merging, &nodes[i]),
+                .merged = nodes[i].kind};
     }
     return NULL;
+}
+
+/* Returns the bytes of a node of the view. */
+static inline uint64_t merging_size(const struct merging *merging, const struct merging_node *one,
+                                    uint32_t node)
+{
+    struct g2h_node read;
+    if (one->size < UINT32_MAX)
+        return one->size;
+    g2h_view_brief(merging->view, node, &read);
+    return read.size;
 }
 
 /* Sets *ret to the name of a word of a variable, without the package: "cache.items" of items in
@@ -897,7 +909,7 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
     merged->nodes.data[into].trie_entries +=
         one->name < merged->view_names &&
         g2h_view_runtime_class(merging->view, one->name) == G2H_RUNTIME_TRIE_ENTRY;
-    merged->nodes.data[into].bytes += one->size;
+    merged->nodes.data[into].bytes += merging_size(merging, one, node);
     one->merged = into;
     return NULL;
 }
@@ -930,7 +942,7 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     const bool object = merged_is_object(kind);
     uint32_t name = one->name, parent = merging->by_number[above].merged;
     if (object && merged_is_of_map(merging, name, parent)) {
-        merged->nodes.data[parent].bytes += one->size;
+        merged->nodes.data[parent].bytes += merging_size(merging, one, node);
         one->merged = parent;
         return NULL;
     }
@@ -951,7 +963,7 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
         merged->nodes.data[parent].has_else = true;
     if (into->parent == parent) /* otherwise an object above it, of its class, comes first */
         note_example(merged, one->merged, node);
-    into->bytes += one->size;
+    into->bytes += merging_size(merging, one, node);
     into->is_garbage |= kind == G2H_NODE_UNREACHABLE;
     return NULL;
 }

@@ -604,8 +604,8 @@ struct struct_layout_finder {
 static struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
-    ret->ends = calloc((size_t)objects + 1, sizeof(*ret->ends));
-    TRY_MEMORY(ret->ends);
+    ret->rests = zeroed_alloc((size_t)objects + 1, sizeof(*ret->rests));
+    TRY_MEMORY(ret->rests);
     return g2h_layouts_create(findings->view, &ret->layouts);
 }
 
@@ -626,10 +626,11 @@ static void layout_see_slice(const struct findings *findings, const struct layou
                    space = g2h_heap_size(heap, array) - begin;
     if (capacity->all > space / capacity->size)
         return; /* not a slice that Go has made */
-    const uint64_t end = begin + capacity->all * capacity->size;
-    uint64_t now = __atomic_load_n(&layout->ends[array], __ATOMIC_RELAXED);
-    while (now < end && !__atomic_compare_exchange_n(&layout->ends[array], &now, end, true,
-                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    const uint64_t rest = space - capacity->all * capacity->size + 1;
+    uint32_t now = __atomic_load_n(&layout->rests[array], __ATOMIC_RELAXED);
+    while (rest <= UINT32_MAX && (now == 0 || now > rest) &&
+           !__atomic_compare_exchange_n(&layout->rests[array], &now, as_u32(rest), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -649,13 +650,22 @@ static void find_slots(const struct struct_layout_finder *finder,
         found->reordered = g2h_layouts_slot(layouts, header, size / class->size * class->reordered);
 }
 
+/* Returns the offset of the end of the slice that reaches furthest in an array; 0: there is none.
+ */
+static uint64_t end_of_slices(const struct struct_layout_finder *finder, uint32_t array)
+{
+    const uint32_t rest = finder->layout->rests[array];
+    const struct g2h_heap *heap = g2h_view_heap(finder->findings->view);
+    return rest > 0 ? g2h_heap_size(heap, array) - (rest - 1) : 0;
+}
+
 /* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
 static void struct_layout_add_object(const struct struct_layout_finder *finder, uint32_t object,
                                      const struct g2h_layout *layout,
                                      struct struct_layout_found *found)
 {
     const struct g2h_layout_class *class = &finder->classes[layout->number];
-    const uint64_t end = class->is_array ? finder->layout->ends[object] : 0,
+    const uint64_t end = class->is_array ? end_of_slices(finder, object) : 0,
                    size = !class->is_array       ? layout->size
                           : end > layout->header ? end - layout->header
                                                  : 0,
@@ -786,7 +796,7 @@ static struct g2h_error *layout_find(const struct findings *findings, struct lay
 static void layout_deinit(struct layout_findings *layout)
 {
     g2h_layouts_destroy(layout->layouts);
-    free(layout->ends);
+    free(layout->rests);
     free(layout->rounding.data);
     free(layout->padding.data);
 }

@@ -71,7 +71,8 @@ struct layout_row {
 
 struct layout_findings {
     struct g2h_layouts *layouts;
-    uint64_t *ends; /* by object: offset of the end of the slice that reaches furthest; 0: none */
+    uint32_t *rests; /* by object: bytes behind the slice that reaches furthest, plus 1; 0: there is
+                        no slice, or these are 4 GB or more */
     VECTOR(struct layout_row) rounding, padding; /* the row that loses most comes first */
     struct layout_row sums;                      /* of all objects that count */
 };

@@ -3,6 +3,8 @@
  * worker. */
 #include "snapshot.h"
 
+#include <go2heapsnapshot/findings.h>
+
 #include "heap/heap.h"
 
 #define BASE  0xc000000000
@@ -514,6 +516,14 @@ static void more_than_4_gib(void **unused)
     for (uint32_t i = 0; i < folded.node_count; i++)
         size += folded.nodes[i].size;
     assert_int_equal(size, (uint64_t)3 << 31);
+    /* Findings keep such a size, too. */
+    struct g2h_findings *findings;
+    size_t classes;
+    assert_no_error(g2h_findings_create(dump.view, NULL, &findings));
+    assert_no_error(g2h_findings_classes(findings, &classes));
+    assert_int_equal(classes, 1);
+    assert_int_equal(g2h_findings_class(findings, 0)->bytes, (uint64_t)3 << 31);
+    g2h_findings_destroy(findings);
     snapshot_deinit(&folded);
     dump_deinit(&dump);
 }
