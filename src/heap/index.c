@@ -70,6 +70,7 @@ static bool index_list_arenas(struct object_index *index)
         const uint32_t behind = index_first(index, object + 1, next << ARENA_SHIFT);
         object = behind > object + 1 ? behind - 1 : object + 1;
     }
+    assert(IS_ORDERED(i, arenas.count, arenas.data[i - 1] < arenas.data[i]));
     index->arenas = arenas.data;
     index->arena_count = arenas.count;
     return true;

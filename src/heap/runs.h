@@ -13,6 +13,7 @@
 #ifndef HEAP_RUNS_H
 #define HEAP_RUNS_H
 
+#include "base/contract.h"
 #include "heap/heap.h"
 
 /* Ascending objects in one page whose records are adjacent in the file. */
@@ -98,6 +99,7 @@ struct run_walk {
  * its slot class); where its contents are follows from the end of the record before it. */
 static inline void run_walk_next(struct run_walk *walk)
 {
+    assert(walk->next < walk->chunk->entries.data + walk->chunk->entries.count);
     const uint32_t entry = *walk->next;
     walk->entry = walk->next++;
     walk->slot_class_number = entry & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
