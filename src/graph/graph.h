@@ -92,6 +92,8 @@ static inline uint32_t graph_node_count(const struct g2h_graph *graph)
 /* Returns a node's number. All synthetic nodes must have been added. */
 static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct node node)
 {
+    assert(node.index <
+           (node.of == OF_SYNTHETIC ? graph_synthetics(graph) : graph->heap->object_count));
     return node.of == OF_SYNTHETIC ? node.index : graph_synthetics(graph) + node.index;
 }
 
