@@ -379,6 +379,8 @@ static inline void begin_object(struct g2h_edges *edges, uint32_t object)
         heap_prefetch(graph->heap, (uint64_t)object + OBJECTS_AHEAD);
     if (target < end)
         begin_pointers(edges, object);
+    assert(edges->next_child == graph->first_object_child ||
+           graph->children[edges->next_child - 1].source.index < object); /* objects ascend */
     pass_children(edges, object);
     edges->child = edges->next_child;
     while (graph_is_child_of(graph, edges->next_child, object))
