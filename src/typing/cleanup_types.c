@@ -426,6 +426,19 @@ static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
     return true;
 }
 
+/* Returns whether the parts of each kind are ascending by object. */
+static _asserted_ bool parts_ascend(const struct typing *typing)
+{
+    uint32_t behind[CLEANUP_HANDLE + 1] = {0};
+    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
+        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+        if (part->object < behind[part->kind])
+            return false;
+        behind[part->kind] = part->object + 1;
+    }
+    return true;
+}
+
 void typing_gather_cleanups(struct typer *typer)
 {
     struct cleanup_types_gatherer gatherer = {.typer = typer};
@@ -434,6 +447,7 @@ void typing_gather_cleanups(struct typer *typer)
     gatherer.handle_type = types_find(typer->typing->types, WEAK_HANDLE_TYPE);
     if (!cleanup_types_gather(&gatherer))
         typer->no_memory = true;
+    assert(parts_ascend(typer->typing));
     free(gatherer.pointed);
     free(gatherer.boxes.data);
     map_deinit(&gatherer.box_of_type);

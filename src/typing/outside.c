@@ -180,6 +180,9 @@ static void drop_overlaps(struct outside *outside)
         outside->areas.data[kept++] = *area;
     }
     outside->areas.count = kept;
+    assert(IS_ORDERED(i, kept,
+                      outside->areas.data[i].address - outside->areas.data[i - 1].address >=
+                          outside->areas.data[i - 1].contents.size));
 }
 
 /* Each pointer-sized word outside the heap gets the number of the value that contains it; 0 is
