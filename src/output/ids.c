@@ -58,6 +58,7 @@ static bool ids_list_arenas(struct ids *ids)
             return false;
         }
     }
+    assert(IS_ORDERED(i, arenas.count, arenas.data[i - 1].arena < arenas.data[i].arena));
     ids->arenas = arenas.data;
     ids->arena_count = arenas.count;
     return true;

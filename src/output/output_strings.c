@@ -470,6 +470,7 @@ void strings_prefetch(const struct strings *strings, uint64_t number)
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t index;
+    assert(strings->keys.count + strings->nodes.count == 0); /* they follow the last name */
     if (g2h_view_find_name(strings->view, text, size, ret)) {
         *ret += 1;
         return true;

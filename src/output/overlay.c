@@ -80,6 +80,8 @@ static struct g2h_error *find_fans(struct overlay *overlay)
             TRY_MEMORY(vector_push(&overlay->fans, fresh));
         overlay->fans.data[overlay->fans.count - 1].end = i + 1;
     }
+    assert(IS_ORDERED(i, overlay->fans.count,
+                      overlay->fans.data[i - 1].node < overlay->fans.data[i].node));
     return NULL;
 }
 

@@ -271,6 +271,8 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
                strings_add(strings, native_context, sizeof(native_context) - 1,
                            &contexts->native_context));
     vector_sort(&contexts->edges, compare_edges);
+    assert(IS_ORDERED(i, contexts->edges.count,
+                      contexts->edges.data[i - 1].node < contexts->edges.data[i].node));
     TRY(list_timers(view, &timers));
     TRY(groups_make(&making, &timers));
     return add_listeners(&making, &timers);

@@ -522,6 +522,8 @@ static struct g2h_error *finish_groups(struct grouping *grouping)
     TRY_MEMORY(number_of);
     TRY(keep_groups(grouping, number_of));
     vector_sort(&contexts->parents, compare_parents);
+    assert(IS_ORDERED(i, contexts->parents.count,
+                      contexts->parents.data[i - 1].node < contexts->parents.data[i].node));
     TRY_MEMORY(grouping->found.count == 0 ||
                vector_grow(&contexts->members, grouping->found.count));
     for (size_t i = 0; i < contexts->groups.count; i++)

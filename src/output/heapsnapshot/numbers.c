@@ -286,6 +286,9 @@ static struct g2h_error *numbers_add_nodes(struct numbers_finding *finding)
     }
     const struct numbered end = {UINT32_MAX, finding->numbers->edges.count};
     TRY_MEMORY(vector_push(&finding->numbers->list, end));
+    assert(
+        IS_ORDERED(i, finding->numbers->list.count,
+                   finding->numbers->list.data[i - 1].node < finding->numbers->list.data[i].node));
     return NULL;
 }
 

@@ -559,6 +559,8 @@ static struct g2h_error *find_pieces(struct file *file)
             return file_is_too_large(file);
         TRY_MEMORY(vector_push(&file->pieces, pieces));
     }
+    assert(IS_ORDERED(i, file->pieces.count,
+                      file->pieces.data[i - 1].node < file->pieces.data[i].node));
     return NULL;
 }
 
