@@ -8,6 +8,7 @@
 
 #include "base/contract.h"
 #include "base/bytes.h"
+#include "base/contract.h"
 #include "base/error.h"
 #include "findings/findings.h"
 
@@ -119,6 +120,8 @@ struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_domin
     TRY(g2h_edges_create(view, &finder.edges));
     for (uint32_t i = 0; i < g2h_windows_count(windows); i++)
         TRY(mark_array(&finder, i));
+    assert(
+        IS_ORDERED(i, ret->arrays.count, ret->arrays.data[i - 1].node < ret->arrays.data[i].node));
     if (ret->arrays.count > 0) {
         spread_staleness(&finder);
         return NULL;
