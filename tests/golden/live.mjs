@@ -136,6 +136,25 @@ await test('live: --at-death: the heap of a program that is killed', async () =>
   isRight((await converted('--exe', file, dump)).text);
 });
 
+await test('live: --at-death: the heap of a program that lives on, by SIGUSR1', async () => {
+  const asked = start(file, ['live']);
+  await written(asked, 'stdout', /^READY$/m);
+  const directory = path.join(work, 'asked');
+  fs.mkdirSync(directory);
+  const box = start(g2h, ['--at-death', '--pid', String(asked.child.pid), '-o', `${directory}/`]);
+  await written(box, 'stderr', /its heap is written when it is killed/);
+  box.child.kill('SIGUSR1');
+  await written(box, 'stderr', /-asked\S* is written/);
+  const dumps = fs.readdirSync(directory);
+  assert.equal(dumps.length, 1);
+  isRight((await converted('--exe', file, path.join(directory, dumps[0]))).text);
+  assert.equal(asked.child.exitCode, null);
+  asked.child.stdin.end();
+  assert.equal(await asked.ended, 0, 'it goes on, and ends by itself');
+  assert.equal(await box.ended, 0, box.said);
+  assert.equal(fs.readdirSync(directory).length, 1);
+});
+
 await test('live: --at-death: nothing of a program that ends by itself', async () => {
   const dump = path.join(work, 'ended.dump.gz');
   const box = start(g2h, ['--at-death', '-o', dump, '--', file, 'live']);
