@@ -98,12 +98,48 @@ static void edges_of_one_sort(void **state)
     check(100, 0, 500, 4);
 }
 
+/* Edges that are added later are the last ones of their source, however many they are. */
+static void inserted(void **state)
+{
+    enum { NODES = 3, FIRST = 2, MANY = 5000 };
+    static struct edge edges[MANY];
+    (void)state;
+    for (uint32_t source = 0; source < NODES; source++) {
+        struct g2h_graph graph = {0};
+        for (uint32_t i = 0; i < NODES; i++)
+            assert_true(vector_push(&graph.roots.nodes, ((struct synthetic){.key = i})));
+        for (uint32_t i = 0; i < NODES * FIRST; i++) {
+            const struct edge edge = {.name = i, .source = node_synthetic(i / FIRST)};
+            assert_true(vector_push(&graph.roots.edges, edge));
+        }
+        assert_no_error(graph_fill_children(&graph));
+        for (uint32_t i = 0; i < MANY; i++)
+            edges[i] = (struct edge){.name = 1000 + i, .source = node_synthetic(source)};
+        assert_no_error(graph_insert_children(&graph, source, edges, 1));
+        assert_no_error(graph_insert_children(&graph, source, &edges[1], MANY - 1));
+        assert_int_equal(graph.child_count, NODES * FIRST + MANY);
+        assert_true(graph.child_capacity >= graph.child_count);
+        for (uint32_t node = 0, at = 0, first = 0; node < NODES; node++) {
+            assert_int_equal(graph.first_child[node], at);
+            for (uint32_t i = 0; i < FIRST; i++)
+                assert_int_equal(graph.children[at++].name, first++);
+            for (uint32_t i = 0; node == source && i < MANY; i++)
+                assert_int_equal(graph.children[at++].name, 1000 + i);
+            assert_int_equal(graph.first_child[node + 1], at);
+        }
+        free(graph.children);
+        free(graph.first_child);
+        free(graph.roots.nodes.data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest children[] = {
         cmocka_unit_test(random_edges),
         cmocka_unit_test(no_edges),
         cmocka_unit_test(edges_of_one_sort),
+        cmocka_unit_test(inserted),
     };
     return UNIT_RUN(children);
 }

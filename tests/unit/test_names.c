@@ -581,6 +581,26 @@ static void forms_are_kept(void **state)
     free(uses.data);
 }
 
+/* The forms of an edge's name that need no object. */
+static void names_of_edges(void **state)
+{
+    struct names names = {0};
+    const struct namer namer = {.names = &names};
+    struct text text = {0};
+    uint32_t number;
+    (void)state;
+    assert_true(string_pool_intern(&names.strings, "other", 5, &number));
+    assert_true(string_pool_intern(&names.strings, "field", 5, &number));
+    const struct edge_name edges[] = {{.value = number, .form = EDGE_NAME_STRING},
+                                      {.value = 4000000000, .form = EDGE_NAME_INDEX}};
+    for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++)
+        namer_append(&namer, &edges[i], &text);
+    assert_int_equal(text.size, strlen("field[4000000000]"));
+    assert_memory_equal(text.data, "field[4000000000]", text.size);
+    text_deinit(&text);
+    names_deinit(&names);
+}
+
 int main(void)
 {
     const struct CMUnitTest names[] = {
@@ -600,6 +620,7 @@ int main(void)
         cmocka_unit_test(malloc_header_is_no_interface),
         cmocka_unit_test(edges_of_arrays),
         cmocka_unit_test(edges_far_into_an_object),
+        cmocka_unit_test(names_of_edges),
         cmocka_unit_test(forms_of_types),
         cmocka_unit_test(forms_of_functions),
         cmocka_unit_test(forms_are_kept),

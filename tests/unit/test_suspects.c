@@ -8,6 +8,7 @@
 #include <go2heapsnapshot/findings.h>
 #include <go2heapsnapshot/output.h>
 
+#include "findings/goroutines.h"
 #include "findings/memory_use.h"
 #include "findings/suspects.h"
 
@@ -534,17 +535,56 @@ static void many_small_siblings(void **state)
     dump_deinit(dump);
 }
 
+/* Of the objects of class runtime.g those have ended that no goroutine has. */
+static void ended_goroutines(void **state)
+{
+    enum { ALL = 12, ALIVE = 3 };
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    struct findings findings = {.threads = 1};
+    struct goroutines_ended ended;
+    struct dump made, *dump = &made;
+    uint64_t all[ALL + 1];
+    (void)state;
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "runtime.g", true, &pointer, 1);
+    dump_type(dump, POINTER_TYPE, SIZE, "main.other", true, &pointer, 1);
+    for (int i = 0; i <= ALL; i++)
+        dump_typed_object(dump, all[i] = AT(i), i < ALL ? NODE_TYPE : POINTER_TYPE, 0, SIZE,
+                          WORDS(0));
+    for (uint64_t i = 0; i < ALIVE; i++)
+        dump_goroutine(dump, i + 1, AT(i), 0x700000 + i * 0x1000);
+    dump_bss(dump, 0x560000, ALL + 1, all);
+    dump_eof(dump);
+    findings.view = dump_view(dump, 1, NULL);
+    assert_no_error(findings_begin(&findings, false));
+    assert_no_error(findings_merge(&findings));
+    assert_no_error(goroutines_find_ended(&findings, &ended));
+    assert_int_equal(ended.count, ALL - ALIVE);
+    assert_int_equal(ended.bytes, (ALL - ALIVE) * SIZE);
+    findings_deinit(&findings);
+    dump_deinit(dump);
+}
+
 int main(void)
 {
-    const struct CMUnitTest suspect_tests[] = {
-        cmocka_unit_test(one_list),        cmocka_unit_test(ring),
-        cmocka_unit_test(list_held_twice), cmocka_unit_test(two_lists),
-        cmocka_unit_test(no_list),         cmocka_unit_test(moved),
-        cmocka_unit_test(moved_and_grown), cmocka_unit_test(no_longer_shared),
-        cmocka_unit_test(holders_moved),   cmocka_unit_test(one_has_most),
-        cmocka_unit_test(two_indexes),     cmocka_unit_test(two_indexes_and_others),
-        cmocka_unit_test(equal_by_chance), cmocka_unit_test(no_single_place),
-        cmocka_unit_test(stacks_once),     cmocka_unit_test(few_of_them),
-        cmocka_unit_test(deep_stack),      cmocka_unit_test(many_small_siblings)};
+    const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(one_list),
+                                               cmocka_unit_test(ring),
+                                               cmocka_unit_test(list_held_twice),
+                                               cmocka_unit_test(two_lists),
+                                               cmocka_unit_test(no_list),
+                                               cmocka_unit_test(moved),
+                                               cmocka_unit_test(moved_and_grown),
+                                               cmocka_unit_test(no_longer_shared),
+                                               cmocka_unit_test(holders_moved),
+                                               cmocka_unit_test(one_has_most),
+                                               cmocka_unit_test(two_indexes),
+                                               cmocka_unit_test(two_indexes_and_others),
+                                               cmocka_unit_test(equal_by_chance),
+                                               cmocka_unit_test(no_single_place),
+                                               cmocka_unit_test(stacks_once),
+                                               cmocka_unit_test(few_of_them),
+                                               cmocka_unit_test(deep_stack),
+                                               cmocka_unit_test(ended_goroutines),
+                                               cmocka_unit_test(many_small_siblings)};
     return cmocka_run_group_tests(suspect_tests, NULL, NULL);
 }
