@@ -41,8 +41,10 @@ static size_t unit_start, unit_count;
 static void put(struct section *to, unsigned size, uint64_t value)
 {
     assert_true(to->size + size <= sizeof(to->data));
-    for (unsigned i = 0; i < size; i++)
-        to->data[to->size++] = (uint8_t)(value >> 8 * (is_big ? size - 1 - i : i));
+    for (unsigned i = 0; i < size; i++) {
+        const unsigned at = is_big ? size - 1 - i : i;
+        to->data[to->size++] = at < 8 ? (uint8_t)(value >> 8 * at) : 0;
+    }
 }
 
 static void put_leb(struct section *to, uint64_t value)
