@@ -12,8 +12,9 @@
 #include "base/error.h"
 
 /* Prints how to connect. The address is in the form that Chrome takes. */
-static void say_where(const struct inspect_options *options)
+static void say_where(const void *context)
 {
+    const struct inspect_options *options = context;
     const struct server_address *address = &options->address;
     const bool is_ipv6 = strchr(address->host, ':') != NULL;
     void (*const say)(const char *) = options->session.say;
@@ -49,7 +50,8 @@ static struct g2h_error *check_sources(const struct session_options *options)
 static struct g2h_error *serve(struct inspect_options *options, int listener, int channel)
 {
     TRY(server_drop_rights());
-    say_where(options);
+    options->server.say_ready = say_where; /* who reads it may end the program at once */
+    options->server.context = options;
     return server_run(&options->server, &options->address, listener, channel);
 }
 

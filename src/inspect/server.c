@@ -742,6 +742,8 @@ struct g2h_error *server_run(const struct server_options *options,
     struct signals signals;
     struct g2h_error *error = NULL;
     TRY(catch_signals(&signals));
+    if (options->say_ready)
+        options->say_ready(options->context);
     loop.hub.now = clock_now();
     while (!error && !loop.is_ended)
         error = turn(&loop);

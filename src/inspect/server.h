@@ -24,6 +24,8 @@ struct server_options {
     const char *name;    /* of the target, for the console */
     uid_t owner;     /* of the process that is inspected: its peers may ask, too; (uid_t)-1: none */
     bool is_private; /* /json/list names no target */
+    void (*say_ready)(const void *context); /* called once signals end the server; or NULL */
+    const void *context;
 };
 
 /* Reads the value of --inspect, [HOST:]PORT or NULL, which is 127.0.0.1:9229. A host is an IPv4

@@ -62,4 +62,15 @@ begin --inspect=0.0.0.0:0 --exe app 1.dump
 kill $server
 wait $server
 check "an address that others can reach: a warning" grep -q '^go2heapsnapshot: warning: whoever can reach this address' said
+# Who reads that it waits may end it at once: until then nothing is printed.
+statuses=
+for round in {1..12}; do
+	mkfifo "line.$round"
+	go2heapsnapshot --inspect=0 --exe app 1.dump 2>"line.$round" &
+	read -r line <"line.$round"
+	kill $!
+	wait $!
+	statuses+="$? "
+done
+equal "ended by what says that it waits: exit status 0" "$statuses" "$(printf '0 %.0s' {1..12})"
 finish
