@@ -56,6 +56,12 @@ static inline struct g2h_bytes bytes_at(const void *data, uint64_t size)
     return (struct g2h_bytes){data, (size_t)size};
 }
 
+/* Returns a copy that ends with a NUL, and ends before a NUL inside; NULL: memory ran out. */
+static inline char *bytes_copied(struct g2h_bytes bytes)
+{
+    return strndup((const char *)bytes.data, bytes.size);
+}
+
 /* ==== compares strings that are not NUL-terminated ==== */
 
 /* An empty string whose data is not NULL. */

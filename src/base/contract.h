@@ -71,6 +71,25 @@ static inline double as_ratio(uint64_t part, uint64_t whole)
     return (double)part / (double)whole;
 }
 
+/* Returns a number of bytes in MB, or of other things in millions. */
+static inline double in_millions(uint64_t number)
+{
+    return (double)number / 1e6;
+}
+
+/* Returns one number for two, which map.h takes as a key. */
+static inline uint64_t pair_key(uint32_t one, uint32_t other)
+{
+    return (uint64_t)one << 32 | other;
+}
+
+/* Returns which bit of a number is the lowest that is set. The number is not 0. */
+static inline uint32_t lowest_bit(uint64_t number)
+{
+    assert(number != 0);
+    return (uint32_t)__builtin_ctzll(number);
+}
+
 /* ==== structs of options that begin with their size ==== */
 
 /* Copies as many bytes of given as its size member covers; the rest becomes 0. given may be NULL.

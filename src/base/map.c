@@ -147,7 +147,7 @@ void number_set_members(const struct number_set *set, uint64_t *ret)
 {
     for (size_t i = 0; set->entries && i <= set->mask; i++)
         for (uint32_t bits = set->entries[i].bits; bits != 0; bits &= bits - 1) {
-            const uint64_t turned = set->entries[i].group << 5 | (unsigned)__builtin_ctz(bits);
+            const uint64_t turned = set->entries[i].group << 5 | lowest_bit(bits);
             *ret++ = turned << 2 | turned >> 62;
         }
 }

@@ -22,6 +22,7 @@ bool at_death_is_directory(const char *path)
 #include <time.h>
 #include <unistd.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "cli/child.h"
@@ -118,7 +119,7 @@ static unsigned long long pid_of(const struct at_death *at)
 
 static double in_mb(uint64_t bytes)
 {
-    return (double)bytes / 1e6;
+    return in_millions(bytes);
 }
 
 /* Warns if not all of the memory for the copy could be reserved, and why. */

@@ -97,9 +97,9 @@ static void show(const char *phase, uint64_t done, uint64_t total, uint64_t obje
     fprintf(stderr, "\r\033[K%s", phase);
     show_share(phase, done, total);
     if (strcmp(phase, "reading") == 0 || strcmp(phase, "spooling") == 0)
-        fprintf(stderr, ", %.0f MB", (double)done / 1e6);
+        fprintf(stderr, ", %.0f MB", in_millions(done));
     if (objects > 0)
-        fprintf(stderr, ", %.1f M objects", (double)objects / 1e6);
+        fprintf(stderr, ", %.1f M objects", in_millions(objects));
 }
 
 static void update(void *context, const char *phase, uint64_t done, uint64_t total,

@@ -194,7 +194,7 @@ static struct g2h_error *add_found(struct shared_entries_finding *finding, struc
     const uint32_t nodes = graph_node_count(finding->graph);
     for (uint32_t i = 0; i <= nodes / 64; i++)
         for (uint64_t left = finding->found[i]; left != 0; left &= left - 1) {
-            const uint32_t node = i * 64 + (uint32_t)__builtin_ctzll(left);
+            const uint32_t node = i * 64 + lowest_bit(left);
             marker->owner = next_number(finding) | OWNER_FIXED;
             if (node < finding->synthetics)
                 finding->owners->of_synthetic[node] = marker->owner;
@@ -630,7 +630,7 @@ static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum k
         const uint64_t word = set[i] & of_kind[i];
         uint32_t at = count;
         for (uint64_t left = word; left != 0 && at < most; left &= left - 1) {
-            const unsigned bit = i * SET_BITS + (unsigned)__builtin_ctzll(left);
+            const unsigned bit = i * SET_BITS + lowest_bit(left);
             nodes[at++] = sharers->graph->owners.data[sharers->owner_at[bit]].node;
         }
         count += (uint32_t)__builtin_popcountll(word);

@@ -246,7 +246,7 @@ void findings_append_targets(const struct findings *findings, struct g2h_edges *
         if (label ? size != strlen(label) || memcmp(name, label, size) != 0 : target.kind != kind)
             continue;
         name = g2h_view_name(findings->view, target.name, &size);
-        insert_name(names, &count, MOST, (struct g2h_bytes){(const uint8_t *)name, size});
+        insert_name(names, &count, MOST, bytes_at(name, size));
     }
     for (size_t i = 0; i < count; i++) {
         if (i > 0)

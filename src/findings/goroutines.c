@@ -208,7 +208,7 @@ static struct g2h_bytes state_of(const struct findings *findings, uint32_t gorou
     size -= as_size(++begin - name);
     while (end < size && begin[end] != ',' && begin[end] != ']')
         end++;
-    return (struct g2h_bytes){(const uint8_t *)begin, end};
+    return bytes_at(begin, end);
 }
 
 /* What goroutines wait on, by their state. */
@@ -399,7 +399,7 @@ void goroutines_append_classes(const struct findings *findings, uint32_t gorouti
         return;
     findings_append_targets(findings, edges, goroutine, "waiting on", G2H_NODE_ROOT, &classes);
     const struct g2h_bytes state = state_of(findings, goroutine);
-    struct g2h_bytes rest = {(const uint8_t *)classes.data, classes.size};
+    struct g2h_bytes rest = bytes_at(classes.data, classes.size);
     while (rest.size > 0) {
         const uint8_t *end = bytes_find(rest, between);
         const struct g2h_bytes class = end ? bytes_between(rest.data, end) : rest;
@@ -784,7 +784,7 @@ static struct g2h_bytes function_at(const struct findings *findings, size_t numb
     size_t size;
     g2h_view_frame(findings->view, number, &frame);
     const char *name = findings_name_of(findings->view, frame.node, &size);
-    return (struct g2h_bytes){(const uint8_t *)name, expression_without_line(name, size)};
+    return bytes_at(name, expression_without_line(name, size));
 }
 
 /* Sets *ret to the function that a goroutine waits in, if it runs finalizers or cleanups. Frames

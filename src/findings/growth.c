@@ -416,10 +416,10 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
     const bool is_known = now->entries > 0 && (before.entries > 0 || before.count == 0);
     if (now->is_garbage)
         return (struct growth){.before = MERGED_NONE};
-    return (struct growth){.retained = (int64_t)(merged_held(merged, node) - before.retained),
-                           .bytes = (int64_t)(now->bytes - before.bytes),
-                           .count = (int64_t)(now->count - before.count),
-                           .entries = is_known ? (int64_t)(now->entries - before.entries) : 0,
+    return (struct growth){.retained = as_growth(before.retained, merged_held(merged, node)),
+                           .bytes = as_growth(before.bytes, now->bytes),
+                           .count = as_growth(before.count, now->count),
+                           .entries = is_known ? as_growth(before.entries, now->entries) : 0,
                            .has_entries = is_known,
                            .before = number};
 }
@@ -535,8 +535,8 @@ static int64_t without_moved(const struct merged *merged, const struct growth_cl
         growth->retained <= 0)
         return growth->retained;
     const struct growth_sums *sums = sums_of(classes, merged, node);
-    const int64_t more = (int64_t)(sums->now.count - sums->before.count),
-                  retained = (int64_t)(sums->now.retained - sums->before.retained);
+    const int64_t more = as_growth(sums->before.count, sums->now.count),
+                  retained = as_growth(sums->before.retained, sums->now.retained);
     const double of_objects = share_of_new(sums, 0, more),
                  of_bytes = share_of_new(sums, 1, retained);
     if (is_in_unchanged(merged, growths, node) && of_objects < 1 && of_bytes < 1)
@@ -554,8 +554,8 @@ static void set_own(const struct merged *merged, const struct growth_classes *cl
     if (merged->nodes.data[node].kind != MERGED_CLASS || growth->count <= 0)
         return;
     const struct growth_sums *sums = sums_of(classes, merged, node);
-    const int64_t more = (int64_t)(sums->now.count - sums->before.count),
-                  bytes = (int64_t)(sums->now.bytes - sums->before.bytes);
+    const int64_t more = as_growth(sums->before.count, sums->now.count),
+                  bytes = as_growth(sums->before.bytes, sums->now.bytes);
     growth->own = at_least_0(bounded(growth, growth->own, more, bytes - sums->larger));
     growth->more = at_least_0(more < growth->count ? more : growth->count);
 }

@@ -200,7 +200,7 @@ static struct g2h_error *find_holder(struct outside_search *search, const struct
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
     _cleanup_(text_deinit) struct text name = {0};
-    const uint64_t pair = (uint64_t)source->name << 32 | edge->name;
+    const uint64_t pair = pair_key(source->name, edge->name);
     bool is_element;
     *ret = map_get(&search->known, pair);
     if (*ret != MAP_NONE)
@@ -224,7 +224,7 @@ static struct g2h_error *outside_add(struct outside_search *search, const struct
     if (source.object != UINT32_MAX && g2h_view_is_garbage(search->findings->view, source.object))
         return NULL;
     TRY(find_holder(search, &source, edge, &holder));
-    const uint64_t pair = (uint64_t)holder << 32 | mapping;
+    const uint64_t pair = pair_key(holder, mapping);
     if (map_get(&search->seen, pair) != MAP_NONE)
         return NULL;
     TRY_MEMORY(map_put(&search->seen, pair, 0, &number));
@@ -268,7 +268,7 @@ enum outside_told { FIELDS, ELEMENTS, LISTS, TOLD };
  * name but an address. */
 static enum outside_told outside_kind_of(const struct holder *holder, const struct text *text)
 {
-    const struct g2h_bytes name = {(const uint8_t *)text->data, text->size};
+    const struct g2h_bytes name = bytes_at(text->data, text->size);
     if (name.size == 0 || bytes_begin(name, "runtime.") || bytes_begin(name, "0x"))
         return TOLD;
     if (bytes_begin(name, "syscall.mapper.") || bytes_begin(name, "unix.mapper."))

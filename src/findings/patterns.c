@@ -602,7 +602,7 @@ static bool contexts_are_of(const struct findings *findings, uint32_t number)
     size_t size;
     g2h_view_brief(findings->view, number, &node);
     const char *name = findings_name_of(findings->view, number, &size);
-    const struct g2h_bytes is = {(const uint8_t *)name, size};
+    const struct g2h_bytes is = bytes_at(name, size);
     return node.kind == G2H_NODE_OBJECT &&
            (bytes_begin(is, "map[context.canceler]struct {}") || bytes_begin(is, "context."));
 }
@@ -698,7 +698,7 @@ struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t
         if (parent == MERGED_NONE || !pattern_is_of_class(findings, node, object_patterns[i].class))
             continue;
         const char *name = merged_name(&findings->merged, parent, &size);
-        const struct g2h_bytes holder = {(const uint8_t *)name, size};
+        const struct g2h_bytes holder = bytes_at(name, size);
         if (!bytes_begin(holder, object_patterns[i].holder))
             continue;
         TRY(object_patterns[i].count(findings, node, &ret->count));

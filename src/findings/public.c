@@ -232,7 +232,7 @@ static struct g2h_error *find_suspects(struct g2h_findings *found)
         TRY(keep_example(found, suspect, &example, made));
         made->objects = who_count(findings, suspect);
         made->retained = suspect->bytes;
-        made->share = (double)suspect->bytes / (double)findings->reachable;
+        made->share = as_ratio(suspect->bytes, findings->reachable);
     }
     return NULL;
 }

@@ -186,7 +186,7 @@ static bool is_without_name(const struct merged *merged, const struct suspect *s
  * "map[string]main.entry". It is empty for other names. */
 static struct g2h_bytes element_of(const char *name, size_t size)
 {
-    const struct g2h_bytes all = {(const uint8_t *)name, size};
+    const struct g2h_bytes all = bytes_at(name, size);
     size_t at = bytes_begin(all, "map[") ? strlen("map") : 0;
     int depth = 0;
     for (; at < size; at++) {
@@ -2197,7 +2197,7 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
     _cleanup_free_ bool *is_below = calloc(merged->nodes.count + 1, sizeof(bool));
     TRY_MEMORY(is_in_suspect && is_below);
     const struct growth_totals *before = growth_totals(findings->base);
-    const int64_t grown = (int64_t)(findings->reachable - before->reachable);
+    const int64_t grown = as_growth(before->reachable, findings->reachable);
     int64_t stacks = (int64_t)(g2h_view_account(findings->view)->stack_bytes - before->stacks);
     if (grown <= 0 || (uint64_t)grown <= ret->bytes)
         return NULL;

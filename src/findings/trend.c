@@ -105,7 +105,7 @@ static bool is_converging(const uint64_t *numbers, size_t count)
     enum { PARTS = 6 };
     const size_t part = count - 1 >= PARTS ? (count - 1) / PARTS : 1;
     for (size_t i = count - 1; i >= 2 * part; i -= part) {
-        const int64_t later = (int64_t)(numbers[i] - numbers[i - part]),
+        const int64_t later = as_growth(numbers[i - part], numbers[i]),
                       earlier = (int64_t)(numbers[i - part] - numbers[i - 2 * part]);
         if (earlier <= 0 || later > earlier - earlier / 10)
             return false;
@@ -176,7 +176,7 @@ void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *
         ret->least = numbers[i] < ret->least ? numbers[i] : ret->least;
         ret->most = numbers[i] > ret->most ? numbers[i] : ret->most;
     }
-    ret->grown = (int64_t)(numbers[count - 1] - numbers[0]);
+    ret->grown = as_growth(numbers[0], numbers[count - 1]);
     ret->tail = (int64_t)(numbers[count - 1] - numbers[count - 1 - trend_third(ret->intervals)]);
     ret->straightness = straightness_of(numbers, count);
     if (ret->most == ret->least || count < 3)
@@ -524,10 +524,10 @@ static struct g2h_error *find_growth(struct container_search *search)
         if (place != MERGED_NONE && search->nodes[place] == i) {
             const struct trend_value before = trend_value_of(trend, 0, place),
                                      now = trend_value_of(trend, last, place);
-            growth.retained = growth.within = (int64_t)(now.retained - before.retained);
+            growth.retained = growth.within = as_growth(before.retained, now.retained);
             growth.bytes = growth.own =
-                (int64_t)(own_of(trend, last, place) - own_of(trend, 0, place));
-            growth.count = growth.more = (int64_t)(now.count - before.count);
+                as_growth(own_of(trend, 0, place), own_of(trend, last, place));
+            growth.count = growth.more = as_growth(before.count, now.count);
             growth.weight = growth.within > 0 ? (uint64_t)growth.within : 0;
         }
         search->growth.data[search->growth.count++] = growth;
@@ -1024,7 +1024,7 @@ int64_t g2h_trend_growth(const struct g2h_trend *trend)
     const size_t count = trend->heaps.count;
     return count == 0
                ? 0
-               : (int64_t)(trend->heaps.data[count - 1].reachable - trend->heaps.data[0].reachable);
+               : as_growth(trend->heaps.data[0].reachable, trend->heaps.data[count - 1].reachable);
 }
 
 int64_t trend_times_elapsed(const int64_t *times, size_t count)

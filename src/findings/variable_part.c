@@ -123,7 +123,7 @@ bool variable_part_has(const struct variable_part *part, const struct g2h_value 
     if (size > 0 && left > 0 && *rest != '.' && *rest != '[')
         return false; /* "Names" is not a part of "Name" */
     const bool has_dot = size > 0 && left > 0 && *rest == '.';
-    *without = (struct g2h_bytes){(const uint8_t *)rest + has_dot, left - has_dot};
+    *without = bytes_at(rest + has_dot, left - has_dot);
     return true;
 }
 

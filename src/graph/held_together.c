@@ -147,7 +147,7 @@ static bool unite_holders(const struct held_set *one, const struct held_set *oth
 /* Finds or makes the union of two different sets of one package. SET_NONE: memory has run out. */
 static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_t other)
 {
-    const uint64_t pair = (uint64_t)one << 32 | other;
+    const uint64_t pair = pair_key(one, other);
     uint32_t set = map_get(&finder->merged, pair);
     struct held_set made;
     if (set != MAP_NONE)
@@ -194,7 +194,7 @@ static bool note_crossing(struct together_finder *finder, uint32_t set, uint32_t
 {
     const struct held_crossing crossing = {set, finder->sets.data[own].holders[0]};
     uint32_t index = as_u32(finder->crossings.count);
-    return map_put(&finder->crossed, (uint64_t)set << 32 | own, index, &index) &&
+    return map_put(&finder->crossed, pair_key(set, own), index, &index) &&
            (index < finder->crossings.count || vector_push(&finder->crossings, crossing));
 }
 

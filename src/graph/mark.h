@@ -9,6 +9,7 @@
 #ifndef GRAPH_MARK_H
 #define GRAPH_MARK_H
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "graph/owner_numbers.h"
 #include "graph/tiers.h"
@@ -52,7 +53,7 @@ static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint3
     for (uint64_t object = from; object < end; object = (object | 63) + 1) {
         const uint64_t unmarked = ~marks[object / 64] >> (object % 64);
         if (unmarked != 0) {
-            object += (unsigned)__builtin_ctzll(unmarked);
+            object += lowest_bit(unmarked);
             return object < end ? (uint32_t)object : end;
         }
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/graph.h"
@@ -116,7 +117,7 @@ static struct g2h_error *find_waited(struct reach_waiting *waiting)
     for (uint32_t i = 0; i <= graph->heap->object_count / 64; i++)
         for (uint64_t left = waiters[i] & marks[i] & ~waiting->settled[i]; left != 0;
              left &= left - 1) {
-            const uint32_t waiter = i * 64 + (uint32_t)__builtin_ctzll(left);
+            const uint32_t waiter = i * 64 + lowest_bit(left);
             const uint32_t *end, *target = object_targets(graph, waiter, &end);
             waiting->settled[i] |= left & -left;
             for (; target < end; target++)

@@ -10,6 +10,7 @@
 #ifndef HEAP_POINTERS_H
 #define HEAP_POINTERS_H
 
+#include "base/contract.h"
 #include "heap/heap.h"
 
 struct pointers {
@@ -101,8 +102,8 @@ static inline bool pointers_next(struct pointers *pointers, uint64_t *ret_offset
 {
     do {
         while (pointers->words != 0) {
-            const uint64_t offset = pointers->base + (uint64_t)__builtin_ctzll(pointers->words) *
-                                                         pointers->heap->params.pointer_size;
+            const uint64_t offset =
+                pointers->base + lowest_bit(pointers->words) * pointers->heap->params.pointer_size;
             pointers->words &= pointers->words - 1;
             *ret_value = heap_word(pointers->heap, pointers->contents.data + offset);
             if (*ret_value != 0) {

@@ -202,7 +202,7 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
     uint64_t *values = &work->values[work->waiting];
     size_t count = 0, others = 0;
     for (; words != 0; words &= words - 1) {
-        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(uint64_t);
+        const uint64_t offset = base + lowest_bit(words) * sizeof(uint64_t);
         uint64_t value;
         __builtin_memcpy(&value, contents + offset, sizeof(value));
         if (value - low < size) { /* in_heap_range() */

@@ -528,7 +528,7 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
         unsigned used = map_entries_used(names, layout, entry.value);
         /* A bit per used slot; the loop clears the lowest one. */
         for (; used != 0; used &= used - 1) {
-            entry.slot = (unsigned)__builtin_ctz(used);
+            entry.slot = lowest_bit(used);
             if (!each(moving, &entry))
                 return false;
         }

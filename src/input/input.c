@@ -88,7 +88,7 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
         return error_create(G2H_ERROR_SYSTEM,
                             "%s: there are no addresses to map its %.0f MB: raise their limit "
                             "(ulimit -v)",
-                            input->name, (double)size / 1e6);
+                            input->name, in_millions(size));
     if (data == MAP_FAILED)
         return error_system(errno, "%s: cannot map", input->name);
     input->data = data;

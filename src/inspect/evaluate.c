@@ -338,10 +338,9 @@ static struct g2h_error *list(struct evaluation *evaluation, const struct remote
     text_printf(&evaluation->words, "%" PRIu64 " × ", count);
     text_append(&evaluation->words, what, size);
     TRY_MEMORY(!evaluation->words.failed);
-    *ret =
-        (struct remote){.kind = REMOTE_PARTS,
-                        .words = {(const uint8_t *)evaluation->words.data, evaluation->words.size},
-                        .place = *place};
+    *ret = (struct remote){.kind = REMOTE_PARTS,
+                           .words = bytes_at(evaluation->words.data, evaluation->words.size),
+                           .place = *place};
     return NULL;
 }
 
@@ -512,7 +511,7 @@ static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, struct
         return false;
     const char *own = g2h_view_name(view, node.name, &length);
     split_location(asked, &state, &rest);
-    split_location((struct g2h_bytes){(const uint8_t *)own, length}, &own_state, &own_rest);
+    split_location(bytes_at(own, length), &own_state, &own_rest);
     return own_rest.size > 0 && bytes_same(state, own_state) &&
            ((bytes_begin_with(rest, own_rest) &&
              (rest.size == own_rest.size || rest.data[own_rest.size] == ' ')) ||
@@ -536,7 +535,7 @@ static struct g2h_error *read_as_name(struct evaluation *evaluation, const char 
     if (count > 0)
         return list(evaluation, &place, name, size, ret);
     for (uint32_t i = 0; i < synthetics; i++)
-        if (is_goroutine_of(view, i, (struct g2h_bytes){(const uint8_t *)name, size})) {
+        if (is_goroutine_of(view, i, bytes_at(name, size))) {
             *ret = (struct remote){.kind = REMOTE_NODE, .node = i};
             return NULL;
         }
@@ -638,8 +637,7 @@ struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *o
     _cleanup_free_ struct remote *remote = malloc(sizeof(*remote));
     TRY_MEMORY(remote);
     if (is_help(expression)) {
-        *remote = (struct remote){.kind = REMOTE_WORDS,
-                                  .words = {(const uint8_t *)help, sizeof(help) - 1}};
+        *remote = (struct remote){.kind = REMOTE_WORDS, .words = bytes_at(help, sizeof(help) - 1)};
         text_printf(text, "{\"result\":");
         TRY(remote_write(taken, remote, text));
         text_printf(text, "}");

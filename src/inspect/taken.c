@@ -198,7 +198,7 @@ static struct g2h_error *find_ids(struct taken *taken)
     uint64_t *ids = block_alloc(count_and_end(count), sizeof(*ids));
     TRY_MEMORY(ids);
     for (uint32_t i = 0; i < count; i++)
-        ids[i] = (uint64_t)taken_id(taken, i) << 32 | i;
+        ids[i] = pair_key(taken_id(taken, i), i);
     qsort(ids, count, sizeof(*ids), taken_compare);
     taken->ids = ids;
     taken->id_count = count;

@@ -320,7 +320,7 @@ void scratch_choose(struct scratch *scratch, uint64_t bytes)
 /* Scales the bytes of a heap to the room that there is. */
 static uint64_t scale(uint64_t bytes, uint64_t needed, uint64_t free)
 {
-    return needed <= free ? bytes : (uint64_t)((double)bytes * ((double)free / (double)needed));
+    return needed <= free ? bytes : (uint64_t)((double)bytes * as_ratio(free, needed));
 }
 
 uint64_t scratch_measure(struct scratch *scratch, uint64_t bytes)

@@ -651,7 +651,7 @@ static bool gather_offsets(const struct collection *collection, key_vector *keys
         for (unsigned j = 0; j < collection->threads; j++)
             used |= collection->collectors[j].offsets[i];
         for (; used != 0; used &= used - 1)
-            if (!vector_push(keys, i * 256 + (uint64_t)__builtin_ctzll(used) * 4))
+            if (!vector_push(keys, i * 256 + lowest_bit(used) * 4))
                 return false;
     }
     return true;

@@ -18,6 +18,7 @@
 
 #include <go2heapsnapshot/names.h>
 
+#include "base/contract.h"
 #include "base/bytes.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -174,7 +175,7 @@ void names_deinit(struct names *names);
  * "map[string][]string entries". */
 static inline bool names_is_map_of(const struct names *names, uint32_t map, uint32_t entries)
 {
-    return map_get(&names->map_classes, (uint64_t)map << 32 | entries) != MAP_NONE;
+    return map_get(&names->map_classes, pair_key(map, entries)) != MAP_NONE;
 }
 
 /*

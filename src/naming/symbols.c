@@ -212,13 +212,12 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
     const struct g2h_bytes package = package_of_function(symbol);
     _cleanup_(text_deinit) struct text unescaped = {0};
     if (package.size == 0 || /* functions of one package are mostly adjacent */
-        bytes_same(package,
-                   (struct g2h_bytes){(const uint8_t *)packages->last.data, packages->last.size}))
+        bytes_same(package, bytes_at(packages->last.data, packages->last.size)))
         return true;
     packages->last.size = 0;
     text_append(&packages->last, package.data, package.size);
     text_append_unescaped(&unescaped, package.data, package.size);
-    const struct g2h_bytes path = {(const uint8_t *)unescaped.data, unescaped.size};
+    const struct g2h_bytes path = bytes_at(unescaped.data, unescaped.size);
     size_t end, start;
     if (find_embedded(packages, path.data, path.size, &end, &start))
         return true;

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/contract.h"
+
 enum { JSON_U32_MAX = 10, JSON_U64_MAX = 20 }; /* characters of the largest numbers */
 
 enum { JSON_EIGHT = 100000000 };
@@ -57,7 +59,7 @@ static inline char *json_u32(char *at, uint32_t value)
     }
     if (value < JSON_EIGHT) {
         const uint64_t digits = json_digits(value);
-        const unsigned zeros = (unsigned)__builtin_ctzll(digits) / 8;
+        const unsigned zeros = lowest_bit(digits) / 8;
         return json_put_digits(at, digits >> 8 * zeros) - zeros;
     }
     const uint32_t head = value / JSON_EIGHT;

@@ -65,7 +65,7 @@ static bool has_reserved_prefix(struct g2h_bytes name)
 bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
-    const struct g2h_bytes bytes = {(const uint8_t *)name, size};
+    const struct g2h_bytes bytes = bytes_at(name, size);
     const char *before = "", *behind = "";
     if (bytes_begin(bytes, receives)) {
         before = "chan (<-) ";

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/port.h"
 #include "process/records.h"
@@ -129,7 +130,7 @@ bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct 
         uint64_t changed = span->marks[word] ^ marks[word];
         span->marks[word] = marks[word];
         for (; changed != 0; changed &= changed - 1) {
-            const unsigned bit = (unsigned)__builtin_ctzll(changed), slot = word * 64 + bit;
+            const unsigned bit = lowest_bit(changed), slot = word * 64 + bit;
             const bool lives = (marks[word] >> bit & 1) != 0;
             if (!lives)
                 note_end(ages, shape->class, slots[slot]);

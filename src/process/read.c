@@ -133,7 +133,7 @@ static struct g2h_error *find_files(const struct core_reading *reading)
         process->entry != 0 ? mapped_at(&process->files, process->entry) : NULL;
     if (!file)
         return NULL;
-    process->executable = strndup((const char *)file->path.data, file->path.size);
+    process->executable = bytes_copied(file->path);
     TRY_MEMORY(process->executable);
     return NULL;
 }
@@ -271,7 +271,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
 {
     char process[32], *path = NULL;
     if (pid == 0)
-        return strndup((const char *)file->path.data, file->path.size);
+        return bytes_copied(file->path);
     snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)procfs_living_thread(pid));
     if (!is_deleted(file->path))
         return process_root_path(process, file->path);
@@ -298,8 +298,7 @@ static struct g2h_error *modules_add(struct g2h_modules *modules, const struct m
     TRY_MEMORY(list);
     modules->list = list;
     struct g2h_module *module = &list[modules->count++];
-    *module = (struct g2h_module){.path = strndup((const char *)file->path.data, file->path.size),
-                                  .file = take_pointer(*opened)};
+    *module = (struct g2h_module){.path = bytes_copied(file->path), .file = take_pointer(*opened)};
     TRY_MEMORY(module->path);
     return NULL;
 }

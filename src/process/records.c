@@ -319,7 +319,7 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
         for (uint64_t bits = bits_from(mask, i, end - i < AT_A_TIME ? end - i : AT_A_TIME);
              bits != 0; bits &= bits - 1) {
             *at++ = 1; /* a pointer */
-            at = put_at(at, (first + i + (uint64_t)__builtin_ctzll(bits)) * 8);
+            at = put_at(at, (first + i + lowest_bit(bits)) * 8);
         }
         buffer->size += as_size(at - start);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "dump/dump_facts.h"
@@ -428,7 +429,7 @@ static struct g2h_error *put_queued(struct records *records)
 /* Writes a root that keeps an object, unless pointer is nil. Returns false if memory runs out. */
 static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
 {
-    const struct g2h_bytes text = {(const uint8_t *)description, strlen(description)};
+    const struct g2h_bytes text = bytes_at(description, strlen(description));
     return pointer == 0 || (put_number(buffer, G2H_RECORD_OTHERROOT) && put_bytes(buffer, text) &&
                             put_number(buffer, pointer));
 }

@@ -1,4 +1,5 @@
 /* places; see places.h. */
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "roots/places.h"
 
@@ -270,7 +271,7 @@ static struct place_texts place_texts(const struct builder *builder,
     if (goroutine->statement != UINT32_MAX) {
         const char *statement =
             string_pool_text(&builder->names->strings, goroutine->statement, &size);
-        texts.of[PLACE_STATEMENT] = (struct g2h_bytes){(const uint8_t *)statement, size};
+        texts.of[PLACE_STATEMENT] = bytes_at(statement, size);
     }
     for (size_t i = 0; i < PLACE_TEXTS; i++)
         if (texts.of[i].size > LONGEST)

@@ -82,7 +82,7 @@ static uint32_t intern_text(struct runtime_types *runtime, const struct text *na
 {
     if (name->failed)
         return note_no_memory(runtime);
-    return build_intern(runtime, (struct g2h_bytes){(const uint8_t *)name->data, name->size});
+    return build_intern(runtime, bytes_at(name->data, name->size));
 }
 
 /* Composes the name that DWARF and the compiler give such a structure: "bucket<string,int>". */
@@ -535,9 +535,8 @@ bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const c
     const uint32_t arguments[] = {first, second};
     _cleanup_(text_deinit) struct text name = {0};
     for (size_t argument = 0; *members; members++) {
-        const struct g2h_bytes part = *members == '%'
-                                          ? types_name(types, arguments[argument++ % 2])
-                                          : (struct g2h_bytes){(const uint8_t *)members, 1};
+        const struct g2h_bytes part =
+            *members == '%' ? types_name(types, arguments[argument++ % 2]) : bytes_at(members, 1);
         if (part.size > DESCRIPTOR_NAME_MOST - name.size)
             return true;
         text_append(&name, part.data, part.size);
@@ -546,8 +545,7 @@ bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const c
         runtime->no_memory = true;
         return false;
     }
-    const uint32_t found =
-        build_find(runtime, (struct g2h_bytes){(const uint8_t *)name.data, name.size});
+    const uint32_t found = build_find(runtime, bytes_at(name.data, name.size));
     if (found == TYPE_NONE || found == type || types->list.data[found].address == 0 ||
         types->list.data[found].size != types->list.data[type].size)
         return true;

@@ -255,7 +255,7 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
 
 static struct g2h_bytes text_bytes(const struct text *text)
 {
-    return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
+    return bytes_at(text->data, text->size);
 }
 
 /* Replaces "%2e" with a dot: arguments have dots in the last part of an import path escaped, as in

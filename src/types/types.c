@@ -85,7 +85,7 @@ struct g2h_bytes types_text(const struct types *types, uint32_t string)
 {
     size_t size;
     const char *text = string_pool_text(&types->names, string, &size);
-    return (struct g2h_bytes){(const uint8_t *)text, size};
+    return bytes_at(text, size);
 }
 
 struct g2h_bytes types_name(const struct types *types, uint32_t type)

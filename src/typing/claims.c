@@ -27,7 +27,7 @@ static inline void push_start(struct typer *typer, uint32_t object, const struct
  * share it. */
 static uint64_t part_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
 {
-    return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
+    return map_hash_pair(pair_key(object, type), offset << 1 | is_array);
 }
 
 /* Checked before a part is added: most references repeat what another one has said. */
@@ -176,12 +176,12 @@ bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset,
 {
     struct shard *shard = shard_of(typer->typing, object);
     uint32_t count = 0, number = 0;
-    bool good = map_put(&shard->value_counts, (uint64_t)object << 32 | type, 0, &count);
+    bool good = map_put(&shard->value_counts, pair_key(object, type), 0, &count);
     if (good && count < ENOUGH_FOR_ARRAY) {
         good =
             map_put(&shard->counted_values, part_key(object, offset, type, false), count, &number);
         if (good && number == count) /* the value is counted for the first time */
-            map_set(&shard->value_counts, (uint64_t)object << 32 | type, ++count);
+            map_set(&shard->value_counts, pair_key(object, type), ++count);
     }
     typer->no_memory = typer->no_memory || !good;
     return count >= ENOUGH_FOR_ARRAY;

@@ -179,7 +179,7 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     struct g2h_edge *edge = ret, *const full = ret + most;
     bool named = true;
     while (words != 0 && edge < full && target < end) {
-        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(value);
+        const uint64_t offset = base + lowest_bit(words) * sizeof(value);
         words &= words - 1;
         memcpy(&value, contents + offset, sizeof(value));
         if (value - low >= size || value == 0 || *target++ == NO_TARGET)

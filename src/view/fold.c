@@ -259,7 +259,7 @@ static inline bool find_group(struct folding *folding, uint32_t above, uint32_t 
         above = is_deepest ? group->above : above;
     }
     const struct group fresh = {above, class, 0, depth, UINT32_MAX};
-    return map_put(&folding->group_of, (uint64_t)above << 32 | class, as_u32(folding->groups.count),
+    return map_put(&folding->group_of, pair_key(above, class), as_u32(folding->groups.count),
                    ret) &&
            (*ret < folding->groups.count || vector_push(&folding->groups, fresh));
 }
@@ -640,7 +640,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
         while (left-- > 0)
             /* Clears the lowest bit: skips a kept object. */
             kept &= kept - 1;
-        return object + (uint32_t)__builtin_ctzll(kept);
+        return object + lowest_bit(kept);
     }
 }
 

@@ -395,14 +395,14 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
         name = bytes_of(name_of_nameless(die_tag(&now)));
     const size_t most = name.size < size - stars - 1 ? name.size : size - stars - 1;
     memcpy(buffer + stars, name.data, most);
-    return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
+    return bytes_at(buffer, stars + most);
 }
 
 /* ---- descriptors ---- */
 
 static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size)
 {
-    return map_hash_pair((uint64_t)name << 32 | kind, size);
+    return map_hash_pair(pair_key(name, kind), size);
 }
 
 /* Makes an index of descriptors by name: before Go 1.9, DWARF does not record which one a type has.

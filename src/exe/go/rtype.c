@@ -261,7 +261,7 @@ static bool make_name(struct composer *composer, size_t index, unsigned depth)
         qualify_name(composer, index);
     else if (depth < DEPTH_MOST)
         compose_name(composer, index);
-    struct g2h_bytes text = {(const uint8_t *)composer->text.data, composer->text.size};
+    struct g2h_bytes text = bytes_at(composer->text.data, composer->text.size);
     if (composer->failed || (!named && depth == DEPTH_MOST))
         text = descriptor_name(all, index);
     return !composer->text.failed &&

@@ -100,7 +100,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
     const size_t tail = text.size < space ? text.size : space;
     memmove(name + head, text.data, tail); /* text may be the old name itself */
     memcpy(name, prefix, head);
-    image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
+    image->sections[index].name = bytes_at(name, head + tail);
 }
 
 void image_file_name_dwarf(struct image *image, size_t index)

@@ -26,6 +26,7 @@
 #ifndef OUTPUT_HEAPSNAPSHOT_CONTEXTS_H
 #define OUTPUT_HEAPSNAPSHOT_CONTEXTS_H
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "output/ids.h"
 #include "output/output_strings.h"
@@ -106,7 +107,7 @@ static inline bool contexts_is_grouped(const struct contexts *contexts, uint32_t
 static inline bool contexts_is_in_group(const struct contexts *contexts, uint32_t parent,
                                         uint32_t node)
 {
-    return map_get(&contexts->group_of, (uint64_t)parent << 32 | node) != MAP_NONE;
+    return map_get(&contexts->group_of, pair_key(parent, node)) != MAP_NONE;
 }
 
 /* Creates contexts for the groups that alone reach most, for garbage and for all other roots.

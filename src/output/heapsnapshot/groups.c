@@ -538,7 +538,7 @@ static struct g2h_error *finish_groups(struct grouping *grouping)
         contexts->members.data[group->first + group->count++] = found;
         contexts->members.count++;
         if (found.type != EDGE_WEAK)
-            TRY_MEMORY(map_put(&contexts->group_of, (uint64_t)group->parent << 32 | found.node,
+            TRY_MEMORY(map_put(&contexts->group_of, pair_key(group->parent, found.node),
                                found.group, &known));
     }
     return NULL;

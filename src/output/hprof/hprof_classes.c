@@ -80,7 +80,7 @@ static void append_turned(const char *name, size_t size, struct text *ret)
 
 static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
 {
-    return (struct g2h_bytes){(const uint8_t *)text->data + begin, text->size - begin};
+    return bytes_at(text->data + begin, text->size - begin);
 }
 
 static bool is_javas(struct g2h_bytes name)

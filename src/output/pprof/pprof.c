@@ -527,7 +527,7 @@ static bool number_function(struct allocations *all, const struct g2h_call *call
     *ret = all->function_count + 1;
     if (!pprof_alloc_intern(all, call->function, &name) ||
         !pprof_alloc_intern(all, call->file, &file) ||
-        !map_put(&all->functions, (uint64_t)name << 32 | file, *ret, ret))
+        !map_put(&all->functions, pair_key(name, file), *ret, ret))
         return false;
     all->function_count += *ret > all->function_count;
     return true;
@@ -571,7 +571,7 @@ static bool add_location(struct allocations *all, const struct g2h_call *calls, 
         if (!pprof_alloc_intern(all, calls[i].function, &name) ||
             !pprof_alloc_intern(all, calls[i].file, &file))
             return false;
-        key = map_hash_pair(map_hash_pair(key, (uint64_t)name << 32 | file), calls[i].line);
+        key = map_hash_pair(map_hash_pair(key, pair_key(name, file)), calls[i].line);
     }
     if (!map_put(&all->locations, key, number, &number))
         return false;

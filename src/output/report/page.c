@@ -560,9 +560,8 @@ static void page_put_missing(struct page *page, uint64_t missing)
     text_append(&key, of.data, of.size);
     text_append_string(&key, "_left_out");
     page->out.failed |= key.failed;
-    put_member(page, &(struct page_field){.key = {(const uint8_t *)key.data, key.size},
-                                          PAGE_COUNT,
-                                          .number = missing});
+    put_member(page, &(struct page_field){
+                         .key = bytes_at(key.data, key.size), PAGE_COUNT, .number = missing});
 }
 
 /* Opens an object or a list, unless limits or the window leave it out. */
@@ -813,7 +812,7 @@ void table_init(struct table *table, struct page *page, const char *key, const c
         table->columns[table->count].is_below = *at == '_';
         at += *at == '>' || *at == '_';
         const size_t size = strcspn(at, ",");
-        table->columns[table->count].title = (struct g2h_bytes){(const uint8_t *)at, size};
+        table->columns[table->count].title = bytes_at(at, size);
         at += size;
         at += *at == ',';
     }

@@ -110,12 +110,12 @@ static inline struct g2h_bytes page_key(const char *key)
 
 static inline struct g2h_bytes report_made(const struct g2h_text *text)
 {
-    return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
+    return bytes_at(text->data, text->size);
 }
 
 static inline struct g2h_bytes report_bytes(const char *data, size_t size)
 {
-    return (struct g2h_bytes){(const uint8_t *)data, size};
+    return bytes_at(data, size);
 }
 
 enum page_value_kind { PAGE_VALUES_END, PAGE_VALUE_NUMBER, PAGE_VALUE_STRING };
@@ -146,8 +146,7 @@ static inline struct page_value page_value_bytes(struct g2h_bytes text)
 
 static inline struct page_value page_value_text(const struct text *text)
 {
-    return (struct page_value){.kind = PAGE_VALUE_STRING,
-                               .text = {(const uint8_t *)text->data, text->size}};
+    return (struct page_value){.kind = PAGE_VALUE_STRING, .text = bytes_at(text->data, text->size)};
 }
 
 static inline struct page_value page_value_words(const char *words)

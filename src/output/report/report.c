@@ -344,7 +344,7 @@ static void put_since(const struct report *report, bool is_other)
     const struct growth_totals *before = growth_totals(report->findings->base);
     const uint64_t objects = growth_count_held(report->findings->view),
                    goroutines = g2h_view_goroutine_count(report->findings->view);
-    const int64_t bytes = (int64_t)(report->findings->reachable - before->reachable);
+    const int64_t bytes = as_growth(before->reachable, report->findings->reachable);
     PUT(report->page, "<since>since %s{source}%s: %d{reachable}|%f{is_other_build}|", before->name,
         is_other ? ", of another build" : "", bytes, is_other);
     if (before->reachable > 0)

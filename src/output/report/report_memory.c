@@ -2,6 +2,7 @@
 #include "findings/growth.h"
 #include "findings/memory_use.h"
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "output/report/sections.h"
 
@@ -188,7 +189,7 @@ static void put_grown_parts(const struct report *report, const struct g2h_memory
         int most = -1;
         int64_t growth = LEAST_GROWTH - 1;
         for (int i = G2H_MEMORY_STACKS; i < G2H_MEMORY_PARTS; i++) {
-            const int64_t grown = (int64_t)(memory->parts[i] - before->parts[i]);
+            const int64_t grown = as_growth(before->parts[i], memory->parts[i]);
             if (!is_named[i] && grown > growth) {
                 most = i;
                 growth = grown;
@@ -208,8 +209,8 @@ uint64_t report_grown_outside(const struct report *report)
     if (!memory_has_resident(report->findings) || before->resident == 0)
         return 0;
     const struct g2h_memory *memory = report->findings->memory;
-    const int64_t grown = (int64_t)(memory->resident - in_heap(memory)) -
-                          (int64_t)(before->resident - in_heap(before));
+    const int64_t grown =
+        as_growth(in_heap(memory), memory->resident) - as_growth(in_heap(before), before->resident);
     return grown >= LEAST_GROWTH ? (uint64_t)grown : 0;
 }
 

@@ -398,7 +398,7 @@ static struct g2h_error *put_section(const struct trend_report *report,
 static void put_beside(const struct trend_report *report)
 {
     const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
-    const int64_t grown = (int64_t)(last->beside - first->beside);
+    const int64_t grown = as_growth(first->beside, last->beside);
     if (first->resident == 0 || last->resident == 0)
         return;
     PUT(report->page, "  RSS %b to %b; of it no objects: %b to %b", first->resident, last->resident,

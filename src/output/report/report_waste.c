@@ -2,6 +2,7 @@
  * report_waste: unused memory, also by rounding and padding, and in spans that few objects keep;
  * see sections.h and findings/waste.h.
  */
+#include "base/bytes.h"
 #include "base/error.h"
 #include "output/report/sections.h"
 
@@ -334,8 +335,7 @@ static void put_equals(const struct report *report, const struct equals *equals)
         PUT(page,
             page->hides_texts ? "<>  %9b{wasted}%9n{count} × \"%.*s\"\n</>"
                               : "<>  %9b{wasted}%9n{count} × \"%.*s{text}\"\n</>",
-            equal_waste(equal), equal->count, LONGEST,
-            ((struct g2h_bytes){(const uint8_t *)data, size}));
+            equal_waste(equal), equal->count, LONGEST, bytes_at(data, size));
     }
     page->out.failed |= text.failed;
     PUT(page, "[/]</>");

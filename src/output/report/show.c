@@ -9,6 +9,7 @@
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/values.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "findings/ages.h"
 #include "findings/class_rows.h"
@@ -209,7 +210,7 @@ static struct g2h_bytes show_name_of(const struct distribution *distribution, ui
 {
     size_t size;
     const char *text = string_pool_text(&distribution->names, name, &size);
-    return (struct g2h_bytes){(const uint8_t *)text, size};
+    return bytes_at(text, size);
 }
 
 /* Returns the width of the widest string, up to the most that is shown. */

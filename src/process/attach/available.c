@@ -373,7 +373,7 @@ struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct at
         attach_available_wanted(bytes, is_group ? after.percent : 0, is_in_memory);
     const uint64_t of_dump = attach_available_wanted(bytes, 0, is_in_memory);
     const double wanted_mb = (double)(of_dump > available->left ? of_dump : wanted) / 1e6,
-                 left_mb = (double)available->left / 1e6;
+                 left_mb = in_millions(available->left);
     if (wanted <= available->left)
         return NULL;
     if (of_dump <= available->left)
@@ -454,7 +454,7 @@ struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes
     return error_create(G2H_ERROR_SYSTEM,
                         "process %llu: a copy of it takes %.0f MB of addresses, also of memory "
                         "that it has never touched, and %s",
-                        (unsigned long long)pid, (double)bytes / 1e6, limit);
+                        (unsigned long long)pid, in_millions(bytes), limit);
 }
 
 #else

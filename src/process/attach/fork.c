@@ -218,15 +218,15 @@ static bool check_room(struct attach_fork *fork)
                    wanted =
                        least_room(&available) + tables + (available.ends_all ? resident / 4 : 0);
     if (available.left < wanted)
-        return fork_refuse(
-            fork, "a fork needs %.0f MB, and %s leaves %.0f MB", (double)wanted / 1e6,
-            *available.limit ? available.limit : "this machine", (double)available.left / 1e6);
+        return fork_refuse(fork, "a fork needs %.0f MB, and %s leaves %.0f MB", in_millions(wanted),
+                           *available.limit ? available.limit : "this machine",
+                           in_millions(available.left));
     attach_available_find(&available);
     if (fork->wiped_bytes > 0 && available.left / 2 < fork->wiped_bytes)
         return fork_refuse(fork,
                            "a fork would not have %.0f MB of its memory (MADV_WIPEONFORK), and "
                            "there is no memory for a copy of that",
-                           (double)fork->wiped_bytes / 1e6);
+                           in_millions(fork->wiped_bytes));
     if (procfs_read("/proc/sys/vm/overcommit_memory", &overcommit) == 0 &&
         procfs_number(&overcommit, "") == 2)
         return fork_refuse(fork,
