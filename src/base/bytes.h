@@ -62,6 +62,28 @@ static inline char *bytes_copied(struct g2h_bytes bytes)
     return strndup((const char *)bytes.data, bytes.size);
 }
 
+/* ==== numbers of a fixed size ==== */
+
+static inline unsigned u16_little(const uint8_t *at)
+{
+    return at[0] | (unsigned)at[1] << 8;
+}
+
+static inline unsigned u16_big(const uint8_t *at)
+{
+    return (unsigned)at[0] << 8 | at[1];
+}
+
+static inline uint32_t u32_little(const uint8_t *at)
+{
+    return u16_little(at) | u16_little(at + 2) << 16;
+}
+
+static inline uint32_t u32_big(const uint8_t *at)
+{
+    return u16_big(at) << 16 | u16_big(at + 2);
+}
+
 /* ==== compares strings that are not NUL-terminated ==== */
 
 /* An empty string whose data is not NULL. */

@@ -157,7 +157,7 @@ void number_set_rank(struct number_set *set)
     uint32_t rank = 0;
     for (size_t i = 0; set->entries && i <= set->mask; i++) {
         set->entries[i].rank = rank;
-        rank += (uint32_t)__builtin_popcount(set->entries[i].bits);
+        rank += bits_of_word(set->entries[i].bits);
     }
     assert(rank == set->count);
 }

@@ -303,7 +303,7 @@ static struct g2h_error *number_leaves(struct dominators_search *search)
         first[i] = number;
         number += targets->blocks[i].objects;
         for (uint32_t j = 0; j < targets->blocks[i].objects; j += 64)
-            number -= (uint32_t)__builtin_popcountll(leading[j / 64]);
+            number -= bits_of_word(leading[j / 64]);
     }
     return workers_run(search->graph->threads, targets->block_count, number_leaves_of_block,
                        &numbering);
@@ -484,7 +484,7 @@ static void dominators_search_deinit(struct dominators_search *search)
     sources_deinit(&search->sources);
     free(search->seen);
     large_free(search->climbs, search->sources.inner, sizeof(*search->climbs));
-    large_free(search->sources.by_number, (size_t)search->sources.inner + 1,
+    large_free(search->sources.by_number, count_and_end(search->sources.inner),
                sizeof(*search->sources.by_number));
 }
 
@@ -501,7 +501,7 @@ static struct g2h_error *dominators_search_all(struct dominators_search *search)
     assert(search->graph->children); /* graph_fill_children() has run */
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
-    sources->by_number = large_alloc((size_t)sources->inner + 1, sizeof(*sources->by_number));
+    sources->by_number = large_alloc(count_and_end(sources->inner), sizeof(*sources->by_number));
     TRY_MEMORY(sources->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
     TRY(sources_sort(sources));

@@ -147,7 +147,7 @@ static _asserted_ bool components_descend(const struct components *components,
 /* Fills components->order: the nodes by component, from the highest one down. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
-    uint32_t *next = zeroed_alloc((size_t)components->count + 1, sizeof(*next));
+    uint32_t *next = zeroed_alloc(count_and_end(components->count), sizeof(*next));
     if (!next)
         return false;
     for (uint32_t i = 0; i < nodes; i++)

@@ -465,8 +465,8 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 {
     const struct g2h_graph *graph = sharers->graph;
     const uint32_t groups = as_u32(graph->owners.count), bits = sharers->words * SET_BITS;
-    sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
-    sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
+    sharers->bit_of = calloc(count_and_end(groups), sizeof(*sharers->bit_of));
+    sharers->owner_at = block_alloc(count_and_end(groups), sizeof(*sharers->owner_at));
     sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
     TRY_MEMORY(sharers->bit_of && sharers->owner_at && sharers->kinds);
     for (uint32_t i = 0; i < groups; i++)
@@ -563,7 +563,7 @@ static _asserted_ bool sharers_are_several(const struct sharers *sharers)
         const uint64_t *set = &sharers->sets[i * sharers->words];
         unsigned groups = 0;
         for (unsigned j = 0; j < sharers->words; j++)
-            groups += (unsigned)__builtin_popcountll(set[j]) + ((set[j] & of_unknown[j]) != 0);
+            groups += bits_of_word(set[j]) + ((set[j] & of_unknown[j]) != 0);
         if (groups < 2)
             return false;
     }
@@ -633,7 +633,7 @@ static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum k
             const unsigned bit = i * SET_BITS + lowest_bit(left);
             nodes[at++] = sharers->graph->owners.data[sharers->owner_at[bit]].node;
         }
-        count += (uint32_t)__builtin_popcountll(word);
+        count += bits_of_word(word);
     }
     return count;
 }

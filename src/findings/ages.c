@@ -461,7 +461,7 @@ struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name
         .findings = findings, .name = name, .found = ret};
     *ret = (struct ages_older){.count = 0};
     TRY(find_last_old_look(g2h_view_heap(findings->view), seconds, &finder.last));
-    finder.old = calloc((size_t)count + 1, sizeof(*finder.old));
+    finder.old = calloc(count_and_end(count), sizeof(*finder.old));
     TRY_MEMORY(finder.old);
     for (uint32_t i = 1; i < count; i++) { /* parents come first */
         const bool is_below = finder.old[g2h_dominators_above(dominators, i)] != 0;

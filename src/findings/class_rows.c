@@ -114,7 +114,7 @@ static struct g2h_error *class_index_make(const struct g2h_view *view,
     uint32_t sum = 0;
     TRY(class_index_each(view, &work, class_index_count));
     ret->count = as_u32(work.sizes.count);
-    ret->first = block_alloc((size_t)ret->count + 1, sizeof(*ret->first));
+    ret->first = block_alloc(count_and_end(ret->count), sizeof(*ret->first));
     TRY_MEMORY(ret->first);
     for (uint32_t i = 0; i < ret->count; i++) {
         ret->first[i] = sum;
@@ -122,7 +122,7 @@ static struct g2h_error *class_index_make(const struct g2h_view *view,
         work.sizes.data[i] = ret->first[i];
     }
     ret->first[ret->count] = sum;
-    ret->nodes = block_alloc((size_t)sum + 1, sizeof(*ret->nodes));
+    ret->nodes = block_alloc(count_and_end(sum), sizeof(*ret->nodes));
     TRY_MEMORY(ret->nodes);
     TRY(class_index_each(view, &work, class_index_put));
     for (uint32_t i = 0; i < ret->count; i++)

@@ -1146,7 +1146,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
                                                         .count =
                                                             g2h_dominators_numbers(dominators)};
     merging.by_number = large_alloc(merging.count, sizeof(*merging.by_number));
-    merging.numberless = calloc((size_t)merged->view_names + 1, sizeof(*merging.numberless));
+    merging.numberless = calloc(count_and_end(merged->view_names), sizeof(*merging.numberless));
     TRY_MEMORY(merging.by_number && merging.numberless);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(workers_run(threads > 0 ? threads : workers_available(),

@@ -512,7 +512,7 @@ struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edge
                                     const uint32_t *nodes, size_t count, struct text *text)
 {
     _cleanup_(text_deinit) struct text whose = {0};
-    const uint32_t synthetic = (uint32_t)g2h_view_account(view)->first_object;
+    const uint32_t synthetic = as_u32(g2h_view_account(view)->first_object);
     struct g2h_edge edge;
     size_t objects = 0; /* nodes before the first object */
     while (objects < count && nodes[objects] < synthetic)
@@ -806,7 +806,7 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
         .view = view,
         .edges = edges,
         .owner = "",
-        .synthetic = (uint32_t)g2h_view_account(view)->first_object,
+        .synthetic = as_u32(g2h_view_account(view)->first_object),
         .found = UINT32_MAX,
         .wanted = owner,
         .longer = longer};

@@ -1267,7 +1267,7 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
 {
     const struct g2h_trend *trend = choice->trend;
     _cleanup_free_ uint64_t *sums = calloc(trend->places.count + 1, sizeof(*sums));
-    _cleanup_free_ bool *is_seen = calloc((size_t)trend->names.count + 1, sizeof(*is_seen));
+    _cleanup_free_ bool *is_seen = calloc(count_and_end(trend->names.count), sizeof(*is_seen));
     _cleanup_vector_ trend_found_vector steady = {0};
     TRY_MEMORY(sums && is_seen);
     sum_chosen(choice, sums);

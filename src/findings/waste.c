@@ -283,7 +283,7 @@ static bool substrings_add(const struct findings *findings, const struct g2h_cap
  * known. */
 static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 {
-    const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
+    const uint32_t synthetics = as_u32(g2h_view_account(view)->first_object);
     struct g2h_edges *edges;
     struct g2h_edge read[EDGES];
     struct g2h_node source, target;
@@ -604,7 +604,7 @@ struct struct_layout_finder {
 static struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
-    ret->rests = zeroed_alloc((size_t)objects + 1, sizeof(*ret->rests));
+    ret->rests = zeroed_alloc(count_and_end(objects), sizeof(*ret->rests));
     TRY_MEMORY(ret->rests);
     return g2h_layouts_create(findings->view, &ret->layouts);
 }
@@ -781,7 +781,7 @@ static struct g2h_error *layout_find(const struct findings *findings, struct lay
 {
     const uint32_t classes = g2h_layouts_count(ret->layouts),
                    objects = g2h_heap_object_count(g2h_view_heap(findings->view));
-    _cleanup_free_ struct g2h_layout_class *all = calloc((size_t)classes + 1, sizeof(*all));
+    _cleanup_free_ struct g2h_layout_class *all = calloc(count_and_end(classes), sizeof(*all));
     _cleanup_(struct_layout_finder_deinit) struct struct_layout_finder finder = {
         .findings = findings, .layout = ret, .classes = all};
     finder.found = calloc(findings->threads, sizeof(*finder.found));

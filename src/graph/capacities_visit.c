@@ -5,6 +5,7 @@
  * The pointers of slices and strings are not followed. The entries of maps are counted in the
  * buckets and groups, by the bytes that say which slots are in use.
  */
+#include "base/memory.h"
 #include "graph/capacities.h"
 
 struct capacities_visitor {
@@ -77,7 +78,7 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
     while (entries->is_swiss && (count & (count - 1)) != 0)
         count &= count - 1;
     for (uint64_t i = 0; i < count && (i + 1) * entries->size <= contents->size; i++) {
-        capacity.used += (uint64_t)__builtin_popcount(
+        capacity.used += bits_of_word(
             map_entries_used(&graph->names, entries, contents->data + i * entries->size));
         capacity.all += SLOTS;
     }

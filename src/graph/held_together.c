@@ -80,7 +80,7 @@ struct together_finder {
 
 static void together_finder_deinit(struct together_finder *finder)
 {
-    large_free(finder->set_of, (size_t)finder->graph->heap->object_count + 1,
+    large_free(finder->set_of, count_and_end(finder->graph->heap->object_count),
                sizeof(*finder->set_of));
     free(finder->packages.data);
     free(finder->members.data);
@@ -633,7 +633,7 @@ struct g2h_error *held_together_find(const struct g2h_graph *graph, held_togethe
     _cleanup_(together_finder_deinit) struct together_finder finder = {.graph = graph};
     _cleanup_vector_ shared_object_vector shared = {0};
     const struct held_set none = {.package = UINT32_MAX};
-    finder.set_of = large_alloc((size_t)graph->heap->object_count + 1, sizeof(*finder.set_of));
+    finder.set_of = large_alloc(count_and_end(graph->heap->object_count), sizeof(*finder.set_of));
     TRY_MEMORY(finder.set_of && together_add_set(&finder, &none) == OF_NONE &&
                together_add_set(&finder, &none) == OF_SEVERAL_PACKAGES && reach_all(&finder));
     if (finder.sets.count == finder.members.count + OF_SEVERAL_PACKAGES + 1)

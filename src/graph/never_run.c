@@ -35,7 +35,7 @@ struct never_finder {
 
 static void never_finder_deinit(struct never_finder *finder)
 {
-    large_free(finder->by, (size_t)finder->graph->heap->object_count + 1, sizeof(*finder->by));
+    large_free(finder->by, count_and_end(finder->graph->heap->object_count), sizeof(*finder->by));
     free(finder->objects.data);
     map_deinit(&finder->number_of);
     free(finder->starts.data);
@@ -206,7 +206,7 @@ struct g2h_error *never_run_find(const struct g2h_graph *graph, uint64_t **ret)
                has_cleanups = find_label(graph, "cleanup of", &finder.cleanup_label);
     if (!has_finalizers && !has_cleanups)
         return NULL; /* there is none that could run */
-    finder.by = large_alloc((size_t)objects + 1, sizeof(*finder.by));
+    finder.by = large_alloc(count_and_end(objects), sizeof(*finder.by));
     TRY_MEMORY(finder.by && start_all(&finder) && reach_by_handles(&finder));
     uint64_t *bits = calloc(objects / 64 + 1, sizeof(*bits));
     TRY_MEMORY(bits);

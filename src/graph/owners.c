@@ -113,7 +113,7 @@ void owners_spread(struct owners *owners, const struct edge *edges, uint64_t cou
  * owns the rest. */
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph)
 {
-    *owners = (struct owners){.of_object = zeroed_alloc((size_t)graph->heap->object_count + 1,
+    *owners = (struct owners){.of_object = zeroed_alloc(count_and_end(graph->heap->object_count),
                                                         sizeof(*owners->of_object))};
     TRY_MEMORY(owners->of_object);
     TRY(owners_grow(owners, graph));

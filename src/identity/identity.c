@@ -203,7 +203,7 @@ static struct g2h_error *holders_find_task(void *context, size_t task, unsigned 
     const struct holders_finding *finding = context;
     const uint32_t end = identity_task_end(finding->graph->heap, task);
     (void)worker;
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++) {
         const uint32_t *last, *target = object_targets(finding->graph, object, &last);
         for (; target < last; target++)
             if (*target != NO_TARGET && *target != object)

@@ -107,7 +107,7 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
     const struct blocks *blocks = context;
     struct matches *matches = blocks->matches;
     const uint32_t end = identity_task_end(matches->after->heap, task);
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++)
         if (match_state_of(matches, object) == MATCH_CHANGED)
             TRY_MEMORY(list_values(matches, object, &blocks->found[worker]));
     return NULL;
@@ -162,7 +162,7 @@ static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned
     struct pointers pointers;
     uint64_t offset, value;
     (void)worker;
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < last; object++) {
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < last; object++) {
         const uint32_t *end, *target = object_targets(matches->graph, object, &end);
         while (target < end && !is_asked(matches, *target))
             target++;
@@ -751,7 +751,7 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
     struct matches *matches = matching->matches;
     const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
     const uint32_t end = identity_task_end(matches->after->heap, task),
-                   first = (uint32_t)(task * OBJECTS_PER_TASK);
+                   first = as_u32(task * OBJECTS_PER_TASK);
     uint32_t partner;
     (void)worker;
     BISECT(partner, before->object_count,
@@ -850,7 +850,7 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
         return NULL;
     }
     const uint32_t end = identity_task_end(matches->after->heap, task);
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++)
         if (match_state_of(matches, object) == MATCH_SAME)
             TRY_MEMORY(expand(matches, object, found, &matching->moves[worker]));
     return NULL;
@@ -1055,7 +1055,7 @@ static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
     const struct matching *matching = context;
     const uint32_t end = identity_task_end(matching->matches->after->heap, task);
     (void)worker;
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++)
         note_held(matching->matches, object);
     return NULL;
 }
@@ -1066,7 +1066,7 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 {
     const struct matching *matching = context;
     const uint32_t end = identity_task_end(matching->matches->after->heap, task);
-    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
+    for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++) {
         uint8_t *state = &matching->matches->states[object];
         if ((*state & MATCH_STATES) != MATCH_EQUAL) {
             *state &= MATCH_STATES;

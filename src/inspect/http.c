@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 
 /* ==== SHA-1 (RFC 3174), which the handshake of WebSocket prescribes ====
@@ -38,8 +39,7 @@ static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
 {
     uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
     for (unsigned t = 0; t < 16; t++)
-        w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 |
-               (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+        w[t] = u32_big(block + 4 * t);
     for (unsigned t = 16; t < 80; t++)
         w[t] = rotate(w[t - 3] ^ w[t - 8] ^ w[t - 14] ^ w[t - 16], 1);
     for (unsigned t = 0; t < 80; t++) {

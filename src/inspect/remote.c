@@ -863,7 +863,7 @@ static struct g2h_error *walk_class(const struct walk *walk)
     uint64_t found = 0;
     if (!g2h_view_find_name(view, walk->place->name, walk->place->name_size, &name))
         return NULL;
-    for (uint32_t i = (uint32_t)g2h_view_account(view)->first_object; i < count; i++) {
+    for (uint32_t i = as_u32(g2h_view_account(view)->first_object); i < count; i++) {
         struct g2h_node node;
         char index[24];
         g2h_view_brief(view, i, &node);

@@ -333,7 +333,7 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
                                    struct worker_buffer *buffer)
 {
     const struct csv *csv = context;
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
     struct node_batch batch = {.count = MANY};
     if (worker == 0)
         csv_advance(csv, 2 * csv->blocks + block);
@@ -449,7 +449,7 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
     const struct csv *csv = context;
     struct csv_reader *reader = &csv->readers[worker];
     struct edge_batch batches[2], *now = &batches[0], *next = &batches[1];
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
     if (worker == 0)
         csv_advance(csv, 2 * block);
     if (block == 0)
@@ -488,7 +488,7 @@ static struct g2h_error *csv_find_ids(void *context, size_t block, unsigned work
 {
     struct csv *csv = context;
     struct g2h_node nodes[MANY];
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT,
                    first_object = csv->node_ids.first_object,
                    objects = g2h_heap_object_count(g2h_view_heap(csv->view));
     size_t count = MANY;

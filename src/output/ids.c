@@ -272,8 +272,8 @@ struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap)
     uint32_t begin[G2H_AGE_UNKNOWN + 2] = {0}; /* order_of_age() → the next position */
     assert(known && known->look_count < G2H_AGE_UNKNOWN);
     const unsigned looks = known->look_count;
-    ids->by_age = block_alloc((size_t)objects + 1, sizeof(*ids->by_age));
-    ids->age_ends = calloc((size_t)looks + 1, sizeof(*ids->age_ends));
+    ids->by_age = block_alloc(count_and_end(objects), sizeof(*ids->by_age));
+    ids->age_ends = calloc(count_and_end(looks), sizeof(*ids->age_ends));
     TRY_MEMORY(ids->by_age && ids->age_ends);
     for (uint32_t i = 0; i < objects; i++) {
         const unsigned order = order_of_age(g2h_heap_age(heap, i), looks);
@@ -503,7 +503,7 @@ static struct node_ids ids_of_nothing(const struct g2h_view *view)
     const struct g2h_view_account *account = g2h_view_account(view);
     return (struct node_ids){
         .view = view,
-        .first_object = (uint32_t)account->first_object,
+        .first_object = as_u32(account->first_object),
         .first_folded = as_u32(account->nodes - account->folded_nodes),
     };
 }

@@ -88,7 +88,7 @@ static struct g2h_error *find_fans(struct overlay *overlay)
 struct g2h_error *overlay_init(struct overlay *ret, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
-    *ret = (struct overlay){.view = view, .first_object = (uint32_t)account->first_object};
+    *ret = (struct overlay){.view = view, .first_object = as_u32(account->first_object)};
     if (account->stacks > 0)
         TRY(find_moves(ret));
     return find_fans(ret);
@@ -312,7 +312,7 @@ struct g2h_error *detached_init(const struct g2h_view *view, struct detached *re
     *ret = (struct detached){0};
     if (g2h_view_leaks(view).leaked == 0)
         return NULL;
-    const uint32_t count = (uint32_t)g2h_view_account(view)->first_object;
+    const uint32_t count = as_u32(g2h_view_account(view)->first_object);
     TRY(g2h_edges_create(view, &edges));
     ret->nodes = calloc((size_t)count / 64 + 1, sizeof(*ret->nodes));
     TRY_MEMORY(ret->nodes);

@@ -54,14 +54,12 @@ static const uint8_t *reflected_memory_at(const struct reflected_reader *reader,
 /* Reads a number of 32 bits in the dump's byte order. */
 static uint32_t u32_of(const struct g2h_heap *heap, const uint8_t *at)
 {
-    return heap->params.big_endian
-               ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
-               : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+    return heap->params.big_endian ? u32_big(at) : u32_little(at);
 }
 
 static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
 {
-    return heap->params.big_endian ? (unsigned)at[0] << 8 | at[1] : (unsigned)at[1] << 8 | at[0];
+    return heap->params.big_endian ? u16_big(at) : u16_little(at);
 }
 
 /* Reads the name of a struct's field from its encoding: a byte of flags, the length (a uvarint

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "heap/pointers.h"
 #include "typing/fit.h"
@@ -126,8 +127,7 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
     if (channel == MAP_NONE || count > most)
         return;
     const uint8_t *size = contents->data + 3 * word; /* hchan.elemsize, a uint16 */
-    const unsigned elem_size = heap->params.big_endian ? (unsigned)size[0] << 8 | size[1]
-                                                       : (unsigned)size[1] << 8 | size[0];
+    const unsigned elem_size = heap->params.big_endian ? u16_big(size) : u16_little(size);
     const struct reference reference = {.type = channel, .source = SOURCE_SWEEP};
     if (elem_size == typer_type_of(typing, types_at(typing->types, address))->size)
         typer_propose(typer, object, 0, &reference);

@@ -531,7 +531,8 @@ static bool list_members(struct folding *folding)
                    nodes = graph_node_count(folding->graph);
     uint32_t sum = 0;
     fold->members = large_alloc(nodes, sizeof(*fold->members));
-    fold->first_member = block_alloc((size_t)fold->folded_count + 1, sizeof(*fold->first_member));
+    fold->first_member =
+        block_alloc(count_and_end(fold->folded_count), sizeof(*fold->first_member));
     if (!fold->members || !fold->first_member)
         return false;
     for (uint32_t i = 0; i < fold->folded_count; i++) {
@@ -581,7 +582,7 @@ static uint32_t *list_dominators(const struct folding *folding)
 {
     const struct fold *fold = folding->fold;
     const struct dominators *tree = &folding->tree;
-    uint32_t *dominators = block_alloc((size_t)fold->nodes + 1, sizeof(*dominators));
+    uint32_t *dominators = block_alloc(count_and_end(fold->nodes), sizeof(*dominators));
     if (!dominators)
         return NULL;
     dominators[fold->group] = 0;
@@ -603,7 +604,7 @@ static bool list_kept(struct fold *fold)
     const struct g2h_graph *graph = fold->graph;
     const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count,
                    ranks = (objects >> FOLD_RANK_SHIFT) + 2;
-    fold->synthetics = block_alloc((size_t)synthetics + 1, sizeof(*fold->synthetics));
+    fold->synthetics = block_alloc(count_and_end(synthetics), sizeof(*fold->synthetics));
     fold->rank = block_alloc(ranks, sizeof(*fold->rank));
     if (!fold->synthetics || !fold->rank)
         return false;
@@ -632,7 +633,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
     uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
     for (;; object += 64) { /* 64 objects at a time */
         uint64_t kept = ~fold->hidden[object / 64];
-        const uint32_t count = (uint32_t)__builtin_popcountll(kept);
+        const uint32_t count = bits_of_word(kept);
         if (left >= count) {
             left -= count;
             continue;

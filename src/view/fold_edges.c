@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
 #include "view/fold.h"
@@ -140,7 +141,7 @@ static struct g2h_error *fold_edges_count(void *context, size_t task, unsigned w
                         (uint32_t)(task - 1 - graph->targets->block_count) * FOLDED_PER_TASK);
         return NULL;
     }
-    const uint32_t first = (uint32_t)(task - 1) << BLOCK_SHIFT;
+    const uint32_t first = as_u32(task - 1) << BLOCK_SHIFT;
     uint64_t child = graph_object_child(graph, first);
     for (uint32_t object = first; object < first + graph->targets->blocks[task - 1].objects;
          object++) {
@@ -186,7 +187,7 @@ static bool add_extras(const struct counting *counting)
         fold->edge_counts[i] += first[i + 2];
         first[i + 2] += first[i + 1];
     }
-    fold->extra = malloc(((size_t)first[fold->nodes + 1] + 1) * sizeof(*fold->extra));
+    fold->extra = malloc(count_and_end(first[fold->nodes + 1]) * sizeof(*fold->extra));
     if (!fold->extra)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
@@ -201,8 +202,8 @@ static bool counting_init(struct counting *counting, unsigned threads)
     struct fold *fold = counting->fold;
     counting->threads = threads;
     counting->seen = calloc(threads, sizeof(*counting->seen));
-    counting->entered = block_alloc((size_t)fold->nodes + 1, sizeof(*counting->entered));
-    fold->edge_counts = zeroed_alloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
+    counting->entered = block_alloc(count_and_end(fold->nodes), sizeof(*counting->entered));
+    fold->edge_counts = zeroed_alloc(count_and_end(fold->nodes), sizeof(*fold->edge_counts));
     if (!counting->seen || !counting->entered || !fold->edge_counts)
         return false;
     for (unsigned i = 0; i < threads; i++) {

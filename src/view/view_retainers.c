@@ -7,6 +7,7 @@
 
 #include <go2heapsnapshot/view.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -60,7 +61,7 @@ struct g2h_error *g2h_retainers_create(const struct g2h_view *view, struct g2h_r
     for (uint32_t i = 0; i < nodes; i++)
         first[i + 1] += first[i];
     const uint64_t total = first[nodes];
-    TRY_MEMORY(retainers->sources = calloc((size_t)total + 1, sizeof(uint32_t)));
+    TRY_MEMORY(retainers->sources = calloc(count_and_end(total), sizeof(uint32_t)));
     put_sources(edges, nodes, first, retainers->sources, total);
     *ret = take_pointer(retainers);
     return NULL;

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/elf_format.h"
 
 /* ==== arm64's part of exe/go/instructions.h ====
@@ -31,19 +32,25 @@ static int64_t signed_bits(uint32_t word, unsigned first, unsigned count)
     return number < INT64_C(1) << (count - 1) ? number : number - (INT64_C(1) << count);
 }
 
-static unsigned rd(uint32_t word)
+/* Returns the number of a register that begins at bit first. */
+static uint8_t register_at(uint32_t word, unsigned first)
 {
-    return bits(word, 0, 5);
+    return (uint8_t)bits(word, first, 5);
 }
 
-static unsigned rn(uint32_t word)
+static uint8_t rd(uint32_t word)
 {
-    return bits(word, 5, 5);
+    return register_at(word, 0);
 }
 
-static unsigned rm(uint32_t word)
+static uint8_t rn(uint32_t word)
 {
-    return bits(word, 16, 5);
+    return register_at(word, 5);
+}
+
+static uint8_t rm(uint32_t word)
+{
+    return register_at(word, 16);
 }
 
 /* ---- branches ---- */
@@ -92,7 +99,7 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
 static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruction *ret)
 {
     ret->has_memory = true;
-    ret->base = (uint8_t)rn(word);
+    ret->base = rn(word);
     if (bits(word, 27, 3) == 5) { /* a pair */
         ret->displacement = signed_bits(word, 15, 7) * (INT64_C(1) << log_size);
         return bits(word, 23, 1) != 0 && bits(word, 23, 2) != 2;
@@ -103,7 +110,7 @@ static bool arm64_read_address(uint32_t word, unsigned log_size, struct instruct
     }
     if (bits(word, 21, 1) != 0) { /* an index register, or an atomic operation without offset */
         ret->has_index = bits(word, 10, 2) == 2;
-        ret->index = (uint8_t)rm(word);
+        ret->index = rm(word);
         ret->scale = (uint8_t)(bits(word, 12, 1) ? 1u << log_size : 1);
         return false;
     }
@@ -131,7 +138,7 @@ static void read_memory(uint32_t word, struct instruction *ret)
         ret->writes = all; /* literals, exclusive and ordered accesses */
         if (bits(word, 24, 6) == 8) {
             ret->has_memory = ret->has_index = true;
-            ret->base = (uint8_t)rn(word);
+            ret->base = rn(word);
             ret->written = 2 * WORD;
         }
         return;
@@ -159,9 +166,9 @@ static void read_memory(uint32_t word, struct instruction *ret)
     if (!is_word || changes_base)
         return;
     ret->kind = is_load ? INSTRUCTION_LOAD : INSTRUCTION_STORE;
-    ret->to = ret->from = (uint8_t)rd(word);
+    ret->to = ret->from = rd(word);
     ret->is_pair = is_pair;
-    ret->second = (uint8_t)bits(word, 10, 5);
+    ret->second = register_at(word, 10);
 }
 
 /* ---- registers ---- */
@@ -170,8 +177,8 @@ static void read_memory(uint32_t word, struct instruction *ret)
  * compares. All others write their destination register, the lowest five bits. */
 static void arm64_read_data(uint32_t word, uint64_t address, struct instruction *ret)
 {
-    ret->to = (uint8_t)rd(word);
-    ret->from = (uint8_t)rm(word);
+    ret->to = rd(word);
+    ret->from = rm(word);
     ret->writes = 1u << rd(word);
     if ((word & 0x1f000000) == 0x10000000) { /* ADR, ADRP */
         const int64_t number = signed_bits(word, 5, 19) * 4 + (int64_t)bits(word, 29, 2);
@@ -183,20 +190,20 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
     } else if ((word & 0xff800000) == 0x91000000) { /* ADD (immediate) */
         ret->kind = INSTRUCTION_LEA;
         ret->has_memory = true;
-        ret->base = (uint8_t)rn(word);
+        ret->base = rn(word);
         ret->displacement = (int64_t)bits(word, 10, 12) << (bits(word, 22, 1) ? 12 : 0);
     } else if ((word & 0xffe00000) == 0x8b000000) { /* ADD (shifted register), LSL */
         ret->kind = INSTRUCTION_LEA;
         ret->has_memory = ret->has_index = true;
-        ret->base = (uint8_t)rn(word);
-        ret->index = (uint8_t)rm(word);
+        ret->base = rn(word);
+        ret->index = rm(word);
         ret->scale = (uint8_t)(bits(word, 10, 6) < 8 ? 1u << bits(word, 10, 6) : 0);
     } else if (((word & 0xffc00000) == 0xd3400000 && bits(word, 10, 6) != 63 &&
                 bits(word, 10, 6) + 1 == bits(word, 16, 6)) || /* LSL (immediate) */
                (word & 0xffe00000) == 0x9b000000) {            /* MADD, MSUB */
         ret->kind = INSTRUCTION_MULTIPLY;
         if ((word & 0xffc00000) == 0xd3400000) {
-            ret->from = (uint8_t)rn(word);
+            ret->from = rn(word);
             ret->factor = bits(word, 10, 6) > 31 ? 1u << (63 - bits(word, 10, 6)) : 0;
         }
     } else if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* MOV (register) */
@@ -205,7 +212,7 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
         ret->kind = INSTRUCTION_ZERO;
     } else if ((word & 0xffe0fc1f) == 0xeb00001f) { /* CMP (register) */
         ret->kind = INSTRUCTION_COMPARE;
-        ret->to = (uint8_t)rn(word);
+        ret->to = rn(word);
         ret->writes = 0;
     } else if ((word & 0x1fe00000) == 0x1a400000) { /* CCMP, CCMN */
         ret->writes = 0;
@@ -236,8 +243,7 @@ static bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, stru
     *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .size = SIZE};
     if (code.size < SIZE)
         return false;
-    const uint32_t word = (uint32_t)code.data[0] | (uint32_t)code.data[1] << 8 |
-                          (uint32_t)code.data[2] << 16 | (uint32_t)code.data[3] << 24;
+    const uint32_t word = u32_little(code.data);
     const unsigned group = bits(word, 25, 4);
     if (word >> 16 == 0) /* UDF */
         ret->kind = INSTRUCTION_END;

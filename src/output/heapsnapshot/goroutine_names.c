@@ -145,7 +145,7 @@ struct g2h_error *goroutine_names_init(const struct g2h_view *view, struct strin
                                        struct goroutine_names *ret)
 {
     _cleanup_(names_maker_deinit) struct names_maker maker = {.view = view};
-    const uint32_t synthetics = (uint32_t)g2h_view_account(view)->synthetic_nodes;
+    const uint32_t synthetics = as_u32(g2h_view_account(view)->synthetic_nodes);
     uint32_t known;
     *ret = (struct goroutine_names){0};
     if (g2h_view_is_redacted(view) || !g2h_view_is_typed(view))

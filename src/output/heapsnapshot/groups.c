@@ -494,7 +494,7 @@ static struct g2h_error *keep_groups(struct grouping *grouping, uint32_t *number
     size_t kept = 0, members = 0, timers = 0;
     for (size_t i = 0; i < contexts->groups.count; i++) {
         struct context_group group = contexts->groups.data[i];
-        number_of[i] = group.moved < 2 ? UINT32_MAX : (uint32_t)kept;
+        number_of[i] = group.moved < 2 ? UINT32_MAX : as_u32(kept);
         if (group.moved < 2)
             continue;
         group.first = members;

@@ -233,7 +233,7 @@ static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t names = snapshot->strings.first_text,
                    count = names < JSON_SHORT ? names : JSON_SHORT;
-    snapshot->digits.digits = block_alloc((size_t)count + 1, sizeof(*snapshot->digits.digits));
+    snapshot->digits.digits = block_alloc(count_and_end(count), sizeof(*snapshot->digits.digits));
     TRY_MEMORY(snapshot->digits.digits);
     snapshot->digits.count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -499,7 +499,7 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
 static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
     const uint32_t *texts = snapshot->strings.node_texts[block];
     uint32_t differs = next_that_differs(snapshot, first);
@@ -543,7 +543,7 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
                               contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
     if (listeners > 0)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->handlers,
-                              contexts->handlers_id, 0, (uint32_t)listeners, 0);
+                              contexts->handlers_id, 0, as_u32(listeners), 0);
     for (size_t i = 0; i < listeners; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->listener,
                               contexts->listeners.data[i].id, 0, 1, 0);
@@ -594,7 +594,7 @@ static uint32_t group_node(const struct heapsnapshot_snapshot *snapshot, size_t 
     const struct contexts *contexts = &snapshot->contexts;
     const size_t before = contexts_handlers(contexts) - contexts->groups.count;
     return g2h_view_node_count(snapshot->view) +
-           (uint32_t)(snapshot->parts.count + contexts->list.count + before + group);
+           as_u32(snapshot->parts.count + contexts->list.count + before + group);
 }
 
 /* Writes the edge to a group if the node is its parent, and the one if the node has all groups of
@@ -629,14 +629,13 @@ static struct g2h_error *write_grouped(const struct heapsnapshot_snapshot *snaps
         if ((edge.flags & G2H_EDGE_WEAK) == 0 && contexts_is_in_group(contexts, node, edge.target))
             continue;
         TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-        buffer->size = (size_t)(write_edge_of(snapshot, buffer->data + buffer->size, &edge, &none) -
-                                buffer->data);
+        buffer->size = as_size(write_edge_of(snapshot, buffer->data + buffer->size, &edge, &none) -
+                               buffer->data);
     }
     for (size_t i = 0; i < contexts->groups.count; i++) {
         TRY(worker_buffer_provide(buffer, 2 * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-        buffer->size =
-            (size_t)(write_edges_to_group(snapshot, buffer->data + buffer->size, node, i) -
-                     buffer->data);
+        buffer->size = as_size(
+            write_edges_to_group(snapshot, buffer->data + buffer->size, node, i) - buffer->data);
     }
     return NULL;
 }
@@ -660,7 +659,7 @@ static struct g2h_error *write_edges_to_parts(const struct heapsnapshot_snapshot
 /* Returns the number under which a context is written as a node. */
 static uint32_t context_node(const struct heapsnapshot_snapshot *snapshot, size_t context)
 {
-    return g2h_view_node_count(snapshot->view) + (uint32_t)(snapshot->parts.count + context);
+    return g2h_view_node_count(snapshot->view) + as_u32(snapshot->parts.count + context);
 }
 
 static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapshot *snapshot,
@@ -670,10 +669,9 @@ static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapsho
     if (context == UINT32_MAX)
         return NULL;
     TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-    buffer->size =
-        (size_t)(write_edge(buffer->data + buffer->size, &snapshot->digits, EDGE_INTERNAL,
-                            snapshot->contexts.map, context_node(snapshot, context)) -
-                 buffer->data);
+    buffer->size = as_size(write_edge(buffer->data + buffer->size, &snapshot->digits, EDGE_INTERNAL,
+                                      snapshot->contexts.map, context_node(snapshot, context)) -
+                           buffer->data);
     return NULL;
 }
 
@@ -789,7 +787,7 @@ static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snap
                                                   struct worker_buffer *buffer)
 {
     const struct strings *strings = &snapshot->strings;
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT,
                    end = snapshot_block_end(snapshot->view, first);
     struct overlay_edges *reader = &snapshot->readers[worker];
     struct keys_left keys = keys_of_block(strings, block);

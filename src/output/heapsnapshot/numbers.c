@@ -66,7 +66,7 @@ static struct g2h_error *numbers_want(struct numbers_finding *finding, const cha
                                       bool must_exist)
 {
     finding->is_wanted =
-        calloc((size_t)g2h_view_name_count(finding->view) + 1, sizeof(*finding->is_wanted));
+        calloc(count_and_end(g2h_view_name_count(finding->view)), sizeof(*finding->is_wanted));
     TRY_MEMORY(finding->is_wanted);
     for (size_t size; *of != '\0'; of += size + (of[size] == ',')) {
         uint32_t name;
@@ -280,7 +280,7 @@ static struct g2h_error *numbers_add_nodes(struct numbers_finding *finding)
 {
     const uint32_t all = g2h_view_node_count(finding->view);
     struct g2h_node node;
-    for (uint32_t i = (uint32_t)g2h_view_account(finding->view)->first_object; i < all; i++) {
+    for (uint32_t i = as_u32(g2h_view_account(finding->view)->first_object); i < all; i++) {
         g2h_view_brief(finding->view, i, &node);
         TRY(numbers_add_node(finding, i, &node));
     }

@@ -682,7 +682,7 @@ static struct g2h_error *hprof_produce(void *context, size_t task, unsigned work
         return write_begin(&writing->file, buffer);
     if (task > writing->blocks)
         return write_end(buffer);
-    const uint32_t first = (uint32_t)(task - 1) * BLOCK,
+    const uint32_t first = as_u32(task - 1) * BLOCK,
                    end = nodes - first < BLOCK ? nodes : first + BLOCK;
     return writer_write(writing->writers[worker], first, end, buffer);
 }

@@ -48,8 +48,9 @@ static bool is_begin(char byte)
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-size_t page_characters(const char *data, size_t size)
+size_t page_characters(const void *text, size_t size)
 {
+    const char *data = text;
     size_t count = 0;
     for (size_t i = 0; i < size; i++)
         count += is_begin(data[i]);
@@ -66,8 +67,9 @@ static void append_clean(struct text *text, const char *data, size_t size)
         text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
-void page_append_clipped(struct text *text, const char *data, size_t size, size_t most)
+void page_append_clipped(struct text *text, const void *words, size_t size, size_t most)
 {
+    const char *data = words;
     size_t count = 0, end = 0;
     if (most == 0 || page_characters(data, size) <= most) {
         append_clean(text, data, size);
@@ -93,7 +95,7 @@ static void append_ends(struct text *text, const char *data, size_t size, size_t
     text_append(text, data + tail, size - tail);
 }
 
-static void append_cell(const struct page *page, struct text *text, const char *data, size_t size,
+static void append_cell(const struct page *page, struct text *text, const void *data, size_t size,
                         size_t most)
 {
     struct text cut = {0};
@@ -108,7 +110,7 @@ static void append_cell(const struct page *page, struct text *text, const char *
 }
 
 /* Does the same for most > 0, but a page for a terminal has the ellipsis in the middle. */
-static void page_append_cell(struct page *page, const char *data, size_t size, size_t most)
+static void page_append_cell(struct page *page, const void *data, size_t size, size_t most)
 {
     append_cell(page, &page->out, data, size, most);
 }
@@ -398,7 +400,7 @@ void page_head(struct page *page, const char *words)
 /* ---- JSON ---- */
 
 /* Adds a JSON string, which is valid UTF-8 whatever the bytes are. */
-static void page_put_string(struct page *page, const char *data, size_t size)
+static void page_put_string(struct page *page, const void *data, size_t size)
 {
     struct text valid = {0}, *out = &page->out;
     text_append_utf8(&valid, data, size, SIZE_MAX);
@@ -425,7 +427,7 @@ static void put_key(struct page *page, struct g2h_bytes key)
     text_append_string(&page->out, page->depth == 1 ? "\n" : "");
     if (page->lists[page->depth - 1])
         return;
-    page_put_string(page, (const char *)key.data, (size_t)key.size);
+    page_put_string(page, key.data, key.size);
     text_append_string(&page->out, ":");
 }
 
@@ -944,7 +946,7 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
 static void put_cell(const struct table *table, size_t column, const size_t *widths, size_t width,
                      struct g2h_bytes data)
 {
-    const size_t count = page_characters((const char *)data.data, (size_t)data.size),
+    const size_t count = page_characters(data.data, data.size),
                  blanks = count < width ? width - count : 0;
     struct page *page = table->page;
     bool is_last = true;
@@ -956,7 +958,7 @@ static void put_cell(const struct table *table, size_t column, const size_t *wid
         page_blanks(page, GAP);
     if (table->columns[column].is_number)
         page_blanks(page, blanks);
-    page_append_cell(page, (const char *)data.data, (size_t)data.size, width);
+    page_append_cell(page, data.data, data.size, width);
     if (!table->columns[column].is_number && !is_last)
         page_blanks(page, blanks);
 }
@@ -981,7 +983,7 @@ static void put_below(const struct table *table, size_t column, struct g2h_bytes
     page_blanks(page, INDENT);
     text_append(&page->out, title.data, title.size);
     page_blanks(page, 2);
-    page_append_cell(page, (const char *)data.data, (size_t)data.size, LINES * page->columns);
+    page_append_cell(page, data.data, data.size, LINES * page->columns);
 }
 
 /* Puts the first cell of a row. If it is too wide, it has a line of its own on a terminal, or is
@@ -990,13 +992,13 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
 {
     struct page *page = table->page;
     _cleanup_(text_deinit) struct text fitting = {0};
-    const bool is_long = page_characters((const char *)data.data, (size_t)data.size) > widths[0];
+    const bool is_long = page_characters(data.data, data.size) > widths[0];
     if (is_long && table->has_long_names && page->is_for_terminal) {
-        page_append_cell(page, (const char *)data.data, (size_t)data.size, page->columns - 2);
+        page_append_cell(page, data.data, data.size, page->columns - 2);
         page_say(page, "\n  ");
         data.size = 0; /* the other cells are below it */
     } else if (is_long && table->columns[0].fit) {
-        table->columns[0].fit(&fitting, (const char *)data.data, (size_t)data.size, widths[0]);
+        table->columns[0].fit(&fitting, (const char *)data.data, data.size, widths[0]);
         page->out.failed |= fitting.failed;
         data = report_bytes(fitting.data ? fitting.data : "", fitting.size);
     }

@@ -113,7 +113,7 @@ static inline struct g2h_bytes report_made(const struct g2h_text *text)
     return bytes_at(text->data, text->size);
 }
 
-static inline struct g2h_bytes report_bytes(const char *data, size_t size)
+static inline struct g2h_bytes report_bytes(const void *data, size_t size)
 {
     return bytes_at(data, size);
 }
@@ -244,12 +244,12 @@ void page_add_missing(struct page *page, size_t count);
 /* ---- parts of lines ---- */
 
 /* Returns the number of characters in a string. */
-size_t page_characters(const char *data, size_t size);
+size_t page_characters(const void *text, size_t size);
 
 /* Appends a string, in which each character that a terminal would act upon is replaced. A string of
  * more than most characters is cut, and an ellipsis is its last character; if most is 0, there is
  * no limit. */
-void page_append_clipped(struct text *text, const char *data, size_t size, size_t most);
+void page_append_clipped(struct text *text, const void *words, size_t size, size_t most);
 
 /* Cuts the lines so far that are wider than the page, if it is for a terminal: their longest words
  * in the middle, and what is still too wide at its end. */

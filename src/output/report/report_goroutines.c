@@ -16,8 +16,7 @@ static struct g2h_bytes text_without(struct g2h_bytes text, const char *const *w
 {
     for (; *words; words++)
         if (text.size > strlen(*words) && bytes_begin(text, *words))
-            return report_bytes((const char *)text.data + strlen(*words),
-                                (size_t)text.size - strlen(*words));
+            return report_bytes(text.data + strlen(*words), (size_t)text.size - strlen(*words));
     return text;
 }
 
@@ -85,7 +84,7 @@ enum { ARROW = 3 /* characters of " ← " */ };
 
 static size_t place_characters(const uint8_t *begin, const uint8_t *end)
 {
-    return page_characters((const char *)begin, as_size(end - begin));
+    return page_characters(begin, as_size(end - begin));
 }
 
 /* Appends the end of a function's name, at most most characters of it with the ellipsis in front:
@@ -125,7 +124,7 @@ struct place_parts {
     struct g2h_bytes state, function, line, runs; /* the line begins with a blank */
 };
 
-static struct place_parts place_parts_of(const char *data, size_t size)
+static struct place_parts place_parts_of(const void *data, size_t size)
 {
     struct g2h_bytes rest = report_bytes(data, size);
     struct place_parts parts = {.state = {rest.data, 0}};
@@ -200,7 +199,7 @@ static void site_fit(struct text *text, const char *data, size_t size, size_t mo
     if (!caller || count + ARROW >= most)
         return;
     const struct g2h_bytes line =
-        place_parts_of((const char *)caller + strlen(" ← "),
+        place_parts_of(caller + strlen(" ← "),
                        as_size(data + size - (const char *)caller) - strlen(" ← "))
             .line; /* with a blank in front */
     text_append_string(text, line.size > 0 ? " ← " : " ← …");
@@ -388,8 +387,9 @@ static bool report_goroutines_is_called(const struct report *report,
 
 /* Returns whether a query is a string, or one that ends before a blank of it: a location's name
  * also without its line. */
-static bool report_goroutines_is_named(struct g2h_bytes asked, const char *data, size_t size)
+static bool report_goroutines_is_named(struct g2h_bytes asked, const void *name, size_t size)
 {
+    const char *data = name;
     return size >= asked.size && asked.size > 0 && memcmp(data, asked.data, asked.size) == 0 &&
            (size == asked.size || data[asked.size] == ' ');
 }
@@ -430,7 +430,7 @@ static bool report_goroutines_are_at(const struct report *report, struct g2h_edg
                             findings_example_goroutine(report->findings, place), NULL,
                             G2H_NODE_CREATION_SITE, &site);
     const struct g2h_bytes statement = text_without(report_bytes(site.data, site.size), words);
-    if (report_goroutines_is_named(own, (const char *)name.data, (size_t)name.size) ||
+    if (report_goroutines_is_named(own, name.data, name.size) ||
         (site.size > 0 && (bytes_same(own, statement) ||
                            bytes_same(own, site_of(report_bytes(site.data, site.size))))))
         return true;

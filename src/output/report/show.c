@@ -216,7 +216,7 @@ static struct g2h_bytes show_name_of(const struct distribution *distribution, ui
 /* Returns the width of the widest string, up to the most that is shown. */
 static size_t wider(struct g2h_bytes words, size_t width, size_t most)
 {
-    const size_t count = page_characters((const char *)words.data, (size_t)words.size);
+    const size_t count = page_characters(words.data, words.size);
     return count < width ? width : count < most ? count : most;
 }
 

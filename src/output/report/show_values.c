@@ -87,7 +87,7 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     PUT(page, "|%n{garbage}", row.garbage);
     if (report->findings->base) {
         const struct growth_class before =
-            growth_class_before(report->findings->base, (const char *)name.data, (size_t)name.size);
+            growth_class_before(report->findings->base, (const char *)name.data, name.size);
         PUT(page, "; %c{objects_grown} since then", row.count - row.garbage - before.count);
     }
     PUT(page, "\n");
@@ -246,8 +246,7 @@ static struct g2h_error *show_values_find_target(const struct show *show,
         text_printf(&ret->address, "0x%" PRIx64, content->target);
     if (show_values_node_at(show, content->target, &node) != UINT32_MAX) {
         const struct g2h_bytes class = report_name_of(show->report, &node);
-        page_append_clipped(&ret->class, (const char *)class.data, (size_t) class.size,
-                            SHOW_TYPE_WIDTH);
+        page_append_clipped(&ret->class, class.data, class.size, SHOW_TYPE_WIDTH);
         if (show->is_doubtful && show_values_is_other(show, value, content))
             text_append_string(&ret->class, " (reused?)");
         text_append_bytes(&ret->bytes, node.size);
@@ -723,7 +722,7 @@ static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
 static bool show_locals_is_of(const struct g2h_local *local, const struct g2h_view_call *call)
 {
     return show_locals_is_text(local->function, local->function_size,
-                               (const char *)call->function.data, (size_t)call->function.size);
+                               (const char *)call->function.data, call->function.size);
 }
 
 /* Returns whether a variable is shown below a function of a frame. */

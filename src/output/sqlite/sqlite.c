@@ -351,7 +351,7 @@ static struct g2h_error *produce_nodes(void *context, size_t block, unsigned wor
 {
     static_assert(SNAPSHOT_BLOCK % MANY == 0, "the rows of a block are reserved");
     const struct sqlite_writer *writer = context;
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
     const uint32_t *texts = writer->strings.node_texts[block];
     struct g2h_node nodes[MANY];
     struct node_row *rows =
@@ -360,9 +360,9 @@ static struct g2h_error *produce_nodes(void *context, size_t block, unsigned wor
     TRY_MEMORY(rows);
     sqlite_advance(writer, worker, block);
     while (made < SNAPSHOT_BLOCK && count == MANY) {
-        count = g2h_view_nodes(writer->view, first + (uint32_t)made, MANY, nodes);
+        count = g2h_view_nodes(writer->view, first + as_u32(made), MANY, nodes);
         for (size_t i = 0; i < count; i++, made++)
-            make_node(writer, first + (uint32_t)made, &nodes[i], &texts, &rows[made]);
+            make_node(writer, first + as_u32(made), &nodes[i], &texts, &rows[made]);
     }
     buffer->size = made * sizeof(*rows);
     return NULL;
@@ -400,7 +400,7 @@ static struct g2h_error *produce_edges(void *context, size_t block, unsigned wor
                                        struct worker_buffer *buffer)
 {
     const struct sqlite_writer *writer = context;
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
     struct keys_left keys = keys_of_block(&writer->strings, block);
     struct overlay_edges *reader = &writer->readers[worker];
     struct g2h_edge edges[MANY];
