@@ -220,19 +220,35 @@ static bool is_below_program(struct g2h_bytes function)
            (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
 }
 
+/* Returns whether a function reads or writes for whoever calls it, or accepts: it says no more than
+ * "IO wait" does. */
+static bool is_of_io(struct g2h_bytes function)
+{
+    static const char *const packages[] = {"net.", "bufio.", "io.", "os.", "crypto/tls."};
+    for (size_t i = 0; i < sizeof(packages) / sizeof(*packages); i++)
+        if (bytes_begin(function, packages[i]))
+            return true;
+    return false;
+}
+
 /* The runtime's functions on top of a stack are the same wherever a goroutine waits, so the first
- * one below them says more. */
+ * one below them says more; and one below those that read or write, if there is any. */
 uint32_t places_innermost(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
+    uint32_t of_io = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const struct root_site *site = builder_site(builder, frames[i]);
         for (uint32_t j = site->first; j < site->first + site->count; j++) {
             const struct root_call *call = &builder->roots->calls.data[j];
-            if (!call->is_wrapper && !is_below_program(call->function))
+            if (call->is_wrapper || is_below_program(call->function))
+                continue;
+            if (!is_of_io(call->function))
                 return j;
+            if (of_io == UINT32_MAX)
+                of_io = j;
         }
     }
-    return UINT32_MAX;
+    return of_io;
 }
 
 /* Returns the innermost function of a goroutine; it is empty if there is none. */

@@ -166,7 +166,9 @@ done
 on_terminal "stty cols 80; TERM=dumb go2heapsnapshot --path-to main.Watcher $sample 2>err"
 check "80 columns: addresses go first" [ "$(sed -n '/^STEPS/,/^HELD/p' shown | grep -c 0x)" -eq 0 ]
 on_terminal "stty cols 80; TERM=dumb go2heapsnapshot $sample 2>err"
-check "80 columns: a long location has a line of its own" grep -q '^  \[IO wait\] net.(\*netFD).Read fd_posix.go:68 ← http.(\*persistConn).readLoop.\?$' shown
+check "80 columns: a long location has a line of its own" grep -q '^  \[IO wait\] http.(\*Server).Serve server.go:3578 ← main.run.func1.\?$' shown
+check "80 columns: of a location that is too long for a line, the function that the goroutine runs is cut" \
+	grep -q '^  \[IO wait\] http.(\*persistConn).Read transport.go:2300 ← ….*readLoop.\?$' shown
 
 # --top bounds lists, of text and of JSON.
 go2heapsnapshot --full --top 2 --exe 'my app' 2.dump >two.txt 2>err

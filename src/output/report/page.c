@@ -992,15 +992,18 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
 {
     struct page *page = table->page;
     _cleanup_(text_deinit) struct text fitting = {0};
-    const bool is_long = page_characters(data.data, data.size) > widths[0];
-    if (is_long && table->has_long_names && page->is_for_terminal) {
-        page_append_cell(page, data.data, data.size, page->columns - 2);
-        page_say(page, "\n  ");
-        data.size = 0; /* the other cells are below it */
-    } else if (is_long && table->columns[0].fit) {
-        table->columns[0].fit(&fitting, (const char *)data.data, data.size, widths[0]);
+    const size_t characters = page_characters(data.data, data.size);
+    const bool is_alone = characters > widths[0] && table->has_long_names && page->is_for_terminal;
+    const size_t most = is_alone ? page->columns - 2 : widths[0];
+    if (characters > most && table->columns[0].fit) {
+        table->columns[0].fit(&fitting, (const char *)data.data, data.size, most);
         page->out.failed |= fitting.failed;
         data = report_bytes(fitting.data ? fitting.data : "", fitting.size);
+    }
+    if (is_alone) {
+        page_append_cell(page, (const char *)data.data, (size_t)data.size, most);
+        page_say(page, "\n  ");
+        data.size = 0; /* the other cells are below it */
     }
     put_cell(table, 0, widths, widths[0], data);
 }

@@ -119,6 +119,17 @@ static size_t place_least(struct g2h_bytes name)
     return least < MOST ? least : MOST;
 }
 
+/* Returns the characters of the last two parts of a function's name, which tell it from others:
+ * "(*conn).serve", "run.func1". */
+static size_t place_wanted(struct g2h_bytes name)
+{
+    const uint8_t *end = name.data + name.size, *part = end;
+    for (int parts = 0; part > name.data && part[-1] != '/'; part--)
+        if (part[-1] == '.' && ++parts == 2)
+            break;
+    return place_characters(part, end);
+}
+
 /* The parts of a location: "[chan send] main.step main.go:31 ← main.worker". */
 struct place_parts {
     struct g2h_bytes state, function, line, runs; /* the line begins with a blank */
@@ -149,13 +160,30 @@ static struct place_parts place_parts_of(const void *data, size_t size)
     return parts;
 }
 
+/* Returns the line without its file, ":31", if the last parts of the function's name have no place
+ * beside the file's name. */
+static struct g2h_bytes place_line(const struct place_parts *parts, size_t most)
+{
+    const struct g2h_bytes line = parts->line;
+    const uint8_t *colon = bytes_find(line, ":");
+    const size_t state = (size_t)parts->state.size, all = (size_t)parts->function.size,
+                 wanted = place_wanted(parts->function),
+                 needed = (state > 0 ? state + 1 : 0) + wanted + (wanted < all ? 1 : 0) +
+                          place_characters(line.data, line.data + line.size);
+    if (!colon || needed <= most)
+        return line;
+    return (struct g2h_bytes){colon, (uint64_t)(line.data + line.size - colon)};
+}
+
 /* Appends a location that is too long so that it fits. The line comes last to be left out: first
  * goes the function that the goroutine runs, then the begin of the name of the function that it
- * waits in, then the end of its state. */
+ * waits in, then the file of the line, the rest of that function's name, and the end of its state.
+ */
 static void place_fit(struct text *text, const char *data, size_t size, size_t most)
 {
     enum { OF_STATE = 6, LEAST = 3, OF_RUNS = 6 };
-    const struct place_parts parts = place_parts_of(data, size);
+    struct place_parts parts = place_parts_of(data, size);
+    parts.line = place_line(&parts, most);
     const size_t line = place_characters(parts.line.data, parts.line.data + parts.line.size),
                  function = place_characters(parts.function.data,
                                              parts.function.data + parts.function.size),
