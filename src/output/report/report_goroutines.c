@@ -166,10 +166,12 @@ static struct g2h_bytes place_line(const struct place_parts *parts, size_t most)
 {
     const struct g2h_bytes line = parts->line;
     const uint8_t *colon = bytes_find(line, ":");
-    const size_t state = (size_t)parts->state.size, all = (size_t)parts->function.size,
-                 wanted = place_wanted(parts->function),
-                 needed = (state > 0 ? state + 1 : 0) + wanted + (wanted < all ? 1 : 0) +
-                          place_characters(line.data, line.data + line.size);
+    const size_t wanted = place_wanted(parts->function),
+                 file = place_characters(line.data, line.data + line.size);
+    size_t needed = wanted + file;
+    needed += wanted < (size_t)parts->function.size; /* the ellipsis */
+    if (parts->state.size > 0)
+        needed += (size_t)parts->state.size + 1;
     if (!colon || needed <= most)
         return line;
     return (struct g2h_bytes){colon, (uint64_t)(line.data + line.size - colon)};
