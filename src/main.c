@@ -333,8 +333,10 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     TRY(g2h_trend_create(&series->trend));
     if (options->watch > 0)
         TRY(watch_process(options, series, &output_options, outcome));
-    for (size_t i = 0; i < options->input_count; i++)
+    for (size_t i = 0; i < options->input_count; i++) {
+        g2h_trend_expect_more(series->trend, i + 1 < options->input_count);
         TRY(make_base(options, options->inputs[i], NULL, series, outcome));
+    }
     progress_clear();
     if (options_show_trends(options)) { /* the output has the page */
         output_options.fd = STDERR_FILENO;

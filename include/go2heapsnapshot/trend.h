@@ -8,6 +8,7 @@
 #ifndef GO2HEAPSNAPSHOT_TREND_H
 #define GO2HEAPSNAPSHOT_TREND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,10 @@ G2H_PUBLIC void g2h_trend_destroy(struct g2h_trend *trend);
  * 0: one per processor. Errors: G2H_ERROR_MEMORY; those of g2h_view_dominators(). */
 G2H_PUBLIC struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
                                            const char *name, int64_t time, unsigned threads);
+
+/* Says whether others follow the next heap before the trend is written. Then what holds the places
+ * that grow is not looked for in it, which would take as long as all heaps before it together. */
+G2H_PUBLIC void g2h_trend_expect_more(struct g2h_trend *trend, bool more);
 
 /* Records the memory limit of the last heap's process and how many bytes it leaves
  * (g2h_process_limit()): the output then estimates when steady growth reaches it. limit 0: there is

@@ -885,7 +885,6 @@ static struct g2h_error *find_held(struct g2h_trend *trend, const struct additio
     enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
     struct trend_example examples[KINDS * TREND_HELD];
     uint32_t count = 0;
-    forget_held(trend);
     TRY(trend_find(trend, founds.by_kind));
     TRY(find_containers(trend, addition, kinds, KINDS, &founds));
     for (size_t k = 0; k < KINDS; k++)
@@ -942,7 +941,13 @@ struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *
     trend->added++;
     trend->limit = 0;
     drop_every_second_heap(trend);
-    return find_held(trend, &addition);
+    forget_held(trend);
+    return trend->is_more_expected ? NULL : find_held(trend, &addition);
+}
+
+void g2h_trend_expect_more(struct g2h_trend *trend, bool more)
+{
+    trend->is_more_expected = more;
 }
 
 void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left)

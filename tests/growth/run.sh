@@ -91,6 +91,7 @@ prepare_series() {
 }
 if [[ $parts == *' records '* ]]; then
 	prepare_series series 100 --format html
+	prepare_series series-report 100 --format report
 fi
 
 # ---- strings ----

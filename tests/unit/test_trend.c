@@ -420,6 +420,30 @@ static void deferred_calls(void **state)
     }
 }
 
+/* Which heaps are followed by others changes nothing in what is written after the last one. */
+static void more_expected(void **state)
+{
+    (void)state;
+    struct g2h_trend *trends[2];
+    char *texts[2];
+    size_t steady[2];
+    for (unsigned is_said = 0; is_said < 2; is_said++) {
+        assert_no_error(g2h_trend_create(&trends[is_said]));
+        for (unsigned i = 0; i < 8; i++) {
+            g2h_trend_expect_more(trends[is_said], is_said && i < 7);
+            add_deferred(trends[is_said], 20 + 10 * i, 20);
+            assert_int_equal(trends[is_said]->held.count > 0, i >= 2 && (!is_said || i == 7));
+        }
+        texts[is_said] = written(trends[is_said], true, &steady[is_said]);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    assert_int_equal(steady[0], steady[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        free(texts[i]);
+        g2h_trend_destroy(trends[i]);
+    }
+}
+
 /* Few heaps are no reason to say that anything grows; garbage that grows never is. */
 static void few_heaps_and_garbage(void **state)
 {
@@ -589,14 +613,23 @@ static void memory_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),         cmocka_unit_test(edges),
-        cmocka_unit_test(long_series),    cmocka_unit_test(noise),
-        cmocka_unit_test(falling_load),   cmocka_unit_test(full_caches),
-        cmocka_unit_test(random_keys),    cmocka_unit_test(places),
-        cmocka_unit_test(containers),     cmocka_unit_test(changing_holders),
-        cmocka_unit_test(deferred_calls), cmocka_unit_test(few_heaps_and_garbage),
-        cmocka_unit_test(slowing),        cmocka_unit_test(many_heaps),
-        cmocka_unit_test(memory_limit),   cmocka_unit_test(outside_of_the_heap),
+        cmocka_unit_test(shapes),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(long_series),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(falling_load),
+        cmocka_unit_test(full_caches),
+        cmocka_unit_test(random_keys),
+        cmocka_unit_test(places),
+        cmocka_unit_test(containers),
+        cmocka_unit_test(changing_holders),
+        cmocka_unit_test(deferred_calls),
+        cmocka_unit_test(more_expected),
+        cmocka_unit_test(few_heaps_and_garbage),
+        cmocka_unit_test(slowing),
+        cmocka_unit_test(many_heaps),
+        cmocka_unit_test(memory_limit),
+        cmocka_unit_test(outside_of_the_heap),
     };
     return UNIT_RUN(tests);
 }
