@@ -102,7 +102,7 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
 #define vector_push(vector, value) \
     (vector_grow(vector, 1) && ((vector)->data[(vector)->count++] = (value), true))
 
-/* Sorts the entries with qsort(), which does not allow the NULL of an empty vector. */
+/* Sorts the entries with qsort(), unless they are in order already, as many are. */
 #define vector_sort(vector, compare) \
     array_sort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare)
 
@@ -117,7 +117,13 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
 static inline void array_sort(void *data, size_t count, size_t entry_size,
                               int (*compare)(const void *one, const void *other))
 {
-    if (count > 0)
+    const char *at = data;
+    size_t ordered = 1;
+    while (ordered < count && compare(at, at + entry_size) <= 0) {
+        at += entry_size;
+        ordered++;
+    }
+    if (ordered < count)
         qsort(data, count, entry_size, compare);
 }
 
