@@ -538,9 +538,10 @@ void containers_find_beside(const struct containers *containers, const struct co
         return;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const uint64_t weight = containers_weight(containers, i);
-        if (i == top || merged->nodes.data[i].parent == top || weight < least ||
-            merged->nodes.data[i].is_garbage || !is_shared(containers, i) ||
-            !may_be_beside(containers, i, container->entries))
+        const bool is_in_top = merged->nodes.data[i].parent == top &&
+                               (container->node != top || container_has(containers, container, i));
+        if (i == top || is_in_top || weight < least || merged->nodes.data[i].is_garbage ||
+            !is_shared(containers, i) || !may_be_beside(containers, i, container->entries))
             continue;
         uint32_t at = *ret_count;
         while (at > 0 && containers_weight(containers, ret[at - 1]) < weight)
@@ -572,15 +573,15 @@ void container_mark(const struct containers *containers, const struct container 
     const uint32_t node = container->node != MERGED_NONE ? container->node : container->branch;
     memset(is_in, 0, node * sizeof(*is_in)); /* those that merged_mark_below() leaves as they are */
     merged_mark_below(merged, node, is_in);
-    for (uint32_t i = 0; i < container->beside_count; i++)
-        mark_beside(merged, container->beside[i], is_in);
-    if (container->node == MERGED_NONE || container->is_all)
-        return;
-    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+    const bool is_part = container->node != MERGED_NONE && !container->is_all;
+    for (uint32_t i = is_part ? nodes[node].child : MERGED_NONE; i != MERGED_NONE;
+         i = nodes[i].sibling)
         is_in[i] = container_has(containers, container, i);
-    for (uint32_t i = node + 1; i < merged->nodes.count; i++) /* a parent comes first */
+    for (uint32_t i = node + 1; is_part && i < merged->nodes.count; i++) /* a parent comes first */
         if (nodes[i].parent != node && nodes[i].parent != MERGED_NONE)
             is_in[i] = is_in[i] && is_in[nodes[i].parent];
+    for (uint32_t i = 0; i < container->beside_count; i++)
+        mark_beside(merged, container->beside[i], is_in);
 }
 
 /* ---- entries ---- */

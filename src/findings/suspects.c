@@ -650,7 +650,9 @@ static bool is_of_reflected(const struct suspects_finder *finder, const struct c
     const struct merged_node *nodes = finder->merged->nodes.data;
     const uint64_t count = containers_count(&finder->containers, node),
                    times = count / (container->entries + !container->entries);
-    const uint32_t package = nodes[node].parent;
+    uint32_t package = nodes[node].parent;
+    if (merged_is_island(finder->merged, package)) /* compared trees have islands of one class */
+        package = nodes[package].parent;
     if (nodes[node].kind != MERGED_CLASS || nodes[package].kind != MERGED_SYNTHETIC || times == 0 ||
         (!merged_is_runtime(finder->merged, package) &&
          !suspects_begins_with(finder->merged, package, "reflect"))) /* without symbols */
@@ -658,6 +660,18 @@ static bool is_of_reflected(const struct suspects_finder *finder, const struct c
     for (uint32_t i = 0; i < container->beside_count; i++)
         if (is_reflected(finder->merged, container->beside[i]) &&
             count % containers_count(&finder->containers, container->beside[i]) <= times)
+            return true;
+    return false;
+}
+
+/* Returns whether what may be beside the entries is in what has been added already, or has it: an
+ * island and the objects in it. */
+static bool is_added_already(const struct merged *merged, const struct container *container,
+                             uint32_t node)
+{
+    for (uint32_t i = 0; i < container->beside_count; i++)
+        if (is_below(merged, node, container->beside[i]) ||
+            is_below(merged, container->beside[i], node))
             return true;
     return false;
 }
@@ -695,6 +709,7 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
                                          pointers.from_to[BESIDE_FIRST + i][j]
                                    : 0;
             if (is_added[BESIDE_FIRST + i] ||
+                is_added_already(finder->merged, container, candidates[i]) ||
                 (!is_confirmed(finder, container, candidates[i], sum) &&
                  !is_of_reflected(finder, container, candidates[i])))
                 continue;
