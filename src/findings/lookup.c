@@ -449,6 +449,8 @@ static size_t size_of_expression(const char *asked)
     static const char *const said[] = {", a map of ", ", a slice of ", ", a channel of ",
                                        ", a list of ", ", a sync.Map of "};
     const char *below = strstr(asked, ", below ");
+    if (!below)
+        below = strstr(asked, "  (in a sync.Pool: ");
     const char *end = NULL;
     for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
         for (const char *at = asked; (at = strstr(at, said[i])) != NULL; at++)

@@ -46,7 +46,7 @@ test(`${name}: suspects`, () => {
     const short = lines.find(line => line.startsWith('held by ') && line.includes(', below ') && suspect.held_by?.startsWith(line.replace(/.*, below /, '')));
     const [, word, owner] = /^(f\d+\S*)( {2}\(local of .*)$/.exec(suspect.held_by) ?? []; // with the class of what is there
     const isOfFrame = word && lines.some(line => line.startsWith(`held by ${word}, a `) && line.includes(owner.trim()));
-    if (suspect.held_by && !isOfFrame && !(short && suspect.held_by.length >= 60)) has(`held by ${suspect.held_by}`);
+    if (suspect.held_by && !isOfFrame && !(short && suspect.held_by.length >= 60)) has(`held by ${suspect.held_by.replace(/\.(local|victim)\[.*(?= {2}\(in a sync\.Pool)/, '')}`);
     const said = lines.find(line => line.startsWith(`held by ${suspect.held_by}, a `)); // how large the container is, if that says more
     if (said && suspect.container) assert.ok(said.includes(`, a ${suspect.container.kind} of ${count(suspect.container.entries)} entr`), said);
     if (suspect.each) has(`each ${bytes(suspect.each.retained)}`);

@@ -30,6 +30,28 @@ static struct page_value name_of_class(const struct report *report, uint32_t nod
     return (struct page_value){.kind = PAGE_VALUE_STRING, .text = name, .most = is_long ? MOST : 0};
 }
 
+/* Appends the variable instead of the fields of a sync.Pool that lead to what is in it:
+ * "main.buffers  (in a sync.Pool: the next collections free it)". Returns false, and appends
+ * nothing, for other paths. */
+static bool append_pool(const struct who *who, struct text *text)
+{
+    static const char in_pool[] = "  (in a sync.Pool",
+                      *const fields[] = {".local[", ".victim["}; /* victim: after a collection */
+    if (who->path.size == 0)
+        return false;
+    const char *path = who->path.data,
+               *owner = memmem(path, who->path.size, in_pool, strlen(in_pool));
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && owner; i++) {
+        const char *field = memmem(path, as_size(owner - path), fields[i], strlen(fields[i]));
+        if (!field)
+            continue;
+        text_append(text, path, as_size(field - path));
+        text_append(text, owner, as_size(path + who->path.size - owner));
+        return true;
+    }
+    return false;
+}
+
 /* Reports what deferred calls hold, by class. */
 static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
 {
@@ -358,6 +380,8 @@ static void append_with_class(const struct report *report, const struct who *who
 static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
                           struct text *below, struct text *example)
 {
+    if (append_pool(who, path))
+        return;
     if (who->path.size > most_of_path(report))
         append_field_of_holder(report, who, path);
     if (path->size > 0) {
@@ -379,19 +403,24 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
                    container = who->suspect.container.node;
     struct page *page = report->page;
     _cleanup_(text_deinit) struct text path = {0}, below = {0}, example = {0};
+    _cleanup_(text_deinit) struct text pool = {0};
     shorten_paths(report, who, &path, &below, &example);
-    TRY_MEMORY(!path.failed && !below.failed && !example.failed);
+    const bool is_pool = append_pool(who, &pool);
+    TRY_MEMORY(!path.failed && !below.failed && !example.failed && !pool.failed);
     if (who->path.size > 0) {
         PUT(page, "      held by     %.*s|%.*s{held_by}", 2 * page->columns,
             path.size > 0 ? &path : &who->path, 2 * page->columns, &who->path);
         if (who->path_of > 0)
             PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
                    who->path_count, who->path_of);
-        if (who->length.kind)
+        if (who->length.kind && is_pool)
+            PUT(page, "<container>|%s{kind}%n{entries}|</>", who->length.kind, who->length.count);
+        else if (who->length.kind)
             PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
                 who->length.count, who->length.count == 1 ? "entry" : "entries");
-        if (who->length.kind && container != MERGED_NONE && who->example.most == UINT32_MAX &&
-            who->path_end != who->example.node && report_node(report, container)->count > 1 &&
+        if (!is_pool && who->length.kind && container != MERGED_NONE &&
+            who->example.most == UINT32_MAX && who->path_end != who->example.node &&
+            report_node(report, container)->count > 1 &&
             report->findings->merged
                     .of[g2h_dominators_number(report->findings->dominators, who->path_end)] ==
                 container)
@@ -406,7 +435,9 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
         who->suspect.container.beside_count == 0 &&
         !merged_is_island(&report->findings->merged, who->suspect.container.node))
         PUT(page, "|%f{is_whole}", who->suspect.container.is_all);
-    if (who->entry.size > 0)
+    if (who->entry.size > 0 && is_pool)
+        PUT(page, "|%.*s{example}", 2 * page->columns, &who->entry);
+    else if (who->entry.size > 0)
         PUT(page, "      example     %.*s\n|%.*s{example}", 2 * page->columns,
             example.size > 0 ? &example : &who->entry, 2 * page->columns, &who->entry);
     put_address(report, who->path_end);
@@ -668,7 +699,10 @@ static void put_head(const struct report *report, const struct who *who)
         PUT(page, "<in>, in %s{class}|%n{count}</>", name_of_class(report, suspect->item), 1);
     } else if (suspect->holder != MERGED_NONE) {
         const struct page_value class = name_of_class(report, suspect->holder);
-        if (holders->part)
+        _cleanup_(text_deinit) struct text pool = {0};
+        if (append_pool(who, &pool))
+            PUT(page, "<in>, in a sync.Pool|%s{class}%n{count}|", class, holders->count);
+        else if (holders->part)
             PUT(page, "<in>, in one %s{part} of %s{class}|%n{count}", holders->part, class,
                 holders->count);
         else if (holders->count > 1)

@@ -20,8 +20,8 @@
 //	never held by     (runtime/)?pprof\.
 //	case idle SHAPE=idle
 //	says ^  1 .*\[\]uint8 header( \(([0-9.]+ MB|not) resident\))?, in
-//	says[plain] ^      (held by|example)     main\.buffers\.local\[\d+\]\.\S+  \(in a sync\.Pool: the next collections free it\)$
-//	says[stripped] ^      held by     the global used by main\.\S+ \(0x\w+\)\S*\.local\S*  \(in a sync\.Pool: the next collections free it\)$
+//	says[plain] ^      held by     main\.buffers  \(in a sync\.Pool: the next collections free it\)$
+//	says[stripped] ^      held by     the global used by main\.\S+ \(0x\w+\)  \(in a sync\.Pool: the next collections free it\)$
 //	case headers SHAPE=headers
 //	says ^  1 .* 64 \[\]uint8 header( \(([0-9.]+ MB|not) resident\))?, in \[\]\*\[\]uint8$
 //	says ^      each        1\.05 MB = \[\]uint8 header 24 B \+ \[\]uint8 1\.05 MB
