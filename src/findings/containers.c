@@ -385,9 +385,13 @@ static bool note_pointers(const struct containers *containers, const struct cont
         if (to != 0 && to - 1u != branch && g2h_edge_holds(edge.flags))
             seen |= 1u << (to - 1);
     }
+    /* A map or slice has few objects with slots among those of its entries, but these say more. */
+    const uint32_t line =
+        containers->merged->of[g2h_dominators_number(findings->dominators, object)];
+    const uint8_t weight = has_slots(containers, line) ? SAMPLES / LINKED : 1;
     for (uint32_t i = 0; i < links->count; i++)
-        if ((seen >> i & 1) != 0)
-            hits[branch][i]++;
+        if ((seen >> i & 1) != 0 && hits[branch][i] < SAMPLES)
+            hits[branch][i] = (uint8_t)(hits[branch][i] + weight);
     return count > 0;
 }
 

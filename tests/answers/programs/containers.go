@@ -71,6 +71,9 @@
 //	says ^      example     main\.record\.all\[\d+\]\.points$
 //	says ^      mostly      \[\]main\.sample at 0x[0-9a-f]+ alone has 20,000 of the 21,000, 2\.3\d MB
 //	is r.suspects[0].held_by.endsWith('["https://server-1.cluster.example.com:2379"].cluster.state.storage.all')
+//	case ordered SHAPE=ordered
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	says[plain] ^  1 .* 20,000 main\.user, in main\.ordered$
 //	case pool SHAPE=pool
 //	ways plain
 //	says ^  1 .* [\d,]+ main\.scratch, in a sync\.Pool$
@@ -186,6 +189,25 @@ type record struct {
 	all  []sample
 }
 
+// The keys are held by the map and the slice together.
+type stamped[V any] struct {
+	value V
+	at    int64
+}
+
+type inOrder[K comparable, V any] struct {
+	items map[K]stamped[V]
+	order []K
+}
+
+func (c *inOrder[K, V]) put(key K, value V) {
+	if c.items == nil {
+		c.items = map[K]stamped[V]{}
+	}
+	c.items[key] = stamped[V]{value, 1}
+	c.order = append(c.order, key)
+}
+
 type scratch struct{ data [4000]byte }
 
 type state struct{ storage *record }
@@ -235,6 +257,7 @@ var (
 	rare, samples       = map[int]sample{}, map[int]sample{}
 	recently, history   = &record{}, &record{}
 	servers             = map[string]*server{}
+	sorted, ordered     = &inOrder[string, *user]{}, &inOrder[string, *user]{}
 	buffers             = sync.Pool{New: func() any { return new(scratch) }}
 	requests, responses = make(chan int), make(chan int)
 	made                int
@@ -378,6 +401,12 @@ func fill(shape string, leaks bool, many int) {
 				r = history
 			}
 			r.all = append(r.all, sample{int64(i), make([]int64, 10)})
+		case "ordered":
+			c := sorted
+			if leaks {
+				c = ordered
+			}
+			c.put(fmt.Sprint("session ", i), newUser(i))
 		case "deep":
 			name := "https://server-0.cluster.example.com:2379"
 			if leaks {
