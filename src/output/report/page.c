@@ -1001,7 +1001,7 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
         data = report_bytes(fitting.data ? fitting.data : "", fitting.size);
     }
     if (is_alone) {
-        page_append_cell(page, (const char *)data.data, (size_t)data.size, most);
+        page_append_cell(page, data.data, data.size, most);
         page_say(page, "\n  ");
         data.size = 0; /* the other cells are below it */
     }
