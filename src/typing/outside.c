@@ -95,10 +95,10 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     const struct area *found;
     while (section.contents.size > 0 && (found = segment_in(outside, segments, &section)) != NULL) {
         const struct area segment = *found;
+        /* A segment of a damaged dump may go on behind the last address, at 0. */
+        const uint64_t begin = segment.address - section.address;
         struct area before = section;
-        before.contents =
-            bytes_before(before.contents,
-                         segment.address > section.address ? segment.address - section.address : 0);
+        before.contents = bytes_before(before.contents, begin < section.contents.size ? begin : 0);
         if (!outside_words_add_area(outside, &before))
             return false;
         const uint64_t behind = segment.address + segment.contents.size - section.address;

@@ -5,6 +5,7 @@
 #include "dump_builder.h"
 #include "type_builder.h"
 
+#include "base/elf_format.h"
 #include "exe/image/image.h"
 #include "typing/claims.h"
 #include "typing/typer.h"
@@ -35,9 +36,8 @@ static int start(void **state)
     return 0;
 }
 
-static void load(void)
+static void load_with(const struct image *image)
 {
-    static const struct image no_image;
     dump_eof(&dump);
     typing.heap = dump_load(&dump, 1);
     typing.types = &types;
@@ -46,8 +46,14 @@ static void load(void)
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.has_parts = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_parts));
-    assert_no_error(outside_init(&typing.outside, typing.heap, &no_image, 0));
+    assert_no_error(outside_init(&typing.outside, typing.heap, image, 0));
     typer.typing = &typing;
+}
+
+static void load(void)
+{
+    static const struct image no_image;
+    load_with(&no_image);
 }
 
 static int end(void **state)
@@ -251,6 +257,23 @@ static void survives_frames_that_overlap(void **state)
     follow();
 }
 
+/* A damaged dump says that bss goes on at address 0, where the executable has a section. Only what
+ * is behind it is the section's. */
+static void survives_a_segment_that_wraps(void **state)
+{
+    static const uint8_t bytes[64];
+    struct image_section section = {
+        .data = {bytes, sizeof(bytes)}, .flags = SHF_ALLOC, .address = 8, .size = sizeof(bytes)};
+    const struct image image = {.sections = &section, .section_count = 1};
+    (void)state;
+    dump_bss(&dump, UINT64_MAX - 15, WORDS(1, 2, 3, 4));
+    load_with(&image);
+    assert_int_equal(typing.outside.areas.count, 1); /* of those that overlap one is kept */
+    const struct area *area = &typing.outside.areas.data[0];
+    assert_true(area->contents.data >= bytes &&
+                area->contents.data + area->contents.size <= bytes + sizeof(bytes));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(follows_the_own_stack_only, start, end),
         cmocka_unit_test_setup_teardown(follows_to_stacks_around_the_heap, start, end),
         cmocka_unit_test_setup_teardown(survives_frames_that_overlap, start, end),
+        cmocka_unit_test_setup_teardown(survives_a_segment_that_wraps, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
