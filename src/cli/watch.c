@@ -484,7 +484,7 @@ static bool take_next(struct watching *watching)
 {
     const bool is_alone = beside_is_idle(&watching->beside);
     const double begin = clock_seconds();
-    struct snapshot *snapshot;
+    struct snapshot *snapshot = NULL;
     struct g2h_error *error =
         watch_take_snapshot(watching->taken > 0 ? &watching->quiet : &watching->first, &snapshot);
     note_duration(watching, begin);
