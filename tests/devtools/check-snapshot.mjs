@@ -317,6 +317,17 @@ const promises = [
     },
   },
   {
+    // The parser of VS Code (@vscode/v8-heap-parser 0.1.0) writes beyond its list of dominated nodes otherwise.
+    name: 'ends in a node that dominates nothing',
+    ours: true,
+    check({snapshot}) {
+      const complaints = new Complaints(), nodes = [...snapshot.nodes()], last = nodes.at(-1);
+      if (!nodes.some(node => node.name.startsWith('system / NativeContext / '))) return;
+      for (const node of nodes) if (node.dominator?.id === last.id) complaints.add(() => `${node}`);
+      complaints.throwIfAny();
+    },
+  },
+  {
     // The order of the Retainers pane (HeapSnapshotRetainingObjectNode.comparator): by distance, then the largest retained size.
     name: 'has frames after all other retainers at the same distance',
     ours: true,

@@ -155,8 +155,8 @@ struct heapsnapshot_snapshot {
     struct overlay overlay;
     VECTOR(struct heapsnapshot_part) parts; /* ascending by node; written after the view's nodes */
     uint32_t continued;                     /* a string's number: the name of edges to parts */
-    struct contexts contexts;               /* the nodes of contexts are written after the parts, */
-    struct numbers numbers;                 /* and those of numbers after these */
+    struct contexts contexts; /* after the parts, its groups, the event handlers, its contexts, */
+    struct numbers numbers; /* and the nodes of numbers after these: see heapsnapshot_write_parts */
     const struct g2h_code_location *locations; /* location_count elements */
     size_t location_count;
     uint64_t nodes, edges;
@@ -522,7 +522,9 @@ static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapsho
     return NULL;
 }
 
-/* Writes the nodes after those of the view: parts, contexts and numbers. */
+/* Writes the nodes after those of the view: parts, groups, event handlers, contexts and numbers.
+ * The last node of a file, a context or a number, dominates nothing: if it did, the parser of VS
+ * Code would write beyond its lists. */
 static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snapshot *snapshot,
                                                   struct worker_buffer *buffer)
 {
@@ -538,19 +540,19 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
         at = lines_write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
                               snapshot->parts.data[i].name, snapshot->parts.data[i].id,
                               snapshot->parts.data[i].size, 0, 0);
-    for (size_t i = 0; i < contexts->list.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
-                              contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
+    for (size_t i = 0; i < contexts->groups.count; i++)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
+                              contexts->groups.data[i].id, 0,
+                              as_u32(contexts->groups.data[i].count), 0);
     if (listeners > 0)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->handlers,
                               contexts->handlers_id, 0, as_u32(listeners), 0);
     for (size_t i = 0; i < listeners; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->listener,
                               contexts->listeners.data[i].id, 0, 1, 0);
-    for (size_t i = 0; i < contexts->groups.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
-                              contexts->groups.data[i].id, 0,
-                              as_u32(contexts->groups.data[i].count), 0);
+    for (size_t i = 0; i < contexts->list.count; i++)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
+                              contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
     for (size_t i = 0; i < numbers->nodes.count; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
                               numbers->nodes.data[i].id, 0, 0, 0);
@@ -591,10 +593,14 @@ static struct g2h_error *write_edges_of(const struct heapsnapshot_snapshot *snap
 /* Returns the number under which a group is written as a node. */
 static uint32_t group_node(const struct heapsnapshot_snapshot *snapshot, size_t group)
 {
-    const struct contexts *contexts = &snapshot->contexts;
-    const size_t before = contexts_handlers(contexts) - contexts->groups.count;
-    return g2h_view_node_count(snapshot->view) +
-           as_u32(snapshot->parts.count + contexts->list.count + before + group);
+    return g2h_view_node_count(snapshot->view) + as_u32(snapshot->parts.count + group);
+}
+
+/* Returns the number under which "(event handlers)" is written as a node, if listener is 0, or a
+ * listener, the first one of which is 1. */
+static uint32_t handler_node(const struct heapsnapshot_snapshot *snapshot, size_t listener)
+{
+    return group_node(snapshot, snapshot->contexts.groups.count) + as_u32(listener);
 }
 
 /* Writes the edge to a group if the node is its parent, and the one if the node has all groups of
@@ -659,7 +665,8 @@ static struct g2h_error *write_edges_to_parts(const struct heapsnapshot_snapshot
 /* Returns the number under which a context is written as a node. */
 static uint32_t context_node(const struct heapsnapshot_snapshot *snapshot, size_t context)
 {
-    return g2h_view_node_count(snapshot->view) + as_u32(snapshot->parts.count + context);
+    return g2h_view_node_count(snapshot->view) +
+           as_u32(snapshot->parts.count + contexts_handlers(&snapshot->contexts) + context);
 }
 
 static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapshot *snapshot,
@@ -680,8 +687,7 @@ static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapsh
                                                 uint32_t node, struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    const uint32_t behind =
-        context_node(snapshot, contexts->list.count + contexts_handlers(contexts));
+    const uint32_t behind = context_node(snapshot, contexts->list.count);
     const struct number_edge *edges;
     const uint32_t count = numbers_of_node(snapshot, node, &edges);
     TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
@@ -706,22 +712,22 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
         buffer, (CONTEXT_EDGES * contexts->list.count + edges) * EDGE_LINE + LINE_SLACK,
         LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
-    for (size_t i = 0; i < contexts->list.count; i++) {
-        const uint32_t node = context_node(snapshot, i);
-        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->map, node);
-        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
-    }
-    for (size_t i = 0; i < listeners; i++)
-        at = write_element(at, as_u32(i) + 1, context_node(snapshot, contexts->list.count + 1 + i));
-    for (size_t i = 0; i < listeners; i++)
-        at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->first,
-                        contexts->listeners.data[i].target);
     for (size_t i = 0; i < contexts->members.count; i++) {
         const struct context_member *member = &contexts->members.data[i];
         at = member->type == EDGE_ELEMENT
                  ? write_element(at, member->name_or_index, member->node)
                  : write_edge(at, &snapshot->digits, (enum edge_type)member->type,
                               member->name_or_index, member->node);
+    }
+    for (size_t i = 0; i < listeners; i++)
+        at = write_element(at, as_u32(i) + 1, handler_node(snapshot, 1 + i));
+    for (size_t i = 0; i < listeners; i++)
+        at = write_edge(at, &snapshot->digits, EDGE_WEAK, contexts->first,
+                        contexts->listeners.data[i].target);
+    for (size_t i = 0; i < contexts->list.count; i++) {
+        const uint32_t node = context_node(snapshot, i);
+        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->map, node);
+        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
     }
     buffer->size = as_size(at - buffer->data);
     return NULL;
@@ -736,9 +742,9 @@ static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapsh
     if (contexts->listeners.count == 0)
         return NULL;
     TRY(worker_buffer_provide(buffer, EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
-    buffer->size = (size_t)(write_element(buffer->data + buffer->size, LAST,
-                                          context_node(snapshot, contexts->list.count)) -
-                            buffer->data);
+    buffer->size =
+        (size_t)(write_element(buffer->data + buffer->size, LAST, handler_node(snapshot, 0)) -
+                 buffer->data);
     return NULL;
 }
 
