@@ -174,7 +174,7 @@ static struct g2h_bytes place_line(const struct place_parts *parts, size_t most)
         needed += (size_t)parts->state.size + 1;
     if (!colon || needed <= most)
         return line;
-    return (struct g2h_bytes){colon, (uint64_t)(line.data + line.size - colon)};
+    return bytes_between(colon, line.data + line.size);
 }
 
 /* Appends a location that is too long so that it fits. The line comes last to be left out: first

@@ -367,8 +367,8 @@ static void append_with_class(const struct report *report, const struct who *who
     while (1 + digits < who->path.size && isdigit((unsigned char)path[1 + digits]))
         digits++;
     owner = memmem(path, who->path.size, local, strlen(local));
-    if (digits == 0 || !owner || (path + 1 + digits != owner && path[1 + digits] != '.'))
-        return;
+    if (digits == 0 || path + 1 + digits != owner)
+        return; /* or the field says what it is: f40.open */
     const struct g2h_bytes class = report_name(report, line);
     text_append(text, path, (size_t)(owner - path));
     text_append_string(text, ", a ");

@@ -246,7 +246,7 @@ static bool mapped_parse_line(const char *at, struct mapped_file *ret)
     if (!procfs_take_number(&at, 10, &inode) || *at != '/')
         return false;
     *ret = (struct mapped_file){
-        start, end - start, offset, {(const uint8_t *)at, (uint64_t)strcspn(at, "\n")}};
+        start, end - start, offset, {(const uint8_t *)at, strcspn(at, "\n")}};
     return true;
 }
 
