@@ -56,10 +56,16 @@ static inline struct g2h_bytes bytes_at(const void *data, uint64_t size)
     return (struct g2h_bytes){data, (size_t)size};
 }
 
+/* Returns the characters, which need not end with a NUL. */
+static inline const char *bytes_text(struct g2h_bytes bytes)
+{
+    return (const char *)bytes.data;
+}
+
 /* Returns a copy that ends with a NUL, and ends before a NUL inside; NULL: memory ran out. */
 static inline char *bytes_copied(struct g2h_bytes bytes)
 {
-    return strndup((const char *)bytes.data, bytes.size);
+    return bytes.size > 0 ? strndup(bytes_text(bytes), bytes.size) : strdup("");
 }
 
 /* ==== numbers of a fixed size ==== */

@@ -5,6 +5,7 @@
 #define BASE_CONTRACT_H
 
 #include <assert.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,6 +59,13 @@ static inline uint32_t as_u32(uint64_t number)
     return (uint32_t)number;
 }
 
+/* Returns a size as the width and the precision that printf() takes ("%.*s"); what is longer than
+ * they can say is cut. */
+static inline int as_width(uint64_t size)
+{
+    return size < INT_MAX ? (int)size : INT_MAX;
+}
+
 /* Returns what a number has grown by; less than 0: what it has shrunk by. */
 static inline int64_t as_growth(uint64_t before, uint64_t now)
 {
@@ -75,6 +83,14 @@ static inline double as_ratio(uint64_t part, uint64_t whole)
 static inline double in_millions(uint64_t number)
 {
     return (double)number / 1e6;
+}
+
+/* Returns an address of another process, or a number, where a call of the system takes a pointer.
+ */
+static inline void *as_pointer(uint64_t address)
+{
+    assert(address <= UINTPTR_MAX);
+    return (void *)(uintptr_t)address;
 }
 
 /* Returns one number for two, which map.h takes as a key. */

@@ -21,5 +21,5 @@ char *process_root_path(const char *process, struct g2h_bytes path)
         path.data += size;
         path.size -= (uint64_t)size;
     }
-    return asprintf(&whole, "%s%.*s", link, (int)path.size, path.data) < 0 ? NULL : whole;
+    return asprintf(&whole, "%s%.*s", link, as_width(path.size), path.data) < 0 ? NULL : whole;
 }

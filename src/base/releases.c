@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/memory.h"
 
 /* ==== the release of Go that runtime.Version() names ==== */
@@ -37,15 +38,12 @@ struct go_release go_release_parse(const char *version)
     return release;
 }
 
-char *go_release_guessed(const char *version, int size, int minor)
+char *go_release_guessed(struct g2h_bytes version, int minor)
 {
-    static const char none[] = "unknown";
-    if (size <= 0) {
-        version = none;
-        size = sizeof(none) - 1;
-    }
+    const struct g2h_bytes shown = version.size > 0 ? version : bytes_of("unknown");
     char *text;
-    const int status = asprintf(&text, "%.*s (read as go1.%d)", size, version, minor);
+    const int status =
+        asprintf(&text, "%.*s (read as go1.%d)", as_width(shown.size), shown.data, minor);
     return status < 0 ? NULL : text;
 }
 

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/bytes.h>
+
 /* ==== the release of Go that runtime.Version() names ==== */
 
 /* The properties of the runtime's structures that follow from a version. */
@@ -22,9 +24,9 @@ struct go_release go_release_parse(const char *version);
  * "greenteagc". */
 bool go_release_has_experiment(const char *version, const char *name);
 
-/* Returns a version that names no release, of size bytes, with the release that it is read as:
- * "unknown (read as go1.27)". The caller frees it; NULL if memory runs out. */
-char *go_release_guessed(const char *version, int size, int minor);
+/* Returns a version that names no release, or "unknown" if it is empty, with the release that
+ * it is read as: "unknown (read as go1.27)". The caller frees it; NULL if memory runs out. */
+char *go_release_guessed(struct g2h_bytes version, int minor);
 
 /* ==== the slots of Go's heap, and their spans ====
  *

@@ -10,6 +10,8 @@
 
 #include <go2heapsnapshot/bytes.h>
 
+#include "base/contract.h"
+
 /* ==== reads one character of UTF-8 (RFC 3629: the shortest form only, and no surrogates) ==== */
 
 /* Returns the size of the character that begins with a byte, or 0 if none begins with it. */

@@ -65,7 +65,7 @@ bool format_choose_by(struct options *options, const char *by)
             add_choice(&choices, format->by, NULL);
         else if (!takes_any && format->by && format_is_usual(format))
             add_choice(&choices, format->name, NULL);
-    const int size = choices.failed ? 0 : (int)choices.size;
+    const int size = choices.failed ? 0 : as_width(choices.size);
     return takes_any ? USAGE_REFUSE("--by takes %.*s, not '%s'", size, choices.data, by)
                      : USAGE_REFUSE("--by goes with --format %.*s, not with %s", size, choices.data,
                                     name);
@@ -88,7 +88,8 @@ static bool format_takes(const struct options *options, const char *option, unsi
     if ((takes & G2H_TAKES_BASE) != 0 && strcmp(name_of(options), "pprof") == 0)
         compare = ": go tool pprof -base 1.pb.gz 2.pb.gz compares two profiles";
     return USAGE_REFUSE("%s goes with --format %.*s, not with %s%s", option,
-                        names.failed ? 0 : (int)names.size, names.data, name_of(options), compare);
+                        names.failed ? 0 : as_width(names.size), names.data, name_of(options),
+                        compare);
 }
 
 /* ==== the format that the other options and the name of the output imply ==== */

@@ -200,7 +200,7 @@ static struct in_units in_units(uint64_t bytes)
     _cleanup_(text_deinit) struct text text = {0};
     text_append_bytes(&text, bytes);
     if (!text.failed)
-        snprintf(ret.text, sizeof(ret.text), "%.*s", (int)text.size, text.data);
+        snprintf(ret.text, sizeof(ret.text), "%.*s", as_width(text.size), text.data);
     return ret;
 }
 

@@ -82,7 +82,7 @@ static const struct looked_at *look_at(struct processes *processes, const char *
     _cleanup_(text_deinit) struct text version = {0};
     file.is_go = exe_go_version(path, &version);
     if (version.size > 0)
-        snprintf(file.version, sizeof(file.version), "%.*s", (int)version.size, version.data);
+        snprintf(file.version, sizeof(file.version), "%.*s", as_width(version.size), version.data);
     if (version.failed || !vector_push(&processes->files, file)) {
         processes->failed = true;
         return NULL;
@@ -219,7 +219,7 @@ static int processes_print(void)
         line.size = g2h_printable(line.data, line.size);
         if (i == 0)
             puts(heading);
-        printf("%.*s\n", (int)line.size, line.data);
+        printf("%.*s\n", as_width(line.size), line.data);
     }
     say_hidden(&processes);
     if (fflush(stdout) == 0)
@@ -272,7 +272,7 @@ static bool processes_find(const char *name, uint64_t *ret)
     for (size_t i = 0; i < found.list.count; i++) {
         _cleanup_(text_deinit) struct text line = {0};
         append_process(&found.list.data[i], &line);
-        say("%.*s", (int)line.size, line.size > 0 ? line.data : "");
+        say("%.*s", as_width(line.size), line.size > 0 ? line.data : "");
     }
     return false;
 }

@@ -223,7 +223,7 @@ static char *snapshot_path(const struct options *options, const char *dump)
     const char *between = end > 0 && options->output[end - 1] == '/' ? "" : "/";
     const char *suffix = options->json ? ".json" : options->format->suffix;
     const bool is_packed = options->gzip && !options->format->is_compressed;
-    if (asprintf(&path, "%s%s%.*s%s%s", options->output, between, (int)size, name, suffix,
+    if (asprintf(&path, "%s%s%.*s%s%s", options->output, between, as_width(size), name, suffix,
                  is_packed ? ".gz" : "") < 0)
         return NULL;
     return path;

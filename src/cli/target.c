@@ -186,7 +186,7 @@ static char *follow_links(const char *path)
             return at;
         link[size] = '\0';
         const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
-        const int head = slash ? (int)(slash - at) + 1 : 0;
+        const int head = slash ? as_width(as_size(slash + 1 - at)) : 0;
         char *next = NULL;
         if (i == MOST_LINKS)
             errno = ELOOP;

@@ -166,7 +166,7 @@ int usage_print_version(void)
 static void usage_say_line(const struct text *text)
 {
     if (!text->failed)
-        say("  %.*s", (int)text->size, text->data);
+        say("  %.*s", as_width(text->size), text->data);
 }
 
 void usage_say_formats(void)

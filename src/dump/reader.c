@@ -651,7 +651,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
         if (!reader_read_bytes(reader, &arch) || !reader_read_bytes(reader, &string))
             return false;
         snprintf(ret->arch, sizeof(ret->arch), "%.*s",
-                 arch.size < sizeof(ret->arch) ? (int)arch.size : 0, arch.data);
+                 arch.size < sizeof(ret->arch) ? as_width(arch.size) : 0, arch.data);
         const bool is_version = bytes_begin(string, "go") || bytes_begin(string, "devel") ||
                                 memmem(string.data, string.size, "(read as go1.", 13);
         *(is_version ? &ret->version : &ret->experiment) = string;

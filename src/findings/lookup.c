@@ -115,7 +115,7 @@ static struct g2h_error *lookup_refuse(const struct findings *findings, const ch
     TRY_MEMORY(!list.failed);
     if (list.size == 0)
         return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s", asked, why);
-    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s: %.*s", asked, why, (int)list.size,
+    return error_create(G2H_ERROR_NOT_FOUND, "'%s' %s: %.*s", asked, why, as_width(list.size),
                         list.data);
 }
 
@@ -142,7 +142,7 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
     if (near.size > 0)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s' is not a class, variable or function; did you mean: %.*s", asked,
-                            (int)near.size, near.data);
+                            as_width(near.size), near.data);
     return error_create(G2H_ERROR_NOT_FOUND,
                         "no object in this heap has the class '%s', and no variable or goroutine "
                         "that name",
@@ -386,7 +386,7 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s' is a part of a variable or an object; ask for an object that it "
                             "leads to, such as %.*s",
-                            asked, (int)longer.size, longer.data);
+                            asked, as_width(longer.size), longer.data);
     TRY(find_of_field(&classes, asked, &found));
     return found.count > 0 ? lookup_set_class(findings, asked, &found, ret)
                            : lookup_refuse_name(&classes, asked);

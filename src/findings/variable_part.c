@@ -107,7 +107,7 @@ struct part_reading {
 static struct g2h_error *part_refuse(const struct part_reading *reading, const char *what)
 {
     const struct text *name = &reading->part->name;
-    return error_create(G2H_ERROR_NOT_FOUND, "%.*s %s", (int)name->size, name->data, what);
+    return error_create(G2H_ERROR_NOT_FOUND, "%.*s %s", as_width(name->size), name->data, what);
 }
 
 /* ---- paths of values ---- */
@@ -507,10 +507,10 @@ static struct g2h_error *part_refuse_key(const struct part_reading *reading,
         text_append_string(&nearest, ", …");
     }
     TRY_MEMORY(!number.failed && !nearest.failed && !keys->few.failed);
-    return error_create(G2H_ERROR_NOT_FOUND, "no entry %.*s in %.*s (%.*s %s%.*s)", (int)keys->size,
-                        keys->key, (int)name->size, name->data, (int)number.size, number.data,
-                        keys->count == 1 ? "entry" : "entries", (int)nearest.size,
-                        nearest.size > 0 ? nearest.data : "");
+    return error_create(G2H_ERROR_NOT_FOUND, "no entry %.*s in %.*s (%.*s %s%.*s)",
+                        as_width(keys->size), keys->key, as_width(name->size), name->data,
+                        as_width(number.size), number.data, keys->count == 1 ? "entry" : "entries",
+                        as_width(nearest.size), nearest.size > 0 ? nearest.data : "");
 }
 
 /* Moves to the entry of a map, the location, with a key as values show it. */
@@ -630,7 +630,7 @@ static struct g2h_error *part_read_steps(const struct part_reading *reading, con
             at += size + 1;
         } else {
             return error_create(G2H_ERROR_NOT_FOUND, "'%.40s' does not follow %.*s", at,
-                                (int)part->name.size, part->name.data);
+                                as_width(part->name.size), part->name.data);
         }
         text_append(&part->name, begin, as_size(at - begin));
         TRY_MEMORY(!part->name.failed && !part->path.failed);

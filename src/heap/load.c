@@ -206,8 +206,7 @@ static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
 {
     const struct g2h_params *params = &heap->params;
     const struct g2h_bytes text = params->version.size > 0 ? params->version : params->experiment;
-    char *guessed = go_release_guessed((const char *)text.data,
-                                       text.size < 256 ? (int)text.size : 256, release);
+    char *guessed = go_release_guessed(bytes_at_most(text, 256), release);
     TRY_MEMORY(guessed);
     free(heap->go_version);
     heap->go_version = guessed;
@@ -219,9 +218,8 @@ static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)
 {
     struct g2h_heap *heap = loader->heap;
-    size_t size = params->version.size < 256 ? params->version.size : 256;
     heap->params = *params;
-    heap->go_version = size > 0 ? strndup((const char *)params->version.data, size) : strdup("");
+    heap->go_version = bytes_copied(bytes_at_most(params->version, 256));
     if (!heap->go_version)
         return &error_no_memory;
     heap->go_minor = go_release_parse(heap->go_version).minor;

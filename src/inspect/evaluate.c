@@ -86,7 +86,7 @@ static struct g2h_error *look_up(struct evaluation *evaluation, const struct rem
     TRY_MEMORY(found);
     TRY(properties_visit(evaluation->taken, place, compare_property, &looking));
     if (!looking.is_found)
-        return error_create(G2H_ERROR_NOT_FOUND, "there is no %.*s in it", (int)size, name);
+        return error_create(G2H_ERROR_NOT_FOUND, "there is no %.*s in it", as_width(size), name);
     *ret = *found;
     return NULL;
 }
@@ -99,7 +99,7 @@ static struct g2h_error *step(struct evaluation *evaluation, const char *name, s
     return remote_place(evaluation->taken, remote, &place)
                ? look_up(evaluation, &place, name, size, remote)
                : error_create(G2H_ERROR_NOT_FOUND, "there is nothing in it that could be %.*s",
-                              (int)size, name);
+                              as_width(size), name);
 }
 
 /* Returns the size of the Go name that comes next. */
@@ -334,7 +334,8 @@ static struct g2h_error *list(struct evaluation *evaluation, const struct remote
         return error_create(G2H_ERROR_NOT_FOUND, "this takes a moment: press Enter");
     TRY(properties_visit(evaluation->taken, place, count_property, &count));
     if (count == 0)
-        return error_create(G2H_ERROR_NOT_FOUND, "no object is of class %.*s", (int)size, what);
+        return error_create(G2H_ERROR_NOT_FOUND, "no object is of class %.*s", as_width(size),
+                            what);
     text_printf(&evaluation->words, "%" PRIu64 " × ", count);
     text_append(&evaluation->words, what, size);
     TRY_MEMORY(!evaluation->words.failed);
@@ -382,7 +383,7 @@ static struct g2h_error *read_call(struct evaluation *evaluation, const char *na
         }
     return error_create(G2H_ERROR_NOT_FOUND,
                         "%.*s is not a function; there are len, retained, instances and goroutines",
-                        (int)size, name);
+                        as_width(size), name);
 }
 
 /* ---- expressions ---- */

@@ -214,7 +214,7 @@ static void directory_of_output(const struct scratch *scratch, char *ret, size_t
     else if (!slash)
         snprintf(ret, size, ".");
     else
-        snprintf(ret, size, "%.*s", (int)(length > 0 ? length : 1), scratch->output);
+        snprintf(ret, size, "%.*s", as_width(length > 0 ? length : 1), scratch->output);
 }
 
 /* Returns whether the output takes room: a device, such as a terminal, does not. */

@@ -648,7 +648,7 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
         TRY_MEMORY(!name.failed);
         if (!is_known)
             return error_create(G2H_ERROR_NOT_FOUND, "%s has no argument '%.*s'", call->tool->name,
-                                (int)(name.size < 40 ? name.size : 40), name.data);
+                                as_width(name.size < 40 ? name.size : 40), name.data);
         name.size = 0;
     }
     return NULL;

@@ -446,7 +446,7 @@ static struct g2h_error *check_code_part(const struct runtime *runtime,
     if (code.minpc != 0 && address >= code.minpc &&
         pclntab_find(code.pclntab, address - code.minpc, &function)) {
         const struct g2h_bytes name = pclntab_name(code.pclntab, function);
-        text_printf(&why, ", first in %.*s", name.size < 150 ? (int)name.size : 150, name.data);
+        text_printf(&why, ", first in %.*s", as_width(bytes_at_most(name, 150).size), name.data);
     }
     text_append(&why, "", 1);
     TRY_MEMORY(!why.failed);

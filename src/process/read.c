@@ -575,7 +575,7 @@ static struct g2h_error *process_read_explain(struct g2h_error *error,
     struct g2h_error *better = error_create(
         error->code,
         "%s; the core is cut: %.*s (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
-        error->message, (int)missing.size, missing.data);
+        error->message, as_width(missing.size), missing.data);
     g2h_error_destroy(error);
     return better;
 }
@@ -726,7 +726,7 @@ static struct g2h_error *explain_cut(struct g2h_error *error, const struct proce
                            "and too little is left to read its heap",
                            copy->process.name)
             : error_create(error->code, "%s; the copy is cut: %.*s", error->message,
-                           (int)missing.size, missing.data);
+                           as_width(missing.size), missing.data);
     g2h_error_destroy(error);
     return better;
 }

@@ -484,12 +484,10 @@ static struct g2h_error *check_executable(struct runtime *runtime, const struct 
  * release. */
 static struct g2h_error *set_release(struct runtime *runtime, int minor)
 {
-    const struct g2h_bytes version = exe_version(runtime->exe);
-    const int most = 256, size = version.size < (uint64_t)most ? (int)version.size : most;
+    const struct g2h_bytes version = bytes_at_most(exe_version(runtime->exe), 256);
     free(runtime->version);
-    runtime->version = exe_built_by(runtime->exe)->is_guess
-                           ? go_release_guessed((const char *)version.data, size, minor)
-                           : strndup((const char *)version.data, as_size(size));
+    runtime->version = exe_built_by(runtime->exe)->is_guess ? go_release_guessed(version, minor)
+                                                            : bytes_copied(version);
     runtime->minor = minor;
     return runtime->version ? NULL : &error_no_memory;
 }

@@ -23,7 +23,7 @@
 static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
-                        g2h_exe_path(exe), why, name.size < 200 ? (int)name.size : 200, name.data);
+                        g2h_exe_path(exe), why, as_width(bytes_at_most(name, 200).size), name.data);
 }
 
 /* Checks that the executable has the word size, byte order and release of Go of the dump. */

@@ -63,7 +63,7 @@ static struct go_release release_of(const struct typing *typing)
     const struct g2h_bytes built_by = exe_version(typing->exe);
     if (release.minor > 0)
         return release;
-    snprintf(version, sizeof(version), "%.*s", built_by.size < 64 ? (int)built_by.size : 64,
+    snprintf(version, sizeof(version), "%.*s", as_width(bytes_at_most(built_by, 64).size),
              built_by.data);
     release = go_release_parse(version);
     release.minor = exe_built_by(typing->exe)->minor;

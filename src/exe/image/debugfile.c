@@ -204,8 +204,8 @@ static bool find_location(const char *path, struct file_location *ret)
     *ret = (struct file_location){0};
     if (!end || as_size(end - path) >= sizeof(process))
         return true;
-    snprintf(process, sizeof(process), "%.*s", (int)(end - path), path);
-    ret->root = (int)strlen(process) + (int)strlen("/root");
+    snprintf(process, sizeof(process), "%.*s", as_width(as_size(end - path)), path);
+    ret->root = as_width(strlen(process) + strlen("/root"));
     if (strncmp(end, "/root/", 6) == 0)
         ret->path = strdup(path);
     else if (strcmp(end, "/exe") == 0 || strncmp(end, "/map_files/", 11) == 0) {
@@ -259,7 +259,7 @@ static struct g2h_error *search_beside(const struct debugfile_search *search, co
                                        int root, const char *name, const char *directory)
 {
     const char *inner = path + root, *slash = strrchr(inner, '/');
-    const int size = slash ? (int)(slash - inner) + 1 : 0;
+    const int size = slash ? as_width(as_size(slash + 1 - inner)) : 0;
     TRY(try_file(search, "%.*s%s", root + size, path, name));
     TRY(try_file(search, "%.*s.debug/%s", root + size, path, name));
     if (inner[0] != '/')

@@ -126,8 +126,7 @@ static struct g2h_error *compress_refuse(const struct image *image,
                                          const struct image_section *section, const char *why)
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
-                        section->name.size < 100 ? (int)section->name.size : 100,
-                        section->name.data, why);
+                        as_width(bytes_at_most(section->name, 100).size), section->name.data, why);
 }
 
 /* Returns the size of what precedes the compressed data of a section. */

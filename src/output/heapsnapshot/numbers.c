@@ -75,7 +75,8 @@ static struct g2h_error *numbers_want(struct numbers_finding *finding, const cha
             (g2h_view_name_uses(finding->view, name) & G2H_NAME_OF_NODE) != 0)
             finding->is_wanted[name] = true;
         else if (must_exist)
-            return error_create(G2H_ERROR_NOT_FOUND, "there is no class '%.*s'", (int)size, of);
+            return error_create(G2H_ERROR_NOT_FOUND, "there is no class '%.*s'", as_width(size),
+                                of);
     }
     return NULL;
 }

@@ -587,8 +587,8 @@ static struct g2h_error *refuse(const struct needs *needs, const struct text *sh
     _cleanup_(text_deinit) struct text all = {0};
     append_needs(&all, needs);
     TRY_MEMORY(!all.failed && !shortage->failed);
-    return error_create(G2H_ERROR_SYSTEM, "%s: %.*s; %.*s: %s", needs->name, (int)all.size,
-                        all.data, (int)shortage->size, shortage->data, advice);
+    return error_create(G2H_ERROR_SYSTEM, "%s: %.*s; %.*s: %s", needs->name, as_width(all.size),
+                        all.data, as_width(shortage->size), shortage->data, advice);
 }
 
 static struct g2h_error *refuse_memory(const struct needs *needs, uint64_t left,

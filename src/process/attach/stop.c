@@ -570,7 +570,7 @@ bool attach_is_frozen(uint64_t pid)
     if (!group)
         return false;
     group += sizeof(freezer) - 1;
-    text_printf(&path, "/sys/fs/cgroup/freezer%.*s/freezer.state", (int)strcspn(group, "\n"),
+    text_printf(&path, "/sys/fs/cgroup/freezer%.*s/freezer.state", as_width(strcspn(group, "\n")),
                 group);
     return !path.failed && procfs_read(path.data, &state) == 0 && strncmp(state.data, "FR", 2) == 0;
 }
