@@ -54,12 +54,25 @@ void port_qsort_r(void *entries, size_t count, size_t size, port_compare *compar
 
 /* ==== the time, as numbers ==== */
 
+/* Returns the seconds of a clock of the system. */
+static inline double clock_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 /* Returns the seconds since an unspecified moment. */
 static inline double clock_seconds(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return clock_of(CLOCK_MONOTONIC);
+}
+
+/* Returns a time to wait, of which the system's calls take whole seconds and the rest. */
+static inline struct timespec clock_wait(double seconds)
+{
+    const time_t whole = (time_t)seconds;
+    return (struct timespec){.tv_sec = whole, .tv_nsec = (long)((seconds - (double)whole) * 1e9)};
 }
 
 /* Returns the milliseconds since 1970. */

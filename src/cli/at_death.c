@@ -611,8 +611,7 @@ static void handle(struct at_death *at, const siginfo_t *info)
 static void await(struct at_death *at, double seconds)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
-    const struct timespec most = {(time_t)seconds,
-                                  (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    const struct timespec most = clock_wait(seconds);
     siginfo_t info;
     (void)attach_urgent_begin(&urgent); /* so that the copy begins at once, on a busy machine too */
     const int number = sigtimedwait(&at->signals, &info, &most);

@@ -247,7 +247,7 @@ static enum ages_verdict judge_cut(const struct findings *findings, const struct
         return AGES_SHORT;
     if (!is_even(quarters) || (double)ended > LITTLE * births)
         return AGES_MIXED;
-    found->per_second = (double)found->born * 1000 / (double)(end - birth + 1);
+    found->per_second = as_ratio(found->born * 1000, as_size(end - birth + 1));
     return AGES_BEGUN;
 }
 
@@ -270,7 +270,7 @@ static enum ages_verdict judge(const struct findings *findings, const struct age
         return AGES_MOMENT;
     spread(known, counts, known->begin, quarters, QUARTERS);
     if (is_even(quarters)) {
-        found->per_second = (double)found->born * 1000 / (double)time;
+        found->per_second = as_ratio(found->born * 1000, as_size(time));
         return judge_even(findings, counts, known, found);
     }
     return is_few(found->before, found->count) ? judge_cut(findings, counts, known, found)

@@ -497,7 +497,7 @@ static double share_of_new(const struct growth_sums *sums, int of, int64_t grown
     const int64_t moved = sums->gained[of] - (grown > 0 ? grown : 0);
     if (moved >= sums->filled[of])
         return 0;
-    return moved <= 0 ? 1 : 1 - (double)moved / (double)sums->filled[of];
+    return moved <= 0 ? 1 : 1 - as_ratio(as_size(moved), as_size(sums->filled[of]));
 }
 
 static const struct growth_sums *sums_of(const struct growth_classes *classes,

@@ -284,10 +284,10 @@ static bool pages_finder_allocate(struct pages_finder *finder, uint32_t count)
 static void add_stack(const struct pages_finder *finder, uint32_t node, uint64_t bytes)
 {
     const uint64_t all = g2h_view_account(finder->view)->stack_bytes;
-    const double resident = finder->memory && finder->memory->resident > 0
-                                ? (double)finder->memory->parts[G2H_MEMORY_STACKS]
-                                : (double)all;
-    const double share = all > 0 && resident < (double)all ? resident / (double)all : 1;
+    const uint64_t resident = finder->memory && finder->memory->resident > 0
+                                  ? finder->memory->parts[G2H_MEMORY_STACKS]
+                                  : all;
+    const double share = resident < all ? as_ratio(resident, all) : 1;
     const uint64_t there = (uint64_t)((double)bytes * share);
     finder->own[node].bytes += there;
     finder->own[node].absent += bytes - there;

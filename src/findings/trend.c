@@ -1,6 +1,7 @@
 /* trend; see trend.h. */
 #include "findings/trend.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/contract.h"
@@ -40,9 +41,7 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
     double farthest = 0;
     for (size_t i = 1; i + 1 < count; i++) {
         const double line = first + all * (double)i / (double)(count - 1);
-        const double off =
-            line > (double)numbers[i] ? line - (double)numbers[i] : (double)numbers[i] - line;
-        farthest = off > farthest ? off : farthest;
+        farthest = fmax(farthest, fabs((double)numbers[i] - line));
     }
     return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
 }
@@ -57,7 +56,7 @@ static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t rang
 }
 
 /* Returns how many intervals the last third of the time has. */
-static size_t trend_third(unsigned intervals)
+static unsigned trend_third(unsigned intervals)
 {
     return (intervals + 2) / 3;
 }
@@ -121,9 +120,9 @@ static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_
 {
     enum { MANY = 5 };
     static const double least[MANY] = {0.1, 0.1, 0.05, 0.025, 0.01};
-    const size_t third = trend_third(course->intervals);
-    const double rate = (double)course->tail / (double)third,
-                 average = (double)course->grown / (double)course->intervals;
+    const unsigned third = trend_third(course->intervals);
+    const double rate = (double)course->tail / third,
+                 average = (double)course->grown / course->intervals;
     bool is_regular = true;
     if (has_settled && is_converging(numbers, count))
         return false;
@@ -1069,8 +1068,9 @@ const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t p
 
 int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown)
 {
-    const double year = 365.0 * 24 * 60 * 60 * 1000, elapsed = (double)trend_elapsed(trend),
-                 time = grown > 0 ? (double)trend->left / (double)grown * elapsed : 0;
+    const double year = 365.0 * 24 * 60 * 60 * 1000, elapsed = (double)trend_elapsed(trend);
+    const double times = grown > 0 ? as_ratio(trend->left, as_size(grown)) : 0,
+                 time = times * elapsed;
     return trend->limit > 0 && time <= year ? (int64_t)time : 0;
 }
 

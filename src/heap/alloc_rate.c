@@ -91,7 +91,7 @@ static bool is_refuted(const struct g2h_heap *heap, uint64_t rate)
         }
         expected += of_known;
     }
-    return (double)samples > expected + (double)DEVIATIONS * sqrt(expected) + (double)FEW;
+    return (double)samples > expected + DEVIATIONS * sqrt(expected) + FEW;
 }
 
 void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret)

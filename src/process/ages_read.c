@@ -710,9 +710,7 @@ static int look_once(struct g2h_ages *ages, uint32_t sweepgen, bool *ret_done)
 
 static double processor_seconds(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /*
@@ -936,8 +934,7 @@ struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
         }
         now = clock_seconds();
         double rest = (ages->next < until ? ages->next : until) - now;
-        const struct timespec pause = {.tv_sec = (time_t)rest,
-                                       .tv_nsec = (long)((rest - (double)(time_t)rest) * 1e9)};
+        const struct timespec pause = clock_wait(rest);
         if (rest > 0)
             nanosleep(&pause, NULL);
     }
