@@ -384,7 +384,7 @@ static bool goes_on(const struct at_death *at, pid_t but)
     const struct timespec pause = {.tv_nsec = 5000000};
     const double start = clock_seconds();
     while (!death_is_alive(at->box.pid, but)) {
-        if (clock_seconds() - start > PATIENCE_IN_EXEC || kill((pid_t)at->box.pid, 0) != 0)
+        if (clock_seconds() - start > PATIENCE_IN_EXEC || !procfs_has_process(at->box.pid))
             return false;
         nanosleep(&pause, NULL);
     }
@@ -501,7 +501,7 @@ static void end_command(struct at_death *at, int status)
     child_end(&at->child, status);
     at->left = clock_seconds();
     if (!at->box.is_ready || at->is_heir)
-        (void)heir_find(&at->heirs, (uint64_t)at->writer, false, &has_left);
+        (void)heir_find(&at->heirs, pid_number(at->writer), false, &has_left);
     at->is_over = at->has_copy || at->error || !has_left;
 }
 
@@ -663,7 +663,7 @@ static void follow_heir(struct at_death *at, uint64_t pid)
     death_let_go(&at->box.watch);
     at->box.watch = watch;
     at->box.pid = pid;
-    at->child.heir = (pid_t)pid;
+    at->child.heir = as_pid(pid);
     at->is_heir = true;
     at->changed = clock_seconds() - START; /* begin_program() comes next */
     death_box_note_kills(&at->box);
@@ -677,7 +677,7 @@ static void seek_heir(struct at_death *at)
     if (at->child.id == 0 || at->has_copy || (at->box.is_ready && at->box.watch.thread != 0))
         return;
     const uint64_t pid =
-        heir_find(&at->heirs, (uint64_t)at->writer, !at->child.has_ended, &has_others);
+        heir_find(&at->heirs, pid_number(at->writer), !at->child.has_ended, &has_others);
     if (pid != 0 && pid != at->box.pid) {
         follow_heir(at, pid);
         return;
@@ -902,7 +902,7 @@ static struct g2h_error *at_death_start(struct at_death *at)
     int error = child_start(at->options->run, &at->before, &at->child);
     if (error != 0)
         return error_system(error, "cannot start a process");
-    at->box.pid = at->box.watch.pid = (uint64_t)at->child.id;
+    at->box.pid = at->box.watch.pid = pid_number(at->child.id);
     death_box_note_kills(&at->box);
     error = death_seize_child(&at->box.watch);
     if (error != 0)

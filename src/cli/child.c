@@ -44,7 +44,7 @@ uint64_t heir_find(struct heirs *heirs, uint64_t except, bool is_quick, bool *re
 {
     enum { MOST = HEIR_KNOWN };
     uint64_t children[MOST];
-    const uint64_t own = (uint64_t)getpid();
+    const uint64_t own = pid_number(getpid());
     const size_t count =
         is_quick ? children_find_quickly(own, children, MOST) : children_find(own, children, MOST);
     *ret_others = false;

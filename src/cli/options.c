@@ -135,7 +135,7 @@ static void processes_add(struct processes *processes, uint64_t pid, const char 
     const bool has_own = procfs_read_whole_name(pid, &own) == 0;
     const bool is_named = !name || (error == 0 && strcmp(executable.data, name) == 0) ||
                           (has_own && strcmp(own.data, name) == 0);
-    if (pid == (uint64_t)getpid() || !is_named)
+    if (pid == pid_number(getpid()) || !is_named)
         return;
     processes->hidden += error == EACCES || error == EPERM;
     const struct looked_at *file =

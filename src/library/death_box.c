@@ -382,7 +382,7 @@ static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
 {
     _cleanup_(text_deinit) struct text statm = {0};
     uint64_t size, pages, shared;
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = procfs_page_size();
     const char *at = procfs_read_of(pid, "statm", &statm) == 0 ? statm.data : NULL;
     const bool is_known = at && procfs_take_number(&at, 10, &size) &&
                           procfs_take_number(&at, 10, &pages) &&
@@ -399,7 +399,7 @@ static bool is_own_limit(const char *limit)
     const char *slash = strrchr(limit, '/');
     const size_t size = slash ? as_size(slash - limit) : 0;
     for (unsigned version = 0; size > 0 && version < 2; version++)
-        if (attach_available_group_of((uint64_t)getpid(), version, own, sizeof(own)) &&
+        if (attach_available_group_of(pid_number(getpid()), version, own, sizeof(own)) &&
             strncmp(own, limit, size) == 0 && (own[size] == '/' || own[size] == '\0'))
             return true;
     return false;
@@ -417,7 +417,7 @@ static void note_limit(struct death_box *box)
 
 uint64_t death_box_resident(const struct death_box *box)
 {
-    return death_box_resident_of(box->watch.is_stopped ? (uint64_t)box->watch.thread : box->pid,
+    return death_box_resident_of(box->watch.is_stopped ? pid_number(box->watch.thread) : box->pid,
                                  NULL);
 }
 
@@ -461,7 +461,7 @@ struct g2h_error *death_box_reserve(struct death_box *box)
 static bool is_killed(const struct death_box *box)
 {
     _cleanup_(text_deinit) struct text status = {0};
-    const uint64_t thread = box->watch.thread != 0 ? (uint64_t)box->watch.thread : box->pid;
+    const uint64_t thread = box->watch.thread != 0 ? pid_number(box->watch.thread) : box->pid;
     uint64_t signals;
     if (procfs_read_of(thread, "status", &status) != 0)
         return true;
@@ -572,9 +572,9 @@ static void note_limits(const struct death_box *box, struct g2h_ending *ret)
 {
     struct oom_count count;
     uint64_t left;
-    ret->limit = g2h_process_limit((uint64_t)box->watch.thread, &left);
+    ret->limit = g2h_process_limit(pid_number(box->watch.thread), &left);
     ret->by_oom = WIFSIGNALED(box->watch.status) && WTERMSIG(box->watch.status) == SIGKILL &&
-                  box->has_kills && oom_count((uint64_t)box->watch.thread, &count) &&
+                  box->has_kills && oom_count(pid_number(box->watch.thread), &count) &&
                   count.group == box->kills.group && count.kills > box->kills.kills;
     ret->by_group = ret->by_oom && count.group != 0;
 }
@@ -592,7 +592,7 @@ static struct g2h_error *death_box_explain(const struct death_box *box, int erro
 static uint64_t expected_of(const struct death_box *box)
 {
     uint64_t own;
-    (void)death_box_resident_of((uint64_t)box->watch.thread, &own);
+    (void)death_box_resident_of(pid_number(box->watch.thread), &own);
     const uint64_t before = box->own - box->own / LEAST_LEFT;
     return own > before ? own : before;
 }
@@ -602,7 +602,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     struct death_order order = order_of(box);
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
-    death_box_note_process(box, (uint64_t)box->watch.thread, ret);
+    death_box_note_process(box, pid_number(box->watch.thread), ret);
     order.expected = expected_of(box);
     const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
                                  &ret->copy.account, &ret->copy.loss);

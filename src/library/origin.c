@@ -219,7 +219,7 @@ static struct g2h_error *read_copy(const struct origin_options *options,
 static bool runs_another(uint64_t pid, uint64_t before)
 {
     const uint64_t now = g2h_process_image(pid);
-    return now != before && (now != 0 || kill((pid_t)pid, 0) == 0);
+    return now != before && (now != 0 || procfs_has_process(pid));
 }
 
 /* Replaces the error about a process that has been read twice. Takes over the error. */

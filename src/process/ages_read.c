@@ -119,12 +119,12 @@ static int read_all(struct ages_live *live, const struct ages_piece *pieces, siz
         for (size_t i = 0; i < many; i++) {
             const struct ages_piece *piece = &pieces[first + i];
             here[i] = (struct iovec){piece->data, piece->size};
-            there[i] = (struct iovec){(void *)(uintptr_t)piece->address, piece->size};
+            there[i] = (struct iovec){as_pointer(piece->address), piece->size};
             wanted += piece->size;
         }
         ssize_t size = -1;
         if (!live->by_file)
-            size = process_vm_readv((pid_t)live->pid, here, many, there, many, 0);
+            size = process_vm_readv(as_pid(live->pid), here, many, there, many, 0);
         live->by_file |= size < 0 && (errno == EPERM || errno == ENOSYS) && live->file >= 0;
         if (live->by_file) {
             for (size_t i = 0; i < many; i++) {

@@ -67,7 +67,7 @@ uint64_t g2h_process_image(uint64_t pid)
     uint64_t random[2];
     /* In execve() a process has no memory for a moment. */
     for (int i = 1; !read_random(pid, random); i++) {
-        if (i >= (may_be_in_exec(pid) ? TRIES_IN_EXEC : TRIES) || kill((pid_t)pid, 0) != 0)
+        if (i >= (may_be_in_exec(pid) ? TRIES_IN_EXEC : TRIES) || !procfs_has_process(pid))
             return 0;
         nanosleep(&pause, NULL);
     }

@@ -251,7 +251,7 @@ void type_masks_init(struct type_masks *ret, const struct runtime *runtime)
 void type_masks_deinit(struct type_masks *masks)
 {
     for (size_t i = 0; i < masks->list.count; i++)
-        free((void *)(uintptr_t)masks->list.data[i].bits);
+        free(not_const(masks->list.data[i].bits));
     free(masks->list.data);
     map_deinit(&masks->by_address);
     pthread_mutex_destroy(&masks->lock);

@@ -68,7 +68,7 @@ struct preparing {
 static int open_process(uint64_t pid)
 {
 #ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+    return (int)syscall(SYS_pidfd_open, as_pid(pid), 0);
 #else
     (void)pid;
     return -1;
@@ -219,8 +219,8 @@ static struct held *begin_held(uint64_t pid, const struct attach_options *option
  * error. */
 static int explain_end(uint64_t pid, const struct attach_fork *fork, int error)
 {
-    return error != 0 && error != EINTR && (fork->was_short || kill((pid_t)pid, 0) == 0) ? SHORT
-                                                                                         : error;
+    return error != 0 && error != EINTR && (fork->was_short || procfs_has_process(pid)) ? SHORT
+                                                                                        : error;
 }
 
 /* A process that is being copied, and where its copy goes. */

@@ -120,7 +120,7 @@ static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, 
         const uint64_t from = i == 0 ? skip : 0;
         const size_t size = (size_t)(pieces[i].size - from);
         here[i] = (struct iovec){pieces[i].data + from, size};
-        there[i] = (struct iovec){(void *)(uintptr_t)(pieces[i].address + from), size};
+        there[i] = (struct iovec){as_pointer(pieces[i].address + from), size};
     }
     ssize_t size;
     do
@@ -349,10 +349,10 @@ int attach_copy_pages(struct attach_source source, const struct attach_pages *pa
                       const struct attach_space *space, const struct g2h_progress *progress,
                       struct memory *memory, struct attach_copied *ret)
 {
-    struct copy copy = {.pid = (pid_t)procfs_living_thread(source.pid),
+    struct copy copy = {.pid = as_pid(procfs_living_thread(source.pid)),
                         .file = open(procfs_path(source.pid, "mem").text, O_RDONLY | O_CLOEXEC),
                         .is_child = source.is_child,
-                        .page = (uint64_t)sysconf(_SC_PAGESIZE),
+                        .page = procfs_page_size(),
                         .total = pages->resident,
                         .lock = PTHREAD_MUTEX_INITIALIZER};
     const int error = copy_all(&copy, pages, space, progress, memory);

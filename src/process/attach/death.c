@@ -47,8 +47,8 @@ static size_t find_threads(uint64_t pid, pid_t but, pid_t ret[LOOKED_AT])
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(pid, "task").text);
     size_t count = 0;
     for (uint64_t id; count < LOOKED_AT && (id = procfs_next_number(tasks)) != 0;)
-        if (id <= INT32_MAX && (pid_t)id != but && !procfs_has_exited(pid, id))
-            ret[count++] = (pid_t)id;
+        if (id <= INT32_MAX && as_pid(id) != but && !procfs_has_exited(pid, id))
+            ret[count++] = as_pid(id);
     return count;
 }
 
@@ -67,8 +67,8 @@ static int seize_thread(struct death_watch *watch, pid_t thread)
         return errno;
     /* The kernel lets this wait for an execve() of that thread, which gives it the number of the
      * process. One that ends is there until its end is waited for. */
-    const bool is_there = procfs_thread_state(watch->pid, (uint64_t)thread) != '\0';
-    watch->thread = is_there ? thread : (pid_t)watch->pid;
+    const bool is_there = procfs_thread_state(watch->pid, pid_number(thread)) != '\0';
+    watch->thread = is_there ? thread : as_pid(watch->pid);
     watch->is_stopped = watch->is_alone = false;
     watch->status = 0;
     return 0;
@@ -94,7 +94,7 @@ int death_seize(struct death_watch *watch)
 
 int death_seize_child(struct death_watch *watch)
 {
-    return seize_thread(watch, (pid_t)watch->pid);
+    return seize_thread(watch, as_pid(watch->pid));
 }
 
 /* ---- stops ---- */
@@ -105,7 +105,7 @@ static bool is_in_exit(pid_t thread)
 {
     _cleanup_(text_deinit) struct text call = {0};
     uint64_t number;
-    const char *at = procfs_read_of((uint64_t)thread, "syscall", &call) == 0 ? call.data : NULL;
+    const char *at = procfs_read_of(pid_number(thread), "syscall", &call) == 0 ? call.data : NULL;
     return at && procfs_take_number(&at, 10, &number) && number == SYS_exit;
 }
 
@@ -128,7 +128,7 @@ bool death_is_exec(int wait_status)
 bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status)
 {
     return watch->thread != 0 &&
-           (id == watch->thread || ((uint64_t)id == watch->pid && death_is_exec(wait_status)));
+           (id == watch->thread || (pid_number(id) == watch->pid && death_is_exec(wait_status)));
 }
 
 /* The thread continues after each stop except that at its end; a signal is delivered as if nobody
@@ -157,9 +157,9 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
 /* Reads the registers of the thread, which has stopped at its end. Returns false if it cannot. */
 static bool death_registers(const struct death_watch *watch, struct process_thread *ret)
 {
-    *ret = (struct process_thread){.id = (uint64_t)watch->thread};
+    *ret = (struct process_thread){.id = pid_number(watch->thread)};
     struct iovec registers = {ret->registers, sizeof(ret->registers)};
-    if (ptrace(PTRACE_GETREGSET, watch->thread, (void *)(uintptr_t)NT_PRSTATUS, &registers) < 0)
+    if (ptrace(PTRACE_GETREGSET, watch->thread, as_pointer(NT_PRSTATUS), &registers) < 0)
         return false;
     ret->count = (unsigned)(registers.iov_len / sizeof(*ret->registers));
     return true;
@@ -223,7 +223,7 @@ void death_let_go(struct death_watch *watch)
 void death_prefer_second(struct death_watch *watch)
 {
     pid_t threads[LOOKED_AT];
-    if ((uint64_t)watch->thread != watch->pid || watch->is_stopped ||
+    if (pid_number(watch->thread) != watch->pid || watch->is_stopped ||
         find_threads(watch->pid, 0, threads) < 2)
         return;
     struct death_watch second = *watch;
@@ -255,6 +255,12 @@ struct death_spill {
 
 #define SPILL_BEHIND (8ull << 20)
 
+/* Returns how many of the bytes are whole pages. */
+static uint64_t whole_pages(uint64_t size)
+{
+    return size - size % 4096;
+}
+
 /* Reads a page or more of the process. Returns the bytes read; 0: the page cannot be read. */
 static uint64_t spill_read(int from, uint64_t address, uint8_t *to, uint64_t size)
 {
@@ -262,7 +268,7 @@ static uint64_t spill_read(int from, uint64_t address, uint8_t *to, uint64_t siz
     do
         count = pread(from, to, (size_t)size, (off_t)address);
     while (count < 0 && errno == EINTR);
-    return count > 0 ? (uint64_t)count & ~(uint64_t)(4096 - 1) : 0;
+    return count > 0 ? whole_pages(as_size(count)) : 0;
 }
 
 static bool spill_write(int to, uint64_t offset, const uint8_t *data, uint64_t size)
@@ -273,7 +279,7 @@ static bool spill_write(int to, uint64_t offset, const uint8_t *data, uint64_t s
             continue;
         if (count <= 0)
             return false;
-        at += (uint64_t)count;
+        at += as_size(count);
     }
     return true;
 }
@@ -453,7 +459,7 @@ static void cut_runs(struct attach_pages *pages, uint64_t most)
         if (run->kind != ATTACH_WRITTEN)
             continue;
         if (run->size > left) {
-            run->size = left & ~(uint64_t)(4096 - 1);
+            run->size = whole_pages(left);
             pages->runs.count = i + (run->size > 0);
             return;
         }
@@ -599,7 +605,7 @@ static uint64_t death_reserve_left(bool *ret_is_group)
 static uint64_t present_of(const struct attach_space *space, const struct attach_run *run)
 {
     enum { AT_ONCE = 4096 };
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = procfs_page_size();
     uint8_t *const data = attach_space_at(space, run);
     unsigned char there[AT_ONCE];
     uint64_t pages = 0;
@@ -683,7 +689,7 @@ static bool can_read_new_page(const struct dying *dying)
     if (!largest)
         return true;
     const int memory =
-        open(procfs_path((uint64_t)dying->watch->thread, "mem").text, O_RDONLY | O_CLOEXEC);
+        open(procfs_path(pid_number(dying->watch->thread), "mem").text, O_RDONLY | O_CLOEXEC);
     const bool can = memory >= 0 && pread(memory, &byte, sizeof(byte),
                                           (off_t)(largest->address + largest->size - 1)) == 1;
     if (memory >= 0)
@@ -781,7 +787,7 @@ static bool read_clean(struct dying *dying, const struct dying_file *file, struc
     uint8_t *const to = attach_space_at(&dying->reserve->space, &run);
     const ssize_t size = pread(file->descriptor, to, (size_t)run.size,
                                (off_t)(mapped->offset + (pages.begin - mapped->address)));
-    *ret_size = size > 0 ? (uint64_t)size & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
+    *ret_size = size > 0 ? (uint64_t)size & ~(procfs_page_size() - 1) : 0;
     dying->left -= *ret_size;
     dying->memory -= *ret_size;
     account->bytes += *ret_size;
@@ -828,7 +834,7 @@ static bool list_slow(struct dying *dying, struct process *ret, struct attach_ac
     _cleanup_(dying_file_close) struct dying_file file;
     _cleanup_(ranges_deinit) struct ranges changed = {0};
     const struct attach_pages *all = &dying->all;
-    dying_file_open((uint64_t)dying->watch->thread, &file);
+    dying_file_open(pid_number(dying->watch->thread), &file);
     if (!list_changed(all->runs.data, all->runs.count, &changed) ||
         !list_changed(all->slow.data, all->slow.count, &changed))
         return false;
@@ -894,7 +900,7 @@ static void cut_to_limit(struct dying *dying, struct attach_pages *list, struct 
     for (size_t i = 0; i < list->runs.count; i++) {
         struct attach_run run = list->runs.data[i];
         if (run.kind != ATTACH_ZERO && run.size > dying->left) {
-            const uint64_t size = dying->left & ~(uint64_t)(4096 - 1);
+            const uint64_t size = whole_pages(dying->left);
             *(dying->is_left_for_memory ? &loss->refused : &loss->limited) += run.size - size;
             run.size = size;
         }
@@ -913,8 +919,7 @@ static bool divide_list(struct dying *dying, struct attach_pages *list, struct a
     size_t kept = 0;
     for (size_t i = 0; i < list->runs.count; i++) {
         struct attach_run run = list->runs.data[i], rest;
-        const uint64_t most =
-            run.kind != ATTACH_ZERO ? dying->memory & ~(uint64_t)(4096 - 1) : UINT64_MAX;
+        const uint64_t most = run.kind != ATTACH_ZERO ? whole_pages(dying->memory) : UINT64_MAX;
         rest = run;
         run.size = run.size < most ? run.size : most;
         rest.address += run.size;
@@ -941,15 +946,15 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
     if (dying->memory != UINT64_MAX && !divide_list(dying, list, &others))
         return ENOMEM;
     if (list->runs.count > 0)
-        error = attach_copy_pages((struct attach_source){(uint64_t)dying->watch->thread, false},
+        error = attach_copy_pages((struct attach_source){pid_number(dying->watch->thread), false},
                                   list, &dying->reserve->space, NULL, &ret->memory, &copied);
     account->bytes += copied.bytes;
     account->reads += copied.reads;
     account->unreadable += copied.unreadable;
     if (error != 0 || others.runs.count == 0)
         return error;
-    loss->refused +=
-        death_spill(&dying->spill, (uint64_t)dying->watch->thread, &others, &ret->memory, &copied);
+    loss->refused += death_spill(&dying->spill, pid_number(dying->watch->thread), &others,
+                                 &ret->memory, &copied);
     account->bytes += copied.bytes;
     account->reads += copied.reads;
     account->unreadable += copied.unreadable;
@@ -961,7 +966,7 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
 /* Returns how many of the bytes of a run are missing in the copy. */
 static uint64_t missing_of(const struct attach_run *run, const struct memory *memory)
 {
-    const uint64_t end = run->address + run->size, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t end = run->address + run->size, page = procfs_page_size();
     uint64_t missing = 0;
     for (uint64_t at = run->address; run->kind != ATTACH_ZERO && at < end;) {
         const struct memory_range *range = memory_range_at(memory, at);
@@ -1049,7 +1054,7 @@ static void find_memory(struct dying *dying)
 static int death_copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
                           struct death_loss *loss)
 {
-    const uint64_t thread = (uint64_t)dying->watch->thread;
+    const uint64_t thread = pid_number(dying->watch->thread);
     int error = attach_pages_find_apart(thread, &dying->all);
     if (error != 0)
         return error;

@@ -196,9 +196,9 @@ static bool check_tasks(struct attach_fork *fork)
 /* Returns how much memory has to be left beside a child. */
 static uint64_t least_room(const struct attach_available *available)
 {
-    const uint64_t limit =
-        *available->limit ? available->bytes
-                          : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t limit = *available->limit
+                               ? available->bytes
+                               : (uint64_t)sysconf(_SC_PHYS_PAGES) * procfs_page_size();
     return limit / PART_OF_LIMIT > LEAST_ROOM ? limit / PART_OF_LIMIT : LEAST_ROOM;
 }
 
@@ -248,8 +248,8 @@ static pid_t find_sleeper(const struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
     for (uint64_t id; (id = procfs_next_number(tasks)) != 0;)
-        if (inject_is_sleeping(fork->pid, (pid_t)id, &fork->code))
-            return (pid_t)id;
+        if (inject_is_sleeping(fork->pid, as_pid(id), &fork->code))
+            return as_pid(id);
     return 0;
 }
 
@@ -438,7 +438,7 @@ static bool reap(const struct attach_fork *fork, uint64_t child)
     const double start = clock_seconds();
     while (clock_seconds() - start < PATIENCE_TO_REAP) {
         const long result = reap_once(fork, child);
-        if (result == (long)child || result == -ECHILD || kill((pid_t)fork->pid, 0) != 0)
+        if (result == (long)child || result == -ECHILD || !procfs_has_process(fork->pid))
             return true;
         if (result == INJECT_LOST || g2h_process_image(fork->pid) != fork->image)
             return false;
@@ -545,7 +545,7 @@ struct collapse {
  * is memory. */
 static void collapse_block(struct collapse *collapse, uint64_t address)
 {
-    const struct iovec range = {(void *)(uintptr_t)address, (size_t)HUGE_PAGE};
+    const struct iovec range = {as_pointer(address), (size_t)HUGE_PAGE};
     if (collapse->blocks++ % BLOCKS_BETWEEN_LOOKS == 0) {
         collapse->is_over = !attach_fork_may_stay(collapse->fork);
         if (collapse->progress)
@@ -591,7 +591,7 @@ uint64_t attach_collapse(struct attach_fork *fork, const struct g2h_progress *pr
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
     struct collapse collapse = {.fork = fork, .progress = progress};
     collapse.error = attach_pages_find(fork->pid, &pages);
-    collapse.process = (int)syscall(CALL_PIDFD_OPEN, (pid_t)fork->pid, 0);
+    collapse.process = (int)syscall(CALL_PIDFD_OPEN, as_pid(fork->pid), 0);
     if (collapse.process < 0)
         collapse.error = errno;
     else if (collapse.error == 0) {

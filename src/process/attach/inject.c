@@ -241,7 +241,7 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
     _cleanup_(text_deinit) struct text status = {0};
     enum filters_answer worst = FILTERS_ALLOW;
     enum { NO_FILTERS = 0, FILTERS = 2 }; /* Seccomp: of proc(5) */
-    if (procfs_read_of((uint64_t)id, "status", &status) != 0)
+    if (procfs_read_of(pid_number(id), "status", &status) != 0)
         return FILTERS_UNKNOWN;
     const uint64_t mode = procfs_number(&status, "Seccomp:");
     if (mode == NO_FILTERS || mode == UINT64_MAX) /* the kernel may have been built without them */
@@ -321,14 +321,14 @@ bool inject_is_possible(void)
 static bool inject_read_registers(pid_t id, machine_registers *ret)
 {
     struct iovec part = {ret, sizeof(*ret)};
-    return ptrace(PTRACE_GETREGSET, id, (void *)(uintptr_t)NT_PRSTATUS, &part) == 0 &&
+    return ptrace(PTRACE_GETREGSET, id, as_pointer(NT_PRSTATUS), &part) == 0 &&
            part.iov_len == sizeof(*ret);
 }
 
 static bool write_registers(pid_t id, const machine_registers *registers)
 {
-    struct iovec part = {(void *)(uintptr_t)registers, sizeof(*registers)};
-    return ptrace(PTRACE_SETREGSET, id, (void *)(uintptr_t)NT_PRSTATUS, &part) == 0;
+    struct iovec part = {not_const(registers), sizeof(*registers)};
+    return ptrace(PTRACE_SETREGSET, id, as_pointer(NT_PRSTATUS), &part) == 0;
 }
 
 /* Returns the registers that the thread had before. */
@@ -344,7 +344,7 @@ static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, si
 {
     for (size_t at = 0; at < size; at += sizeof(long)) {
         errno = 0;
-        const long word = ptrace(PTRACE_PEEKTEXT, id, (void *)(uintptr_t)(address + at), NULL);
+        const long word = ptrace(PTRACE_PEEKTEXT, id, as_pointer(address + at), NULL);
         const size_t left = size - at;
         if (errno != 0 || memcmp(&word, bytes + at, left < sizeof(word) ? left : sizeof(word)) != 0)
             return false;
@@ -392,8 +392,8 @@ uint64_t inject_exit_frame(const struct injection *injection, const struct injec
     uint64_t words[MACHINE_FRAME_WORDS];
     const uint64_t stack = machine_frame(&registers, code->exit, words);
     for (uint64_t i = 0; i < MACHINE_FRAME_WORDS; i++)
-        if (ptrace(PTRACE_POKEDATA, injection->tracee->id, (void *)(uintptr_t)(stack + 8 * i),
-                   (void *)(uintptr_t)words[i]) != 0)
+        if (ptrace(PTRACE_POKEDATA, injection->tracee->id, as_pointer(stack + 8 * i),
+                   as_pointer(words[i])) != 0)
             return 0;
     return stack;
 }
@@ -417,7 +417,7 @@ static bool restore_thread(const struct injection *injection)
 /* Makes a process the OOM killer's first choice. */
 static void prefer_for_oom_killer(pid_t id)
 {
-    const int fd = open(procfs_path((uint64_t)id, "oom_score_adj").text, O_WRONLY | O_CLOEXEC);
+    const int fd = open(procfs_path(pid_number(id), "oom_score_adj").text, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return;
     (void)!write(fd, "1000", 4); /* the most, by proc(5) */
@@ -430,11 +430,11 @@ static void take_child(struct injection *injection)
 {
     unsigned long child = 0;
     if (ptrace(PTRACE_GETEVENTMSG, injection->tracee->id, NULL, &child) != 0 || child <= 1 ||
-        child > INT32_MAX || inject_await((pid_t)child) < 0)
+        child > INT32_MAX || inject_await(as_pid(child)) < 0)
         return;
-    injection->child = (pid_t)child;
+    injection->child = as_pid(child);
     (void)ptrace(PTRACE_SETOPTIONS, injection->child, NULL,
-                 (void *)(uintptr_t)PTRACE_O_EXITKILL); /* fails if it is already dead */
+                 as_pointer(PTRACE_O_EXITKILL)); /* fails if it is already dead */
     prefer_for_oom_killer(injection->child);
 }
 

@@ -196,7 +196,7 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
 static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
                           int pagemap, uint64_t *entries)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t page = procfs_page_size();
     const uint64_t end = mapping->address + mapping->size;
     for (uint64_t address = mapping->address; address < end;) {
         const uint64_t left = (end - address) / page, most = left < ENTRIES ? left : ENTRIES;

@@ -172,7 +172,7 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
     struct window *window = calloc(1, sizeof(*window));
     if (!window)
         return NULL;
-    window->page = (uint64_t)sysconf(_SC_PAGESIZE);
+    window->page = procfs_page_size();
     const bool has_areas = copy_space(space, &window->space);
     window->data = space->data;
     window->size = space->size;

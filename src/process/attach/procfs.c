@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,19 @@ static struct procfs_path procfs_path_of(uint64_t id, const char *name)
     struct procfs_path path;
     snprintf(path.text, sizeof(path.text), "/proc/%llu/%s", (unsigned long long)id, name);
     return path;
+}
+
+bool procfs_has_process(uint64_t pid)
+{
+    if (pid <= INT32_MAX)
+        return kill(as_pid(pid), 0) == 0;
+    errno = ESRCH;
+    return false;
+}
+
+uint64_t procfs_page_size(void)
+{
+    return as_size(sysconf(_SC_PAGESIZE));
 }
 
 /* The name in parentheses may contain anything, so the state follows the last one. */

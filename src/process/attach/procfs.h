@@ -11,6 +11,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
+#include "base/contract.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -25,6 +26,28 @@ struct procfs_path {
  * /proc/PID has no memory and no open files: such files are read from a living thread,
  * /proc/TID/maps. */
 struct procfs_path procfs_path(uint64_t pid, const char *name);
+
+/* Returns the number of a process or thread as the calls of the system take it, which give none
+ * that is above INT32_MAX. */
+static inline int32_t as_pid(uint64_t id)
+{
+    assert(id <= INT32_MAX);
+    return (int32_t)id;
+}
+
+/* Returns a number that a call of the system has given, which is none of its errors. */
+static inline uint64_t pid_number(int32_t id)
+{
+    assert(id >= 0);
+    return (uint64_t)id;
+}
+
+/* Returns whether a process exists that this program may send signals to; otherwise errno is EPERM
+ * or ESRCH. Any number may be asked for. */
+bool procfs_has_process(uint64_t pid);
+
+/* Returns the size of a page of memory in bytes. */
+uint64_t procfs_page_size(void);
 
 /* Returns the letter of a thread's state, or '\0' if the process has no such thread. */
 char procfs_thread_state(uint64_t pid, uint64_t id);

@@ -217,7 +217,7 @@ static bool are_all_three(const uint64_t *numbers, uint64_t wanted)
 /* Returns whether a process or thread exists, shown in /proc or not (hidepid). */
 static bool is_there(uint64_t id)
 {
-    return access(procfs_path(id, "comm").text, F_OK) == 0 || kill((pid_t)id, 0) == 0 ||
+    return access(procfs_path(id, "comm").text, F_OK) == 0 || procfs_has_process(id) ||
            errno == EPERM;
 }
 
@@ -371,8 +371,8 @@ struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
     } else if (unread == 0) {
         refuse_note_process(&status, &facts);
         note_users(&status, &facts);
-    } else if (pid > 0 && pid <= INT32_MAX) {
-        facts.is_hidden = facts.is_there = kill((pid_t)pid, 0) == 0 || errno == EPERM;
+    } else if (pid > 0) {
+        facts.is_hidden = facts.is_there = procfs_has_process(pid) || errno == EPERM;
     }
     note_tracer(&facts);
     note_yama(&facts);

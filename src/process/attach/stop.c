@@ -252,7 +252,7 @@ static int seize_all(struct attach_tracer *tracer)
     if (!tasks)
         return errno == ENOENT ? ESRCH : errno;
     for (uint64_t id; error == 0 && (id = procfs_next_number(tasks)) != 0;)
-        error = id <= INT32_MAX ? seize_new(tracer, (pid_t)id) : 0;
+        error = id <= INT32_MAX ? seize_new(tracer, as_pid(id)) : 0;
     return error;
 }
 
@@ -388,7 +388,7 @@ static bool stop_read_registers(struct tracee *tracee, struct attach_threads *th
 {
     struct process_thread thread = {.id = (uint64_t)tracee->id};
     struct iovec registers = {thread.registers, sizeof(thread.registers)};
-    if (ptrace(PTRACE_GETREGSET, tracee->id, (void *)(uintptr_t)NT_PRSTATUS, &registers) < 0) {
+    if (ptrace(PTRACE_GETREGSET, tracee->id, as_pointer(NT_PRSTATUS), &registers) < 0) {
         tracee->state = TRACEE_ENDED; /* the thread was killed: nothing else ends a stop */
         return true;
     }
