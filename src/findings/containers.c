@@ -117,6 +117,14 @@ static bool is_trie(const struct containers *containers, uint32_t node)
            merged_runtime_class(containers->merged, node) == G2H_RUNTIME_TRIE;
 }
 
+/* Returns whether a class is memory of a map that is in no map of its class: buckets of a map of
+ * before Go 1.24 that its list of overflow buckets leads to. These are no entries. */
+static bool is_memory_of_map(const struct containers *containers, uint32_t node)
+{
+    return findings_is_entries(containers->findings->view,
+                               containers->merged->nodes.data[node].name);
+}
+
 static bool is_entry(const struct containers *containers, uint32_t node)
 {
     return merged_runtime_class(containers->merged, node) == G2H_RUNTIME_ENTRY;
@@ -625,7 +633,7 @@ static void find_spread_by(const struct containers *containers, uint32_t node, u
             break;
         bytes = without_slots(containers, at, bytes);
         if (!is_class(containers, at) || entries < CONTAINER_MANY * count ||
-            is_trie(containers, at))
+            is_trie(containers, at) || is_memory_of_map(containers, at))
             continue;
         const uint64_t sum = sum_of_parts(containers, node, branch, entries);
         if ((sum >= most || sum > alone) && sum > ret->sum)
@@ -690,7 +698,8 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
     *ret_last = node;
     for (uint32_t at = node; at != MERGED_NONE; at = containers_heavy_child(containers, at)) {
         *ret_last = at;
-        if (!is_class(containers, at) || is_trie(containers, at))
+        if (!is_class(containers, at) || is_trie(containers, at) ||
+            is_memory_of_map(containers, at))
             continue;
         const struct candidate found = candidate_of(containers, at, node);
         const bool is_same = best.node != MERGED_NONE && found.in == best.in;
