@@ -151,13 +151,19 @@ static void warn(const struct g2h_input *input, const char *text)
     say("go2heapsnapshot: warning: %s: %s", input->name, text);
 }
 
+/* Returns the plural's end: "1 object", "2 objects". */
+static const char *plural_of(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Warns of objects that were left out, if there are any. */
 static void warn_count(const struct g2h_input *input, uint64_t count, const char *text)
 {
     char line[256];
     if (count == 0)
         return;
-    snprintf(line, sizeof(line), "%" PRIu64 " object%s %s", count, count == 1 ? "" : "s", text);
+    snprintf(line, sizeof(line), "%" PRIu64 " object%s %s", count, plural_of(count), text);
     warn(input, line);
 }
 
@@ -165,10 +171,10 @@ static void warn_count(const struct g2h_input *input, uint64_t count, const char
 static void warn_conservative(const struct g2h_input *input, uint64_t objects, uint64_t frames)
 {
     if (objects + frames > 0)
-        say("go2heapsnapshot: warning: %s: the pointers of %" PRIu64 " objects and %" PRIu64
-            " stack frames are not known: each of their words counts as a pointer, so some garbage "
-            "may look reachable",
-            input->name, objects, frames);
+        say("go2heapsnapshot: warning: %s: the pointers of %" PRIu64 " object%s and %" PRIu64
+            " stack frame%s are not known: each of their words counts as a pointer, so some "
+            "garbage may look reachable",
+            input->name, objects, plural_of(objects), frames, plural_of(frames));
 }
 
 /* Reports which Go library is read, and which heaps of the process are not. */
@@ -216,7 +222,7 @@ static void message_stopped(const struct origin *origin, uint64_t threads)
     const struct g2h_process_account *account = &origin->account;
     const char *name = origin->input->name;
     const struct in_units copied = in_units(account->memory_bytes);
-    const char *plural = threads == 1 ? "" : "s";
+    const char *plural = plural_of(threads);
     const bool helps = is_possible && account->stopped > long_stop && !account->not_forked[0];
     if (account->is_forked)
         say("go2heapsnapshot: note: %s was paused for %.3f s while it was forked; %s of %" PRIu64
@@ -314,11 +320,11 @@ void message_ages(const struct g2h_ages *ages, const char *process)
                  ", which follow each other so quickly that it saw %" PRIu64, account.seen);
     say("go2heapsnapshot: note: %s was watched for %" PRIu64 " collection%s%s, without a stop; %s "
         "were read in %.3f s of processor time",
-        process, all, all == 1 ? "" : "s", missed, in_units(account.bytes).text, account.seconds);
+        process, all, plural_of(all), missed, in_units(account.bytes).text, account.seconds);
     if (account.unread > 0)
         say("go2heapsnapshot: warning: %s: after collections, %" PRIu64
             " span%s could not be read: their objects may be older than they look",
-            process, account.unread, account.unread == 1 ? "" : "s");
+            process, account.unread, plural_of(account.unread));
 }
 
 void message_process(const struct origin *origin, bool says_stopped)
@@ -374,9 +380,10 @@ static void warn_missing(const struct g2h_input *input, const struct g2h_account
 {
     if (account->missing_bytes + account->missing_objects + account->missing_spans > 0)
         say("go2heapsnapshot: warning: %s: made from a part of the process's memory, without "
-            "%s or more: %" PRIu64 " objects and %" PRIu64 " spans are left out",
+            "%s or more: %" PRIu64 " object%s and %" PRIu64 " span%s are left out",
             input->name, in_units(account->missing_bytes).text, account->missing_objects,
-            account->missing_spans);
+            plural_of(account->missing_objects), account->missing_spans,
+            plural_of(account->missing_spans));
 }
 
 void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
@@ -404,14 +411,14 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
     if (account->secret_objects > 0)
         say("go2heapsnapshot: note: %s: of %" PRIu64
             " object%s that secret.Do has allocated only the pointers are there",
-            input->name, account->secret_objects, account->secret_objects == 1 ? "" : "s");
+            input->name, account->secret_objects, plural_of(account->secret_objects));
     if (account->bytes_behind > 0)
         warn(input, "the bytes after the EOF record are ignored");
     if (account->shortened_arrays > 0)
         say("go2heapsnapshot: note: %s: only the beginning of %" PRIu64 " array%s is there "
             "(--largest-array); free slots of maps in them are not counted, nor strings that are "
             "the same",
-            input->name, account->shortened_arrays, account->shortened_arrays == 1 ? "" : "s");
+            input->name, account->shortened_arrays, plural_of(account->shortened_arrays));
 }
 
 void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage)
@@ -623,20 +630,20 @@ void message_size(const struct options *options, const struct g2h_input *input,
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(view)),
                never_has = options->format->leaves_out_garbage && is_complete;
     const bool has_cleanups = may_have_cleanups(g2h_view_heap(view), graph);
-    const char *plural = garbage->unreachable_objects == 1 ? "" : "s";
     const char *option = never_has || options->reachable ? "" : ", which --garbage keeps";
     if (never_has || options_leave_out_garbage(options, is_complete))
         say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %s%s%s",
-            input->name, garbage->unreachable_objects, plural,
+            input->name, garbage->unreachable_objects, plural_of(garbage->unreachable_objects),
             in_units(garbage->unreachable_bytes).text, option,
             has_cleanups ? "; what cleanups hold may be among them, which --exe would tell" : "");
     if (account->is_under && !options->format->is_text)
-        say("go2heapsnapshot: note: %s: under %s: %" PRIu64 " objects, %s; held by %" PRIu64
-            " objects, %s; everything else: %" PRIu64 " objects, %s",
+        say("go2heapsnapshot: note: %s: under %s: %" PRIu64 " object%s, %s; held by %" PRIu64
+            " object%s, %s; everything else: %" PRIu64 " object%s, %s",
             input->name, g2h_view_under(view), account->under_objects,
-            in_units(account->under_bytes).text, account->holder_objects,
+            plural_of(account->under_objects), in_units(account->under_bytes).text,
+            account->holder_objects, plural_of(account->holder_objects),
             in_units(account->holder_bytes).text, account->else_objects,
-            in_units(account->else_bytes).text);
+            plural_of(account->else_objects), in_units(account->else_bytes).text);
     else if (account->folded_nodes > 0 && !account->is_under)
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",

@@ -43,7 +43,7 @@ check '--under: only suspects below it' node -e '
 run go2heapsnapshot --exe app --format report --under 'goroutine 898' app.dump
 check '--under a goroutine: only this one is listed' [ "$(sed -n '/^GOROUTINES/,/^$/p' out | grep -c '^  \[chan send\] main.ask  *1  *1 ')" -eq 1 ]
 check '--under a goroutine: it alone is leaked' grep -q '^  leaked: 1 can never run again' out
-check '--under a goroutine: says what is shared' grep -q '^  shared: it points to 1 objects that others hold, too' out
+check '--under a goroutine: says what is shared' grep -q '^  shared: it points to 1 object that others hold, too' out
 check '--under: the rest is in the classes' grep -q '^  (everything else): [0-9,]* objects, ' out
 
 for wrong in nosuch main.previews.byNam 0x1 'goroutine 4711' 'main.previews.byName["nosuch"]' previews.mu.state; do

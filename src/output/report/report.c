@@ -18,13 +18,19 @@
 
 /* ==== the classes that have most bytes, or have grown most ==== */
 
+/* Returns the plural's end: "1 object", "2 objects". */
+static const char *plural_of(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Says what is in no row as it is beside what the report is about. JSON has it in "heap". */
 static void put_else(const struct report *report)
 {
     const struct g2h_view_account *account = g2h_view_account(report->findings->view);
     if (!report->page->is_json)
-        PUT(report->page, "  (everything else): %n objects, %b\n", account->else_objects,
-            account->else_bytes);
+        PUT(report->page, "  (everything else): %n object%s, %b\n", account->else_objects,
+            plural_of(account->else_objects), account->else_bytes);
 }
 
 struct g2h_error *report_put_classes(const struct report *report)
@@ -379,18 +385,18 @@ static void report_put_under(const struct report *report)
         return;
     const struct g2h_bytes asked = report_bytes(name, strlen(name));
     PUT(report->page,
-        "<under>  under %s{asked}: %b{bytes} in %n{objects} objects   <else>everything else: "
+        "<under>  under %s{asked}: %b{bytes} in %n{objects} object%s   <else>everything else: "
         "%b{bytes} in %n{objects}</>\n|",
-        asked, account->under_bytes, account->under_objects, account->else_bytes,
-        account->else_objects);
+        asked, account->under_bytes, account->under_objects, plural_of(account->under_objects),
+        account->else_bytes, account->else_objects);
     if (account->holder_objects > 0)
-        PUT(report->page, "  <holders>held by %n{objects} objects of %b{bytes} on the way\n</>",
-            account->holder_objects, account->holder_bytes);
+        PUT(report->page, "  <holders>held by %n{objects} object%s of %b{bytes} on the way\n</>",
+            account->holder_objects, plural_of(account->holder_objects), account->holder_bytes);
     if (account->shared_objects > 0)
         PUT(report->page,
-            "  <shared>shared: it points to %n{objects} objects that others hold, too: they are in "
-            "everything else, where they retain %b{retained}\n</>",
-            account->shared_objects, account->shared_bytes);
+            "  <shared>shared: it points to %n{objects} object%s that others hold, too: in "
+            "everything else, retaining %b{retained}\n</>",
+            account->shared_objects, plural_of(account->shared_objects), account->shared_bytes);
     PUT(report->page, "</>");
 }
 
