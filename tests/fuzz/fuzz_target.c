@@ -65,6 +65,13 @@ static struct g2h_error *write_file(const struct g2h_format *format, const struc
     return error;
 }
 
+/* Returns whether a format cannot show this heap: without a profile, or without ages. */
+static bool is_refused(const struct g2h_format *format, const struct g2h_error *error)
+{
+    return error->code == G2H_ERROR_NO_PROFILE ||
+           (error->code == G2H_ERROR_NOT_FOUND && strcmp(format->name, "heaptimeline") == 0);
+}
+
 /* Writes all formats except the first, and the summaries. Nobody reads them here. */
 static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
                                       uint64_t choice)
@@ -87,7 +94,7 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
     for (size_t i = 1; !error && (format = g2h_format(i)); i++) {
         error = format->is_file ? write_file(format, view, &output_options)
                                 : g2h_write(format, view, &output_options);
-        if (error && error->code == G2H_ERROR_NO_PROFILE) {
+        if (error && is_refused(format, error)) {
             g2h_error_destroy(error);
             error = NULL;
         }
