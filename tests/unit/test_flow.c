@@ -467,9 +467,29 @@ static void overlapping(void **state)
     free_program(&program);
 }
 
+/* The first byte of all tables belongs to none of them: a function without a table has no lines. */
+static void values_of_code(void **state)
+{
+    (void)state;
+    struct program program;
+    const uint32_t entries[] = {0, 16};
+    const uint8_t tables[] = {0, 2, 5, 0}; /* table 1: 0 for five bytes */
+    uint64_t left = 100;
+    int64_t value;
+    make_program(&program, EM_X86_64, entries, 1, 16);
+    program.pclntab.pcs = 32;
+    memcpy((uint8_t *)program.table + program.pclntab.pcs, tables, sizeof(tables));
+    assert_true(pclntab_value(&program.pclntab, 1, 0, 4, &left, &value));
+    assert_int_equal(value, 0);
+    assert_false(pclntab_value(&program.pclntab, 1, 0, 5, &left, &value));
+    assert_false(pclntab_value(&program.pclntab, 0, 0, 1, &left, &value));
+    free_program(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest flow[] = {
+        cmocka_unit_test(values_of_code),
         cmocka_unit_test(uses),
         cmocka_unit_test(frames),
         cmocka_unit_test(arguments),

@@ -446,7 +446,7 @@ bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index
 {
     struct pclntab_parts parts;
     bool found = false;
-    if (!pclntab_parts_begin(pclntab, table, index, *left, &parts))
+    if (table == 0 || !pclntab_parts_begin(pclntab, table, index, *left, &parts))
         return false;
     while (!found && pclntab_parts_next(&parts))
         found = offset < parts.end;

@@ -93,7 +93,8 @@ static inline bool pclntab_has_start_lines(const struct pclntab *pclntab)
 }
 
 /* Finds the value that a table of pairs has for the code at a distance from the first function;
- * index is its function, and table is not 0. *left is as in pclntab_line(). */
+ * index is its function. Returns false for table 0: there is none. *left is as in pclntab_line().
+ */
 bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
                    uint64_t *left, int64_t *ret);
 
