@@ -32,6 +32,7 @@ static inline size_t utf8_read(const void *bytes, size_t left, uint32_t *ret)
 {
     const uint8_t *at = bytes;
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
+    assert(left > 0);
     const uint8_t first = at[0];
     const size_t size = utf8_size(first);
     if (size == 0 || size > left)

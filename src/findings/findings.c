@@ -227,6 +227,8 @@ static void insert_name(struct g2h_bytes *names, size_t *count, size_t most, str
     *count += *count < most;
     memmove(&names[at + 1], &names[at], (*count - at - 1) * sizeof(*names));
     names[at] = name;
+    assert(*count <= most);
+    assert(IS_ORDERED(i, *count, bytes_compare(names[i - 1], names[i]) < 0));
 }
 
 void findings_append_targets(const struct findings *findings, struct g2h_edges *edges,

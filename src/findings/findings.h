@@ -50,6 +50,7 @@
 #include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "findings/allocated.h"
@@ -108,6 +109,7 @@ CLEANUP_POINTER(findings_destroy_edges, struct g2h_edges, g2h_edges_destroy);
 static inline const struct merged_node *findings_node(const struct findings *findings,
                                                       uint32_t node)
 {
+    assert(node < findings->merged.nodes.count);
     return &findings->merged.nodes.data[node];
 }
 

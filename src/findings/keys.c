@@ -674,6 +674,7 @@ static int compare_samples(const void *a, const void *b)
 
 const struct sample *numbers_median(struct distribution_numbers *numbers)
 {
+    assert(numbers->sample.count > 0);
     vector_sort(&numbers->sample, compare_samples);
     return &numbers->sample.data[(numbers->sample.count - 1) / 2];
 }

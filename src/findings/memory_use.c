@@ -59,6 +59,7 @@ uint64_t memory_percent(uint64_t bytes, uint64_t whole)
 /* Stacks of goroutines are nodes of the graph, and count for suspects that hold them. */
 uint64_t memory_beside(const struct findings *findings, enum g2h_memory_part part)
 {
+    assert(memory_has_resident(findings) && part < G2H_MEMORY_PARTS);
     const uint64_t bytes = findings->memory->parts[part],
                    known = g2h_view_account(findings->view)->stack_bytes;
     if (part != G2H_MEMORY_STACKS)

@@ -88,6 +88,7 @@ struct merging {
 /* Names that are not the view's, such as those without numbers, have numbers after the view's. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size)
 {
+    assert(node < merged->nodes.count);
     const uint32_t name = merged->nodes.data[node].name;
     return name < merged->view_names
                ? g2h_view_name(merged->view, name, ret_size)
@@ -1177,6 +1178,7 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;
+    assert(merged->nodes.data[node].kind != MERGED_CLASS);
     g2h_view_brief(merged->view, merged->nodes.data[node].example, &example);
     if (example.kind == G2H_NODE_GOROUTINES_IN_PLACE && merged->nodes.data[node].has_else)
         return G2H_NODE_GOROUTINES; /* the view is about one of them, or less */

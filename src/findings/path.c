@@ -856,6 +856,7 @@ struct paths {
 struct g2h_error *paths_create(const struct findings *findings, struct paths **ret)
 {
     struct paths *paths = *ret = calloc(1, sizeof(*paths));
+    assert(findings->merged.nodes.count > 0 && findings->dominators);
     TRY_MEMORY(paths);
     paths->findings = findings;
     paths->view = findings->view;

@@ -50,6 +50,7 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
 static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
 {
     size_t since = count - 1;
+    assert(count > 0);
     while (since > 0 && trend_distance(numbers[since - 1], numbers[count - 1]) <= range / 10)
         since--;
     return since;
@@ -65,6 +66,7 @@ static unsigned trend_third(unsigned intervals)
  * two intervals at least. */
 static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
 {
+    assert(since < count);
     const size_t stayed = count - 1 - since, least = (count - 1) / 4;
     return since > 0 && numbers[since] > numbers[0] && stayed >= 2 && stayed >= least &&
            numbers[since] - numbers[0] >= range - range / 5;

@@ -281,6 +281,7 @@ void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, siz
         *ret = heap->segments[kind].data[index];
         return;
     }
+    assert(index < offsets->count);
     const uint64_t offset = offsets->data[index], end = index + 1 < offsets->count
                                                             ? offsets->data[index + 1]
                                                             : heap->account.bytes_read;

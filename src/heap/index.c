@@ -262,6 +262,7 @@ void index_find_many(const struct object_index *index, const uint64_t *addresses
     const struct index_arena *arenas[INDEX_MANY];
     const struct index_group *groups[INDEX_MANY];
     uint32_t slots[INDEX_MANY];
+    assert(count <= INDEX_MANY);
     for (size_t i = 0; i < count; i++) {
         arenas[i] = index_table(index, addresses[i]);
         if (arenas[i])

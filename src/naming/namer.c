@@ -353,6 +353,7 @@ static struct g2h_error *rank_keys(struct names *names, const uint64_t *keys, si
 static struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     struct text text = {0};
+    assert(IS_ORDERED(i, count, keys[i - 1] < keys[i]));
     struct g2h_error *error = rank_keys(names, keys, count);
     for (size_t i = 0; i < count && !error; i++) {
         uint32_t number;

@@ -245,6 +245,7 @@ static bool naming_packages_add_all(struct packages *packages, const struct g2h_
 
 struct g2h_error *packages_init(struct packages *packages, const struct g2h_exe *exe)
 {
+    assert(packages->paths.count == 0);
     return naming_packages_add_all(packages, exe) ? NULL : &error_no_memory;
 }
 

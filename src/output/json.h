@@ -45,6 +45,7 @@ static inline char *json_put_digits(char *at, uint64_t digits)
 /* Writes eight digits of a number below JSON_EIGHT. */
 static inline char *json_eight(char *at, uint32_t value)
 {
+    assert(value < JSON_EIGHT);
     return json_put_digits(at, json_digits(value));
 }
 

@@ -67,6 +67,7 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
     static const char receives[] = "<-chan ";
     const struct g2h_bytes bytes = bytes_at(name, size);
     const char *before = "", *behind = "";
+    assert(ret->size == 0);
     if (bytes_begin(bytes, receives)) {
         before = "chan (<-) ";
         name += strlen(receives);

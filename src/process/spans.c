@@ -20,6 +20,7 @@ enum { SPECIAL_SECRET = 10, SECRETS_SINCE = 26 };
  * its finalizer. The span must be from span_read(). */
 static inline bool span_revives(const struct span *span, const struct special *special)
 {
+    assert(span->elemsize > 0);
     const uint64_t slot = special->offset / span->elemsize;
     return slot < span->nelems && bits_have(span->revived, slot);
 }

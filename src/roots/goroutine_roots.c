@@ -134,6 +134,7 @@ static size_t collect_lines(const struct deferred *deferred, const struct deferr
         memmove(&lines[at + 1], &lines[at], (count - at - 1) * sizeof(*lines));
         lines[at] = line;
     }
+    assert(count <= MOST_LINES + 1 && IS_ORDERED(i, count, lines[i - 1] < lines[i]));
     return count;
 }
 

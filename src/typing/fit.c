@@ -174,6 +174,7 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
 bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
                     uint64_t count)
 {
+    assert(elem < types->list.count && types->list.data[elem].size > 0);
     for (unsigned depth = 0; depth < ARRAYS_DEPTH && number < types->list.count; depth++) {
         const struct type *type = &types->list.data[number];
         const uint64_t begin = offset;

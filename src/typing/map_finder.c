@@ -134,6 +134,8 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
             break;
         }
         const struct map_table pair = {i, map_finder_table_of(types, i)};
+        const size_t known = finder->map_tables.count;
+        assert(known == 0 || finder->map_tables.data[known - 1].map < i);
         if (pair.table < count && !vector_push(&finder->map_tables, pair))
             return false;
     }
@@ -340,6 +342,7 @@ void map_finder_seed(struct typer *typer, const struct map_finder *finder, struc
                      uint32_t object)
 {
     const struct map_finder_search search = {typer, finder, memory};
+    assert(map_finder_role(finder, typer->typing->heap, object) != NO_MAP);
     if (!map_finder_is_open(typer->typing, object))
         return;
     const struct reference reference = {.type = map_finder_find_type(&search, object),

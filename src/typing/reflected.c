@@ -426,6 +426,7 @@ static bool list_descriptors(struct reflected_reader *reader)
             number == MOST_TYPES)
             continue;
         heap_object(heap, object, &record);
+        assert(number == 0 || reader->list.data[number - 1].object < object);
         if (is_header(heap, &record))
             good = vector_push(&reader->list, made) &&
                    map_put(&reader->by_address, record.address, number, &number);

@@ -235,6 +235,7 @@ void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *
 
 void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
 {
+    assert(node < g2h_view_node_count(view));
     if (view->is_folded || node < view_first_object(view))
         g2h_view_nodes(view, node, 1, ret);
     else

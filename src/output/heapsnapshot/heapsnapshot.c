@@ -205,6 +205,8 @@ static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
         if (node.size > IDS_PART && !heapsnapshot_add_parts(snapshot, i, &node))
             return &error_no_memory;
     }
+    assert(IS_ORDERED(i, snapshot->parts.count,
+                      snapshot->parts.data[i - 1].node <= snapshot->parts.data[i].node));
     return NULL;
 }
 

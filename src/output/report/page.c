@@ -996,7 +996,8 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
     const bool is_alone = characters > widths[0] && table->has_long_names && page->is_for_terminal;
     const size_t most = is_alone ? page->columns - 2 : widths[0];
     if (characters > most && table->columns[0].fit) {
-        table->columns[0].fit(&fitting, (const char *)data.data, data.size, most);
+        table->columns[0].fit(&fitting, bytes_text(data), data.size, most);
+        assert(page_characters(fitting.data, fitting.size) <= most);
         page->out.failed |= fitting.failed;
         data = report_bytes(fitting.data ? fitting.data : "", fitting.size);
     }

@@ -136,6 +136,7 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
 static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
 {
     uint64_t value = 0;
+    assert(size <= sizeof(value));
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     memcpy(&value, bytes, size);
 #else
