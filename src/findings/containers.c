@@ -505,16 +505,18 @@ static bool holds_only_entries(const struct containers *containers, uint32_t nod
            sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
 }
 
-/* Returns whether a node is right below a package or an island, or below what names the groups that
- * hold it together: no object holds it alone. */
+/* Returns whether a node is right below a package, "(other roots)" or an island, or below what
+ * names the groups that hold it together: no object holds it alone. */
 static bool is_shared(const struct containers *containers, uint32_t node)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
     const uint32_t above = nodes[node].parent;
     if (above == MERGED_NONE || nodes[above].kind == MERGED_CLASS)
         return false;
-    if (nodes[above].kind == MERGED_SYNTHETIC)
-        return merged_kind_of(containers->merged, above) == G2H_NODE_PACKAGE;
+    if (nodes[above].kind == MERGED_SYNTHETIC) {
+        const enum g2h_node_kind kind = merged_kind_of(containers->merged, above);
+        return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_OTHER_ROOTS;
+    }
     if (merged_is_island(containers->merged, above))
         return true;
     return nodes[nodes[above].parent].kind == MERGED_SYNTHETIC &&
@@ -528,6 +530,29 @@ static bool may_be_beside(const struct containers *containers, uint32_t node, ui
         return true;
     return is_class(containers, node) &&
            containers_count(containers, node) >= entries / 100 * (100 - SAME);
+}
+
+/* Returns whether a class is the map of package unique with the values of one type: its variable
+ * has those of all types. */
+static bool is_unique_map(const struct containers *containers, uint32_t node)
+{
+    static const char *const maps[] = {"unique.uniqueMap[", "unique.canonMap[" /* Go 1.25 */};
+    size_t size;
+    const char *name;
+    if (!is_class(containers, node))
+        return false;
+    name = merged_name(containers->merged, node, &size);
+    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+        if (size > strlen(maps[i]) && memcmp(name, maps[i], strlen(maps[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Returns whether such a map is not in another one: a uniqueMap has a canonMap. */
+static bool is_interning(const struct containers *containers, uint32_t node)
+{
+    return is_unique_map(containers, node) &&
+           !is_unique_map(containers, containers->merged->nodes.data[node].parent);
 }
 
 uint32_t containers_shared_above(const struct containers *containers, uint32_t node)
@@ -553,7 +578,8 @@ void containers_find_beside(const struct containers *containers, const struct co
         const bool is_in_top = merged->nodes.data[i].parent == top &&
                                (container->node != top || container_has(containers, container, i));
         if (i == top || is_in_top || weight < least || merged->nodes.data[i].is_garbage ||
-            !is_shared(containers, i) || !may_be_beside(containers, i, container->entries))
+            (!is_shared(containers, i) && !is_interning(containers, i)) ||
+            !may_be_beside(containers, i, container->entries))
             continue;
         uint32_t at = *ret_count;
         while (at > 0 && containers_weight(containers, ret[at - 1]) < weight)

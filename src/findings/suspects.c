@@ -569,9 +569,10 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
  * them. */
 enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST, BESIDE_SETS = BESIDE_FIRST + CONTAINER_PARTS };
 
-/* The pointers from each of these to each other. */
+/* The pointers from each of these to each other: those that hold, and those that do not, as of the
+ * handles of weak pointers, cleanups, and lists that only remember. */
 struct beside_pointers {
-    uint64_t from_to[BESIDE_SETS][BESIDE_SETS];
+    uint64_t from_to[BESIDE_SETS][BESIDE_SETS], follow[BESIDE_SETS][BESIDE_SETS];
 };
 
 /* Counts the pointers. beside has for each node of merged what it is in. Goes over all edges. */
@@ -586,14 +587,12 @@ static struct g2h_error *count_between(const struct findings *findings, const ui
     TRY(g2h_edges_create(findings->view, &edges));
     g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (g2h_edges_next(edges, &edge)) {
-        if (!g2h_edge_holds(edge.flags))
-            continue;
         const uint8_t to = beside[of[g2h_dominators_number(dominators, edge.target)]];
         if (to == BESIDE_NONE)
             continue;
         const uint8_t from = beside[of[g2h_dominators_number(dominators, edge.source)]];
         if (from != to)
-            ret->from_to[from][to]++;
+            (g2h_edge_holds(edge.flags) ? ret->from_to : ret->follow)[from][to]++;
     }
     return NULL;
 }
@@ -608,17 +607,20 @@ static void note_beside(const struct suspects_finder *finder, uint32_t node, uin
             beside[i] = is;
 }
 
-/* Drops the suspects after one that are in a node. */
-static void drop_below(const struct suspects_finder *finder, size_t number, uint32_t node)
+/* Drops the suspects that are in a node, except one. Returns the number that this one has then. */
+static size_t drop_below(const struct suspects_finder *finder, size_t number, uint32_t node)
 {
     suspect_vector *found = finder->found;
-    size_t kept = number + 1;
-    for (size_t i = number + 1; i < found->count; i++) {
+    size_t kept = 0, ret = number;
+    for (size_t i = 0; i < found->count; i++) {
         const struct suspect suspect = found->data[i];
-        if (!is_below(finder->merged, suspect.item, node))
+        if (i == number)
+            ret = kept;
+        if (i == number || !is_below(finder->merged, suspect.item, node))
             found->data[kept++] = suspect;
     }
     found->count = kept;
+    return ret;
 }
 
 /* Returns whether a node is a type that package reflect has made. */
@@ -629,17 +631,19 @@ static bool is_reflected(const struct merged *merged, uint32_t node)
 }
 
 /* Returns whether so many pointers lead to or from what may be beside the entries that it belongs
- * to these: half of the entries, or, if there are many per entry, nearly all of these. */
+ * to these: half of the entries, or, if there are many per entry, nearly all of these. Of what only
+ * follows these it must be nearly all, because all cleanups of a program may be of one class. */
 static bool is_confirmed(const struct suspects_finder *finder, const struct container *container,
-                         uint32_t node, uint64_t pointers)
+                         uint32_t node, uint64_t pointers, uint64_t following)
 {
     enum { FEW = 4, NEARLY_ALL = 90 };
     const struct merged_node *nodes = finder->merged->nodes.data;
     const uint64_t count = nodes[node].kind == MERGED_CLASS
                                ? containers_count(&finder->containers, node)
                                : container->entries;
-    return pointers >= (container->entries + 1) / 2 &&
-           (count <= FEW * container->entries || pointers >= count / 100 * NEARLY_ALL);
+    const uint64_t all = pointers + following;
+    return (pointers >= (container->entries + 1) / 2 && count <= FEW * container->entries) ||
+           (all >= (container->entries + 1) / 2 && all >= count / 100 * NEARLY_ALL);
 }
 
 /* The names of types that package reflect makes, and what else only offsets in these types lead to,
@@ -676,16 +680,27 @@ static bool is_added_already(const struct merged *merged, const struct container
     return false;
 }
 
+/* Returns whether what may be beside the entries of a suspect has been added to another one. */
+static bool is_of_another(const struct suspects_finder *finder, size_t number, uint32_t node)
+{
+    for (size_t i = 0; i < finder->found->count; i++)
+        if (i != number &&
+            is_added_already(finder->merged, &finder->found->data[i].container, node))
+            return true;
+    return false;
+}
+
 /* Adds to a suspect what else there is for each of its entries: another index in the same package,
  * strings that both an index and the entries point to, values that another package has, too. Equal
  * numbers are only a hint, so pointers must confirm each, from the entries or from what has been
- * added, or to these. */
+ * added, or to these. What only follows these, as the handles of unique do, belongs to them, not
+ * they to it. *number becomes the suspect's new number. */
 static struct g2h_error *add_beside(const struct suspects_finder *finder,
-                                    const struct findings *findings, size_t number)
+                                    const struct findings *findings, size_t *number)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    struct suspect *suspect = &finder->found->data[number];
-    struct container *container = &suspect->container;
+    struct suspect suspect = finder->found->data[*number];
+    struct container *container = &suspect.container;
     uint32_t top = container->node, candidates[CONTAINER_PARTS], count;
     struct beside_pointers pointers;
     bool is_added[BESIDE_SETS] = {[BESIDE_ENTRIES] = true}, is_more = true;
@@ -703,35 +718,56 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
     while (is_more) {
         is_more = false;
         for (uint32_t i = 0; i < count; i++) {
-            uint64_t sum = 0;
-            for (uint32_t j = BESIDE_ENTRIES; j < BESIDE_SETS; j++)
-                sum += is_added[j] ? pointers.from_to[j][BESIDE_FIRST + i] +
-                                         pointers.from_to[BESIDE_FIRST + i][j]
-                                   : 0;
-            if (is_added[BESIDE_FIRST + i] ||
+            uint64_t sum = 0, following = 0;
+            for (uint32_t j = BESIDE_ENTRIES; j < BESIDE_SETS; j++) {
+                if (!is_added[j])
+                    continue;
+                sum +=
+                    pointers.from_to[j][BESIDE_FIRST + i] + pointers.from_to[BESIDE_FIRST + i][j];
+                following += pointers.follow[BESIDE_FIRST + i][j];
+            }
+            if (is_added[BESIDE_FIRST + i] || is_of_another(finder, *number, candidates[i]) ||
                 is_added_already(finder->merged, container, candidates[i]) ||
-                (!is_confirmed(finder, container, candidates[i], sum) &&
+                (!is_confirmed(finder, container, candidates[i], sum, following) &&
                  !is_of_reflected(finder, container, candidates[i])))
                 continue;
             is_added[BESIDE_FIRST + i] = is_more = true;
             container->beside[container->beside_count++] = candidates[i];
-            suspect->bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
-                                             : nodes[candidates[i]].retained;
-            drop_below(finder, number, candidates[i]);
+            suspect.bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
+                                            : nodes[candidates[i]].retained;
+            *number = drop_below(finder, *number, candidates[i]);
         }
     }
+    finder->found->data[*number] = suspect;
     return NULL;
 }
 
-/* Does this for the first suspects. */
+/* Returns whether a suspect is in what variables of the program's packages hold. */
+static bool is_of_program(const struct merged *merged, const struct suspect *suspect)
+{
+    uint32_t node = suspect->item;
+    for (; node != MERGED_NONE; node = merged->nodes.data[node].parent)
+        if (merged->nodes.data[node].kind == MERGED_SYNTHETIC &&
+            merged_kind_of(merged, node) == G2H_NODE_GLOBALS)
+            return true;
+    return false;
+}
+
+/* Does this for the first suspects: those of the program first, because what follows their entries
+ * is no holder. */
 static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
                                         const struct findings *findings)
 {
-    for (size_t i = 0; i < finder->found->count && i < WHO_SUSPECTS; i++) {
-        const struct suspect *suspect = &finder->found->data[i];
-        if (!suspect->is_goroutines && !suspect->is_deferred &&
-            suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0)
-            TRY(add_beside(finder, findings, i));
+    for (int pass = 0; pass < 2; pass++) {
+        size_t count = 0;
+        for (size_t i = 0; i < finder->found->count && count < WHO_SUSPECTS; i++) {
+            const struct suspect *suspect = &finder->found->data[i];
+            const bool is_now = is_of_program(finder->merged, suspect) == (pass == 0);
+            count += is_now || pass == 1;
+            if (is_now && !suspect->is_goroutines && !suspect->is_deferred &&
+                suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0)
+                TRY(add_beside(finder, findings, &i));
+        }
     }
     return NULL;
 }

@@ -797,7 +797,8 @@ static void put_pages(const struct report *report, const struct suspect *suspect
     if (pages->bytes >= LEAST && pages->bytes / 2 > bytes)
         PUT(page, "      pages       %b could be freed without it, %b of that are free slots\n",
             pages->bytes, pages->empty);
-    else if (bytes < LEAST || bytes > suspect->bytes || pages->bytes >= bytes / 2)
+    else if (bytes < LEAST || bytes > suspect->bytes || pages->bytes >= bytes / 2 ||
+             suspect->container.beside_count > 0) /* the pages are those of its first part */
         return;
     else if (pages->absent >= bytes / 2)
         PUT(page, "      pages       only %b of it is resident\n", pages->bytes);
