@@ -66,7 +66,7 @@ struct stale_part {
 
 /* Finds the stale objects of a suspect or, if these are less than a twentieth of its count objects,
  * the stale part of what it holds, if that is a twentieth of what it retains. item is a node of
- * merged. Errors: G2H_ERROR_MEMORY. */
+ * merged; with a count of 0 any number of stale objects is enough. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
                                   struct stale_part *ret);
 

@@ -97,13 +97,17 @@ static struct g2h_error *put_frames(const struct report *report, uint32_t gorout
 
 /* Reports how many objects of a suspect, or of those that it holds, are in slots that no slice
  * uses, and which slices leave them out, with the length of the one that is named. */
-static struct g2h_error *put_stale(const struct report *report, const struct suspect *suspect)
+static struct g2h_error *put_stale(const struct report *report, const struct who *who)
 {
+    const struct suspect *suspect = &who->suspect;
     _cleanup_(text_deinit) struct text expression = {0};
     struct page *page = report->page;
     struct stale_part found;
     uint32_t end;
-    TRY(stale_find_part(report->findings, suspect->item, suspect->count, &found));
+    /* A few are said, too, if they are why there are more objects than the container has entries.
+     */
+    const bool is_why = who->length.kind && who->length.count < suspect->count;
+    TRY(stale_find_part(report->findings, suspect->item, is_why ? 0 : suspect->count, &found));
     if (found.arrays == 0)
         return NULL;
     TRY(path_append(report->findings->paths, report->findings->stale.arrays.data[found.most].node,
@@ -772,7 +776,7 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
     put_pinned(report, &suspect->pinned);
     put_views(report, who);
     TRY(put_held_by(report, who));
-    TRY(put_stale(report, suspect));
+    TRY(put_stale(report, who));
     TRY(put_ages(report, suspect));
     return allocated_by(&report->findings->allocated, report_node(report, suspect->item)->name,
                         suspect->item, &allocator)

@@ -16,6 +16,11 @@
 //	says[stripped] stale +900 of them before the start of the global used by main\.main \(0x\w+\)\.f16
 //	tells ^  stale +9\.\d* MB .* in 900 objects
 //	is r.suspects[0].stale.before == 900
+//	case few SHAPE=few
+//	ways plain
+//	says ^  1 .* 1,000 main\.span
+//	says held by +main\.right\.batch, a slice of 980 entries$
+//	says stale +20 of them before the start of main\.right\.batch \(length 980\)
 //	case cleared SHAPE=cleared
 //	says[plain] (held by|example) +main\.right\.batch\[99\]
 //	says[stripped] (held by|example) +the global used by main\.main \(0x\w+\)\.f\d+\[99\]
@@ -108,6 +113,8 @@ func main() {
 		right.batch = spans(1500)[:3]
 	case "start":
 		right.batch = spans(1000)[900:]
+	case "few": // a fiftieth: said because the slice has not as many entries as there are objects
+		right.batch = spans(1000)[20:]
 	case "cleared":
 		right.batch = spans(1000)
 		for len(right.batch) > 100 {
