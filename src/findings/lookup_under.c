@@ -17,6 +17,7 @@
 #include "findings/patterns.h"
 
 CLEANUP_POINTER(under_destroy_values, struct g2h_values, g2h_values_destroy);
+CLEANUP_POINTER(under_destroy_edges, struct g2h_edges, g2h_edges_destroy);
 
 /* ---- goroutines ---- */
 
@@ -139,6 +140,33 @@ static struct g2h_error *find_variable_node(const struct findings *findings, con
     return NULL;
 }
 
+/* Returns whether the group (sync.Pool) holds a node: the memory of a pool. */
+static bool is_pooled(const struct findings *findings, uint32_t node)
+{
+    const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    uint32_t holder = findings_node(findings, merged)->parent;
+    if (holder != MERGED_NONE && findings_node(findings, holder)->kind == MERGED_VARIABLE)
+        holder = findings_node(findings, holder)->parent; /* main.buffers.local is in between */
+    return holder != MERGED_NONE && findings_is_kind(findings, holder, G2H_NODE_POOLS);
+}
+
+/* Adds the node of a variable, given by its node of merged, and what pools in it cache: not the
+ * variable holds that, but the group (sync.Pool). */
+static struct g2h_error *add_variable(const struct findings *findings, uint32_t variable,
+                                      node_vector *ret)
+{
+    _cleanup_(under_destroy_edges) struct g2h_edges *edges = NULL;
+    const uint32_t node = findings_node(findings, variable)->example;
+    struct g2h_edge edge;
+    TRY(add_group(findings, variable, ret));
+    TRY(g2h_edges_create(findings->view, &edges));
+    g2h_edges_begin_targets(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge))
+        if (is_pooled(findings, edge.target))
+            TRY_MEMORY(vector_push(ret, edge.target));
+    return NULL;
+}
+
 /* Adds what the values of a part lead to. */
 static struct g2h_error *add_targets(const struct findings *findings,
                                      const struct variable_part *part, node_vector *ret)
@@ -170,7 +198,7 @@ static struct g2h_error *add_part(const struct findings *findings, const struct 
     if (lookup->part.location.object == UINT32_MAX)
         TRY(find_variable_node(findings, lookup->part.name.data, lookup->part.name.size,
                                &variable));
-    return variable != MERGED_NONE ? add_group(findings, variable, ret)
+    return variable != MERGED_NONE ? add_variable(findings, variable, ret)
                                    : add_targets(findings, &lookup->part, ret);
 }
 
@@ -184,7 +212,7 @@ static struct g2h_error *add_found(const struct findings *findings, const char *
         return NULL;
     TRY(find_variable_node(findings, asked, strlen(asked), &variable));
     if (variable != MERGED_NONE)
-        return add_group(findings, variable, ret);
+        return add_variable(findings, variable, ret);
     TRY(lookup_find(findings, asked, &lookup));
     switch (lookup.kind) {
     case LOOKUP_CLASS:
@@ -192,7 +220,9 @@ static struct g2h_error *add_found(const struct findings *findings, const char *
     case LOOKUP_PART:
         return add_part(findings, &lookup, ret);
     case LOOKUP_GROUP:
-        return add_group(findings, lookup.group, ret);
+        return findings_is_kind(findings, lookup.group, G2H_NODE_VARIABLE)
+                   ? add_variable(findings, lookup.group, ret)
+                   : add_group(findings, lookup.group, ret);
     default:
         TRY_MEMORY(vector_push(ret, lookup.node));
         return NULL;

@@ -78,6 +78,11 @@
 //	ways plain
 //	says ^  1 .* [\d,]+ main\.scratch, in a sync\.Pool$
 //	says held by     main\.buffers  \(in a sync\.Pool: the next collections free it\)$
+//	case underpool SHAPE=pool
+//	ways plain
+//	options --under main.buffers
+//	says ^  1 .* [\d,]+ main\.scratch, in a sync\.Pool$
+//	is r.under.bytes > r.suspects[0].retained
 //	case grownvalues SHAPE=values
 //	ways plain
 //	base
