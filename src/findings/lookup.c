@@ -346,6 +346,33 @@ static struct g2h_error *find_classes(const struct lookup_classes *classes, cons
     return NULL;
 }
 
+/* Finds what a pool caches whose variable has neither symbol nor node: reports name it without the
+ * fields of sync.Pool, of which paths have the first. */
+static struct g2h_error *find_pool(const struct findings *findings, const char *asked,
+                                   struct lookup *ret)
+{
+    static const char *const fields[] = {".local", ".victim"};
+    static const char array[] = "[]sync.poolLocal";
+    size_t size;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+        _cleanup_(text_deinit) struct text expression = {0};
+        struct g2h_node node;
+        text_append_string(&expression, asked);
+        text_append_string(&expression, fields[i]);
+        text_append(&expression, "", 1);
+        TRY_MEMORY(!expression.failed);
+        TRY(find_by_expression(findings, expression.data, EXPRESSION_OWNER_SAID, ret, NULL));
+        if (ret->node == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, ret->node, &node);
+        const char *class = g2h_view_name(findings->view, node.name, &size);
+        if (size == strlen(array) && memcmp(class, array, size) == 0)
+            return NULL;
+        ret->node = UINT32_MAX;
+    }
+    return NULL;
+}
+
 static struct g2h_error *lookup_set_class(const struct findings *findings, const char *asked,
                                           const node_vector *found, struct lookup *ret)
 {
@@ -380,6 +407,9 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
         return lookup_set_class(findings, asked, &found, ret);
     TRY(find_by_expression(findings, asked, EXPRESSION_OWNER_LEFT_OUT, ret,
                            NULL)); /* a local variable's */
+    if (ret->node != UINT32_MAX)
+        return NULL;
+    TRY(find_pool(findings, asked, ret));
     if (ret->node != UINT32_MAX)
         return NULL;
     if (longer.size > 0)

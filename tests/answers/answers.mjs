@@ -115,6 +115,8 @@ async function reportOf(app, name, each, mayBeWalked) {
     const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...ofReport];
     const {stdout: text, stderr: messages} = await runWhole(...options);
     writeFileSync(`${name}.txt`, text);
+    for (const [, pool] of text.matchAll(/^ +held by +(.*) {2}\(in a sync\.Pool: .*\)$/gm)) // JSON has another name for it
+      await run('--pid', String(running.pid), '--path-to', pool);
     const json = JSON.parse(await run(...options, '--json'));
     const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
     const mappings = each.checks.some(({word}) => word === 'points') && await mappingsIn(name, running.pid, run, each.options);

@@ -78,6 +78,9 @@
 //	ways plain
 //	says ^  1 .* [\d,]+ main\.scratch, in a sync\.Pool$
 //	says held by     main\.buffers  \(in a sync\.Pool: the next collections free it\)$
+//	case newpool SHAPE=newpool
+//	ways stripped
+//	says held by     the global .*  \(in a sync\.Pool: the next collections free it\)$
 //	case underpool SHAPE=pool
 //	ways plain
 //	options --under main.buffers
@@ -492,10 +495,16 @@ func main() {
 	for {
 		before := used()
 		fill(shape, true, many)
-		if shape == "pool" { // after the last collection
+		if strings.HasSuffix(shape, "pool") { // after the last collection
+			take := buffers.Get
+			if shape == "newpool" { // nothing is left over
+				take = func() any { return new(scratch) }
+				runtime.GC()
+				runtime.GC()
+			}
 			var all []any
 			for i := 0; i < many/10; i++ {
-				all = append(all, buffers.Get())
+				all = append(all, take())
 			}
 			for _, each := range all {
 				buffers.Put(each)
