@@ -158,8 +158,10 @@ static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text)
 {
     const size_t size = strlen(text);
-    const uint8_t *at = bytes.data, *end = bytes.data + bytes.size;
     assert(size > 0);
+    if (bytes.size < size)
+        return NULL;
+    const uint8_t *at = bytes.data, *end = bytes.data + bytes.size;
     while (as_size(end - at) >= size && (at = memchr(at, text[0], as_size(end - at) - size + 1))) {
         if (memcmp(at, text, size) == 0)
             return at;
