@@ -259,8 +259,8 @@ static bool mapped_parse_line(const char *at, struct mapped_file *ret)
     at += strspn(at, " ");
     if (!procfs_take_number(&at, 10, &inode) || *at != '/')
         return false;
-    *ret = (struct mapped_file){
-        start, end - start, offset, {(const uint8_t *)at, strcspn(at, "\n")}};
+    *ret =
+        (struct mapped_file){start, end - start, offset, {(const uint8_t *)at, strcspn(at, "\n")}};
     return true;
 }
 
