@@ -591,6 +591,15 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
+const struct static_user *typing_last_user(const struct typing *typing, uint64_t address)
+{
+    const struct static_words *words = typing->static_words;
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    size_t behind;
+    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
+    return behind > 0 ? &words->users.data[behind - 1] : NULL;
+}
+
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
 {
     enum { MOST_FIELDS = 16 };

@@ -261,6 +261,9 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
  * itself: a struct whose methods are called; NULL if none is near, or if it is the runtime's. */
 const struct static_user *typing_user_before(const struct typing *typing, uint64_t address);
 
+/* Returns the last use of static data at or before an address, of any kind; NULL: there is none. */
+const struct static_user *typing_last_user(const struct typing *typing, uint64_t address);
+
 /* Returns the address of the array that a word of data or bss is in, if code uses it as one of an
  * element's, or 0. *ret_distance becomes the bytes from element to element. The array's length is
  * not known: what comes behind it has users of its own. */
