@@ -159,6 +159,8 @@ static void write_views(const struct g2h_graph *graph, const struct g2h_heap *he
         must(g2h_view_create(graph, options[i], &view));
         write(NULL, kinds[i], "view");
         for (size_t j = 0; g2h_format(j); j++) {
+            if (strcmp(g2h_format(j)->name, "heaptimeline") == 0)
+                continue; /* this heap has no ages */
             const struct run run = {g2h_format(j), view, plain, none, {.size = 0}};
             const bool takes_view = i == 0 || (run.format->takes & G2H_TAKES_FOLDED) != 0;
             if (takes_view && (sampling.sites > 0 || (run.format->takes & G2H_TAKES_RATE) == 0))
