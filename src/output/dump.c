@@ -54,7 +54,7 @@ static bool copying_shorten(struct copying *copying, const struct g2h_record *re
     struct dump_edit sizes = {offset_of_size(copying->input, record), contents,
                               .size = sizeof(sizes.bytes)};
     const struct dump_edit rest = {contents + size, contents + object->contents.size, .size = 0};
-    const size_t known = copying->edits.count;
+    _asserted_ const size_t known = copying->edits.count;
     assert(size <= object->contents.size && sizes.begin < sizes.end);
     assert(known == 0 || copying->edits.data[known - 1].end <= sizes.begin); /* in file order */
     cursor_put_longest(sizes.bytes, object->size);

@@ -134,7 +134,7 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
             break;
         }
         const struct map_table pair = {i, map_finder_table_of(types, i)};
-        const size_t known = finder->map_tables.count;
+        _asserted_ const size_t known = finder->map_tables.count;
         assert(known == 0 || finder->map_tables.data[known - 1].map < i);
         if (pair.table < count && !vector_push(&finder->map_tables, pair))
             return false;

@@ -959,7 +959,7 @@ static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
 static bool flow_add_frame(struct flow *flow, uint32_t behind)
 {
     const struct flow_frame frame = {behind, as_u32(flow->slots.count)};
-    const size_t known = flow->frames.count;
+    _asserted_ const size_t known = flow->frames.count;
     assert(known == 0 || flow->frames.data[known - 1].behind < behind);
     if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
         return true;

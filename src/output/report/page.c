@@ -1025,7 +1025,7 @@ static void put_titles(const struct table *table, const size_t *widths)
 struct g2h_error *table_end(struct table *table)
 {
     struct page *page = table->page;
-    size_t widths[TABLE_COLUMNS];
+    size_t widths[TABLE_COLUMNS] = {0};
     page_close(page);
     TRY_MEMORY(!table->cells.failed);
     if (table->ends.count == 0)
