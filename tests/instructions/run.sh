@@ -28,7 +28,7 @@ rm -rf "$build"
 mkdir -p "$build/outputs"
 # shellcheck disable=SC2046  # there are several libraries
 library=build/unoptimized
-make_in "$library" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g1 -DNDEBUG' internal.a &&
+make_in "$library" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g1 -DNDEBUG' WERROR=1 internal.a &&
 	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -o "$build/formats" tests/growth/formats.c "$library/internal.a" \
 	$(make -s libs) || exit 1
 
