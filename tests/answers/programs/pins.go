@@ -3,8 +3,8 @@
 //
 //	from 1.21
 //	case two SHAPE=two
-//	says ^  1 .* of the heap   995 ptr96, in \[\]unsafe\.Pointer$
-//	says ^      each        10\.3 kB = ptr96 96 B \+ noptr10240 10\.2 kB
+//	says ^  1 .* of the heap   1,000 entries, in \[\]unsafe\.Pointer$
+//	says ^      each        10\.3 kB = ptr96 95 B \+ noptr10240 10\.2 kB
 //	says[plain] ^      (held by|example)     main\.bPins\.pinner\.refs\[\d+\]$
 //	never main\.(frame|strip)
 //
