@@ -127,6 +127,17 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
     _cleanup_(similar_deinit) struct similar similar = {.asked = asked,
                                                         .asked_size = strlen(asked)};
     _cleanup_(text_deinit) struct text name = {0}, near = {0};
+    struct g2h_location location;
+    const enum g2h_variable variable = g2h_location_of_variable(findings->view, asked, &location);
+    if (variable == G2H_VARIABLE_NOT_IN_DUMP)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is not in the dump: Go writes only those variables that may "
+                            "have pointers in them",
+                            asked);
+    if (variable == G2H_VARIABLE_FOUND)
+        return error_create(G2H_ERROR_NOT_FOUND,
+                            "'%s' is a variable that leads to no object; --show has its value",
+                            asked);
     for (size_t i = 0; i < classes->list.count; i++) {
         size_t size;
         const char *class = merged_name(&findings->merged, classes->list.data[i], &size);

@@ -77,8 +77,10 @@ if (!stripped) {
   });
   if (isOutside) each('so are those of variables without pointers', known.scalars, (thing, complain) => compareFields(thing, show(thing.what).variable, complain));
   else each('a variable without pointers is not in a dump', known.scalars, ({ what }, complain) => {
-    const { status, stderr } = spawnSync(converter, [...options, '--show', what, dump], { encoding: 'utf8' });
-    if (status !== 1 || !stderr.includes(`'${what}' is not in the dump`)) complain(status, stderr);
+    for (const question of ['--show', '--path-to', '--under']) {
+      const { status, stderr } = spawnSync(converter, [...options, question, what, dump], { encoding: 'utf8' });
+      if (status !== 1 || !stderr.includes(`'${what}' is not in the dump`)) complain(question, status, stderr);
+    }
     return 1;
   });
 }
