@@ -33,6 +33,8 @@ static inline struct g2h_bytes bytes_part(struct g2h_bytes bytes, uint64_t at, u
 static inline struct g2h_bytes bytes_from(struct g2h_bytes bytes, uint64_t at)
 {
     assert(at <= bytes.size);
+    if (at == 0)
+        return bytes; /* its data may be NULL */
     return (struct g2h_bytes){bytes.data + at, bytes.size - (size_t)at};
 }
 

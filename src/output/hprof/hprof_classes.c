@@ -80,7 +80,8 @@ static void append_turned(const char *name, size_t size, struct text *ret)
 
 static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
 {
-    return bytes_at(text->data + begin, text->size - begin);
+    assert(begin <= text->size);
+    return text->size > begin ? bytes_at(text->data + begin, text->size - begin) : bytes_none;
 }
 
 static bool is_javas(struct g2h_bytes name)
