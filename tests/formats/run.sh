@@ -173,7 +173,7 @@ report() {
 	[ "$(grep -v '^WHAT\|^WASTE\|^  leaked: ' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
 	result $? 'tables are as wide as COLUMNS says'
 	COLUMNS=80 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p' >"$build/narrow"
-	grep -q '^  \[sel.*Trip transport.go:3092 ' "$build/narrow" && ! grep -n ' $' "$build/narrow" "$build/sample" >"$log"
+	grep -q '^  \[sel.*Trip:3092 ' "$build/narrow" && ! grep -n ' $' "$build/narrow" "$build/sample" >"$log"
 	result $? 'the lines where goroutines wait are in a file of 80 columns, and lines do not end in blanks'
 	"$g2h" --format report "$sample.2.dump.gz" >"$build/untyped" 2>"$log" && grep -q '^CLASSES' "$build/untyped"
 	result $? 'without types there is one, too'
