@@ -91,7 +91,6 @@ prepare_series() {
 }
 if [[ $parts == *' records '* ]]; then
 	prepare_series series 100 --format html
-	prepare_series series-report 100 --format report
 fi
 
 # ---- strings ----
