@@ -187,7 +187,7 @@ function checkAdded(snapshot, without) {
     .filter(node => !node.name.startsWith(prefix));
   const handlers = added.filter(node => node.name === '(event handlers)'), listeners = added.filter(node => node.name === 'V8EventListener');
   const groups = added.filter(isGrouped), together = added.filter(isTogether);
-  assert.deepEqual(added.map(node => node.ordinal), [...handlers, ...listeners, ...groups, ...together].map(node => node.ordinal));
+  assert.deepEqual(added.map(node => node.ordinal), [...groups, ...together, ...handlers, ...listeners].map(node => node.ordinal));
   for (const group of together) checkTogether(group, without);
   assert.deepEqual(handlers.flatMap(node => node.edges().map(edge => edge.target.ordinal)), listeners.map(node => node.ordinal));
   for (const listener of listeners) {
