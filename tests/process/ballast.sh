@@ -25,6 +25,7 @@ figures() {
 	mkdir -p "$at"
 	app=$build/$release/app-$1
 	[ -x "$app" ] || app=$build/$release/app
+	: >"$at/app.log" # an earlier run's says ready
 	"$build/cost" --become "$app" "$1" >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
@@ -119,6 +120,7 @@ same() {
 stacks() {
 	at=$build/$release/goroutines
 	mkdir -p "$at"
+	: >"$at/app.log"
 	"$build/cost" --become "$build/$release/app" goroutines >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
