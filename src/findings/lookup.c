@@ -119,6 +119,14 @@ static struct g2h_error *lookup_refuse(const struct findings *findings, const ch
                         list.data);
 }
 
+struct g2h_error *lookup_refuse_absent(const char *asked)
+{
+    return error_create(G2H_ERROR_NOT_FOUND,
+                        "'%s' is not in the dump: Go writes only those variables that may have "
+                        "pointers in them",
+                        asked);
+}
+
 /* Returns the error for a name that nothing has, with those that are nearly it: of classes and of
  * variables. */
 static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes, const char *asked)
@@ -128,16 +136,8 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
                                                         .asked_size = strlen(asked)};
     _cleanup_(text_deinit) struct text name = {0}, near = {0};
     struct g2h_location location;
-    const enum g2h_variable variable = g2h_location_of_variable(findings->view, asked, &location);
-    if (variable == G2H_VARIABLE_NOT_IN_DUMP)
-        return error_create(G2H_ERROR_NOT_FOUND,
-                            "'%s' is not in the dump: Go writes only those variables that may "
-                            "have pointers in them",
-                            asked);
-    if (variable == G2H_VARIABLE_FOUND)
-        return error_create(G2H_ERROR_NOT_FOUND,
-                            "'%s' is a variable that leads to no object; --show has its value",
-                            asked);
+    if (g2h_location_of_variable(findings->view, asked, &location) == G2H_VARIABLE_NOT_IN_DUMP)
+        return lookup_refuse_absent(asked);
     for (size_t i = 0; i < classes->list.count; i++) {
         size_t size;
         const char *class = merged_name(&findings->merged, classes->list.data[i], &size);

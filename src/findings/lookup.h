@@ -41,6 +41,9 @@ struct lookup {
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
                               struct lookup *ret);
 
+/* Returns the error for a variable that g2h_location_of_variable() says is not in the dump. */
+struct g2h_error *lookup_refuse_absent(const char *asked);
+
 /* Finds what steps lead to from a location on, whose expression is name: ".items[3]" of a local
  * variable. The same errors. */
 struct g2h_error *lookup_from(const struct findings *findings, const struct g2h_location *location,

@@ -576,21 +576,6 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 
-const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
-{
-    enum { MOST = 256 };
-    const struct static_words *words = typing->static_words;
-    const uint64_t in_file = address - exe_slide(typing->exe);
-    struct g2h_bytes name;
-    size_t behind;
-    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
-    const struct static_user *user = behind > 0 ? &words->users.data[behind - 1] : NULL;
-    if (!user || !user->is_address || user->address == in_file || in_file - user->address >= MOST)
-        return NULL;
-    exe_function(typing->exe, user->function, &name);
-    return bytes_begin(name, "runtime.") ? NULL : user;
-}
-
 const struct static_user *typing_last_user(const struct typing *typing, uint64_t address)
 {
     const struct static_words *words = typing->static_words;
@@ -598,6 +583,18 @@ const struct static_user *typing_last_user(const struct typing *typing, uint64_t
     size_t behind;
     BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
     return behind > 0 ? &words->users.data[behind - 1] : NULL;
+}
+
+const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
+{
+    enum { MOST = 256 };
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    const struct static_user *user = typing_last_user(typing, address);
+    struct g2h_bytes name;
+    if (!user || !user->is_address || user->address == in_file || in_file - user->address >= MOST)
+        return NULL;
+    exe_function(typing->exe, user->function, &name);
+    return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)

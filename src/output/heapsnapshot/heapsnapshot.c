@@ -29,6 +29,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/workers.h"
+#include "findings/ages.h"
 #include "output/heapsnapshot/contexts.h"
 #include "output/heapsnapshot/goroutine_names.h"
 #include "output/heapsnapshot/numbers.h"
@@ -878,7 +879,7 @@ static struct g2h_error *write_samples(const struct heapsnapshot_snapshot *snaps
     const struct ids *ids = &snapshot->ids.ids;
     if (!snapshot->is_timeline)
         return NULL;
-    const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(snapshot->view));
+    const struct g2h_ages_known *known = ages_watched(g2h_view_heap(snapshot->view));
     _cleanup_(text_deinit) struct text text = {0};
     for (unsigned look = 1; look <= known->look_count; look++)
         text_printf(&text, "%lld,%u,\n",
@@ -934,8 +935,7 @@ static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsign
 /* Returns an error if it is not known since which collection objects live. */
 static struct g2h_error *check_ages(const struct g2h_heap *heap)
 {
-    const struct g2h_ages_known *known = g2h_heap_ages(heap);
-    return known && known->look_count > 1
+    return ages_watched(heap)
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND,
                               "it is not known since when objects live: no collection of the "

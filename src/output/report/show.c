@@ -341,10 +341,7 @@ struct g2h_error *report_put_shown(const struct report *report, const char *aske
     TRY(g2h_values_create(show.view, &show.values));
     const enum g2h_variable found = g2h_location_of_variable(show.view, asked, &location);
     if (found == G2H_VARIABLE_NOT_IN_DUMP)
-        return error_create(G2H_ERROR_NOT_FOUND,
-                            "'%s' is not in the dump: Go writes only those variables that may "
-                            "have pointers in them",
-                            asked);
+        return lookup_refuse_absent(asked);
     if (found == G2H_VARIABLE_FOUND && show_leads_to(&show, &location) == 0)
         return put_variable(&show, asked, &location);
     struct g2h_error *error = lookup_find(report->findings, asked, &lookup);
