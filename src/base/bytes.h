@@ -110,7 +110,7 @@ static inline bool bytes_same(struct g2h_bytes one, struct g2h_bytes other)
 /* Returns less than 0, 0, or more than 0, as memcmp() does. */
 static inline int bytes_compare(struct g2h_bytes one, struct g2h_bytes other)
 {
-    const size_t size = one.size < other.size ? one.size : other.size;
+    const size_t size = MIN(one.size, other.size);
     const int order = size > 0 ? memcmp(one.data, other.data, size) : 0;
     return order != 0 ? order : (one.size > other.size) - (one.size < other.size);
 }

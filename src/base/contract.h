@@ -31,6 +31,22 @@
         i >= (size_t)(count); \
     })
 
+/* ==== numbers that stand in many expressions ====
+ *
+ * MIN, MAX and COMPARE may evaluate what they are given twice.
+ */
+
+/* The lesser and the greater of two numbers. */
+#define MIN(one, other) ((one) < (other) ? (one) : (other))
+#define MAX(one, other) ((one) > (other) ? (one) : (other))
+
+/* What qsort() wants to know of two numbers: less than 0, 0 or more, as one is less than other,
+ * equal, or greater. For the greater ones first, other comes first here. */
+#define COMPARE(one, other) ((one) < (other) ? -1 : (one) > (other))
+
+/* The number of an array's entries. */
+#define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
+
 /* ==== numbers whose value the narrower type has, too ====
  *
  * A cast may change a value; these say that it stays, and assert it. What input says is checked

@@ -19,7 +19,7 @@ int port_random(void *bytes, size_t size, bool secret)
     enum { MOST = 256 }; /* getentropy() returns no more at a time */
     (void)secret;        /* no program starts before the system's entropy pool is initialized */
     for (size_t at = 0; at < size;) {
-        const size_t count = size - at < MOST ? size - at : MOST;
+        const size_t count = MIN(size - at, MOST);
         if (getentropy((uint8_t *)bytes + at, count) < 0)
             return errno;
         at += count;

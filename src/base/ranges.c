@@ -39,7 +39,7 @@ void ranges_sort(struct ranges *ranges)
     ranges->list.count = 0;
     for (size_t i = 0; i < count; i++) {
         if (last && list[i].begin <= last->end) {
-            last->end = list[i].end > last->end ? list[i].end : last->end;
+            last->end = MAX(list[i].end, last->end);
         } else if (list[i].begin < list[i].end) {
             last = &list[ranges->list.count++];
             *last = list[i];
@@ -80,7 +80,7 @@ uint64_t ranges_trim(const struct ranges *ranges, uint64_t from, uint64_t end)
     BISECT(at, ranges->list.count, list[at].end < end);
     if (at == ranges->list.count || list[at].begin >= end)
         return end;
-    return list[at].begin > from ? list[at].begin : from;
+    return MAX(list[at].begin, from);
 }
 
 uint64_t ranges_bytes(const struct ranges *ranges, uint64_t from, uint64_t end)

@@ -4,6 +4,7 @@
 #ifndef BASE_RANGES_H
 #define BASE_RANGES_H
 
+#include "base/contract.h"
 #include "base/memory.h"
 
 /* ==== ranges ====
@@ -22,8 +23,8 @@ struct ranges {
 /* Returns what two ranges have in common. If there is nothing, its end is not after its begin. */
 static inline struct range range_intersect(struct range one, struct range other)
 {
-    const uint64_t begin = one.begin > other.begin ? one.begin : other.begin;
-    const uint64_t end = one.end < other.end ? one.end : other.end;
+    const uint64_t begin = MAX(one.begin, other.begin);
+    const uint64_t end = MIN(one.end, other.end);
     return (struct range){begin, end};
 }
 

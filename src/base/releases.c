@@ -65,21 +65,21 @@ static const struct {
 static size_t size_classes_find(uint64_t size)
 {
     size_t at;
-    BISECT(at, sizeof(classes) / sizeof(classes[0]), classes[at].size < size);
+    BISECT(at, COUNT_OF(classes), classes[at].size < size);
     return at;
 }
 
 uint64_t size_class(uint64_t size)
 {
     const size_t at = size_classes_find(size);
-    return at < sizeof(classes) / sizeof(classes[0]) ? classes[at].size : 0;
+    return at < COUNT_OF(classes) ? classes[at].size : 0;
 }
 
 uint64_t size_class_red_zone(uint64_t size)
 {
     static const uint64_t most[] = {64, 128, 512, 4096, 1 << 14, 1 << 15, 1 << 16};
     uint64_t zone = 16;
-    for (size_t i = 0; i < sizeof(most) / sizeof(most[0]) && size + zone > most[i]; i++)
+    for (size_t i = 0; i < COUNT_OF(most) && size + zone > most[i]; i++)
         zone *= 2;
     return zone;
 }
@@ -97,7 +97,7 @@ uint64_t size_class_without_red_zone(uint64_t size)
 uint64_t size_class_span(uint64_t slot)
 {
     const size_t at = size_classes_find(slot);
-    return at < sizeof(classes) / sizeof(classes[0]) && classes[at].size == slot
+    return at < COUNT_OF(classes) && classes[at].size == slot
                ? (uint64_t)classes[at].pages * SPAN_UNIT
                : 0;
 }

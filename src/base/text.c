@@ -80,7 +80,7 @@ void text_append_bytes(struct text *text, uint64_t bytes)
         text_printf(text, "%u B", (unsigned)bytes);
         return;
     }
-    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+    for (; value >= 999.5 && unit + 1 < COUNT_OF(units); unit++)
         value /= 1000;
     text_printf(text, "%.*f %s", decimals_of_three_digits(value), value, units[unit]);
 }
@@ -201,7 +201,7 @@ size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_
     const uint8_t *data = bytes;
     size_t characters = 0;
     for (size_t at = 0; at < size && characters < limit;) {
-        const size_t left = size - at < limit - characters ? size - at : limit - characters,
+        const size_t left = MIN(size - at, limit - characters),
                      run = text_ascii_run(data + at, left);
         text_append(text, data + at, run);
         at += run;
@@ -286,7 +286,7 @@ bool printable_is_shown(uint32_t character)
     };
     if (character >= ' ' && character < 0x7f)
         return true;
-    for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
+    for (size_t i = 0; i < COUNT_OF(unseen); i++)
         if (character >= unseen[i].first && character <= unseen[i].last)
             return false;
     return true;

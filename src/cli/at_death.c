@@ -440,7 +440,7 @@ static void cut_to_room(struct at_death *at)
     struct death_reserve *reserve = &at->box.reserve;
     const uint64_t all = death_box_resident(&at->box), room = scratch_measure(&at->scratch, all);
     if (room < all && room < reserve->most)
-        reserve->most = room > LEAST_ROOM ? room : LEAST_ROOM;
+        reserve->most = MAX(room, LEAST_ROOM);
     at->box.spill = at->scratch.file;
     at->box.spill_most = room == all ? at->scratch.free - at->scratch.needed : 0;
 }
@@ -849,7 +849,7 @@ static void at_death_block_signals(struct at_death *at)
 {
     static const int harmless[] = {SIGCONT, SIGWINCH, SIGURG};
     hold_signals(&at->signals, &at->before);
-    for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless) && !at->options->run; i++)
+    for (size_t i = 0; i < COUNT_OF(harmless) && !at->options->run; i++)
         sigdelset(&at->signals, harmless[i]);
 }
 

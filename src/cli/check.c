@@ -124,7 +124,7 @@ static bool implied_ends_in(const char *text, size_t size, const char *end)
 /* Returns the suffix of the first size bytes of a path, or NULL if it implies nothing. */
 static const struct suffix *implied_find(const char *path, size_t size)
 {
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++)
         if (implied_ends_in(path, size, suffixes[i].suffix))
             return &suffixes[i];
     return NULL;
@@ -426,7 +426,7 @@ bool check_options(const struct options *options)
     const char *without = g2h_format_left_out("sqlite");
     if (options->summary && without)
         return USAGE_REFUSE("this one was built without %s, which --summary needs", without);
-    for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+    for (size_t i = 0; i < COUNT_OF(given); i++)
         if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
             return false;
     if (options->fork && options->pid == 0)
@@ -570,7 +570,7 @@ static bool check_client_input(const struct options *options)
                  {options->base, "base"},
                  {options->exe, "executable"},
                  {options->base_exe, "executable"}};
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+    for (size_t i = 0; i < COUNT_OF(files); i++)
         if (options->mcp && files[i].path && strcmp(files[i].path, "-") == 0)
             return USAGE_REFUSE("with --mcp, standard input is the client's: the %s must be a file",
                                 files[i].what);

@@ -13,7 +13,7 @@
 
 /* These end a program that writes, if they come twice. */
 static const int ending[] = {SIGTERM, SIGINT};
-enum { ENDING = sizeof(ending) / sizeof(*ending) };
+enum { ENDING = COUNT_OF(ending) };
 
 /* A message that is made before the signal comes. */
 struct hold_message {
@@ -32,7 +32,7 @@ void hold_signals(sigset_t *ret, sigset_t *ret_before)
     static const int errors[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     struct sigaction action;
     sigfillset(ret);
-    for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+    for (size_t i = 0; i < COUNT_OF(errors); i++)
         sigdelset(ret, errors[i]);
     for (int number = 1; number < NSIG; number++)
         if (number != SIGCHLD && sigaction(number, NULL, &action) == 0 &&

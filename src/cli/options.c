@@ -318,7 +318,7 @@ enum { LONGEST = 32 };
 
 static size_t least(size_t a, size_t b)
 {
-    return a < b ? a : b;
+    return MIN(a, b);
 }
 
 /* Returns how many edits turn one string into the other (optimal string alignment). Both have at
@@ -476,7 +476,7 @@ static bool take_section(struct options *options, const char *name)
 {
     static const char *const names[] = {"heap",    "suspects", "goroutines",
                                         "classes", "tree",     "waste"};
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+    for (unsigned i = 0; i < COUNT_OF(names); i++)
         if (strcmp(name, names[i]) == 0) {
             options->sections |= 1u << i;
             return true;
@@ -634,7 +634,7 @@ static const struct known known[] = {
     {"version", 'V', .print = usage_print_version},
 };
 
-enum { KNOWN = sizeof(known) / sizeof(*known), FIRST = 256 };
+enum { KNOWN = COUNT_OF(known), FIRST = 256 };
 
 static bool has_argument(const struct known *option)
 {

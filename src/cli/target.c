@@ -296,7 +296,7 @@ static const struct {
 static struct g2h_error *check_beside(const char *database, const struct stat *source,
                                       const char *what)
 {
-    for (size_t i = 0; i < sizeof(database_files) / sizeof(*database_files); i++) {
+    for (size_t i = 0; i < COUNT_OF(database_files); i++) {
         _cleanup_free_ char *path = NULL;
         struct stat status;
         TRY_MEMORY(asprintf(&path, "%s%s", database, database_files[i].ending) >= 0);
@@ -535,7 +535,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     target_remove_unfinished();
     const char *const parts[] = {program, ": ", name, ": ", why};
     size_t size = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
         for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
             text[size++] = *at;
     size = g2h_printable(text, size);
@@ -562,7 +562,7 @@ void signals_catch(const char *name)
     signal(SIGXFSZ, SIG_IGN); /* so writing fails with a message instead */
     for (int number = 1; number <= SIGNALS; number++) {
         bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;
-        for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        for (size_t i = 0; i < COUNT_OF(others); i++)
             is_other = is_other || number == others[i];
         if (!is_other)
             signal(number, on_end);

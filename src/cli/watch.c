@@ -126,7 +126,7 @@ static bool moments_wait(struct moments *moments, const atomic_bool *is_over)
     }
     const double until = moments->begin + (double)moments->due * every;
     for (double left; !is_stopped && !*is_over && (left = until - clock_seconds()) > 0;) {
-        moments_pause(moments, left < 0.1 ? left : 0.1);
+        moments_pause(moments, MIN(left, 0.1));
         if (moments->error || moments_have_ended(moments))
             return false;
     }

@@ -426,8 +426,8 @@ static int compare_bytes(const void *a, const void *b, void *context)
     const struct graph_owner *owners = context;
     const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
     if (owners[one].bytes != owners[other].bytes)
-        return owners[one].bytes > owners[other].bytes ? -1 : 1;
-    return one < other ? -1 : one > other;
+        return COMPARE(owners[other].bytes, owners[one].bytes);
+    return COMPARE(one, other);
 }
 
 /* What the name of a set says about its groups. A goroutine in a group of its own counts as a
@@ -474,7 +474,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     qsort_r(sharers->owner_at, groups, sizeof(*sharers->owner_at), compare_bytes,
             graph->owners.data);
     for (uint32_t i = 0; i < groups; i++)
-        sharers->bit_of[sharers->owner_at[i]] = i < bits - 1 ? i : bits - 1;
+        sharers->bit_of[sharers->owner_at[i]] = MIN(i, bits - 1);
     if (groups >= bits)
         sharers->owner_at[bits - 1] = UINT32_MAX;
     for (uint32_t i = 0; i < groups && i < bits; i++) {
@@ -585,11 +585,11 @@ static struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_
 {
     const uint64_t memory = SETS_MEMORY / sizeof(uint64_t) / ((uint64_t)entries->nodes.count + 1),
                    wanted = graph->owners.count / SET_BITS + 1;
-    uint64_t most = memory < MOST_WORDS ? memory : MOST_WORDS;
+    uint64_t most = MIN(memory, MOST_WORDS);
     if (most < LEAST_WORDS)
         most = LEAST_WORDS;
-    *sharers = (struct sharers){
-        .graph = graph, .entries = entries, .words = (unsigned)(wanted < most ? wanted : most)};
+    *sharers =
+        (struct sharers){.graph = graph, .entries = entries, .words = (unsigned)MIN(wanted, most)};
     struct g2h_error *error = sharers_find_all(sharers);
     if (error)
         sharers_deinit(sharers);
@@ -642,7 +642,7 @@ static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum k
 static void count_groups(struct naming *naming, uint32_t entry)
 {
     const struct sharers *sharers = naming->sharers;
-    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    enum { NAMED = COUNT_OF(naming->names) };
     naming->packages = count_kind(sharers, entry, OF_PACKAGES, naming->names, NAMED);
     naming->places = count_kind(sharers, entry, OF_PLACES, &naming->place, 1);
     naming->goroutines = count_kind(sharers, entry, OF_GOROUTINES, NULL, 0);
@@ -670,7 +670,7 @@ static void sharers_append_name(const struct naming *naming, uint32_t node, stru
 /* Returns how many packages are named: all, or one fewer than there is space for, or none. */
 static uint32_t packages_named(const struct naming *naming)
 {
-    enum { NAMED = sizeof(naming->names) / sizeof(naming->names[0]) };
+    enum { NAMED = COUNT_OF(naming->names) };
     if (naming->without_names)
         return 0;
     return naming->packages > NAMED ? NAMED - 1 : naming->packages;
@@ -826,8 +826,8 @@ static int compare_shown(const void *a, const void *b)
 {
     const struct shown *one = a, *other = b;
     if (one->size != other->size)
-        return one->size > other->size ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->size, one->size);
+    return COMPARE(one->node, other->node);
 }
 
 /* Sorts the list, and cuts it off after MOST_SHOWN. */

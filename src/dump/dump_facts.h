@@ -9,6 +9,8 @@
 
 #include <go2heapsnapshot/dump.h>
 
+#include "base/contract.h"
+
 /* ==== facts after the EOF record ====
  *
  * Extra data after the EOF record of a dump that was made from outside the process: a magic string,
@@ -101,7 +103,7 @@ static inline bool says_whole_contents(uint64_t number, const struct g2h_otherro
 static inline uint64_t stored_size(uint64_t size)
 {
     const uint64_t length = size & 0xffffffff;
-    return length < LONGEST_WRITE ? length : LONGEST_WRITE;
+    return MIN(length, LONGEST_WRITE);
 }
 
 /* ==== what cleanups of runtime.AddCleanup keep that wait to be run ====

@@ -329,7 +329,7 @@ static struct g2h_error *foreign_refuse_as(const struct g2h_input *input, const 
 /* Returns the row of the table whose bytes a file begins with, or NULL. */
 static const struct start *foreign_find_start(const uint8_t *data, uint64_t size)
 {
-    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
         const struct start *start = &starts[i];
         const size_t count = start->size > 0 ? start->size : strlen(start->bytes);
         if (magic_begins(data, size, start->at, start->bytes, count))
@@ -343,8 +343,7 @@ static bool is_cut_header(const uint8_t *data, uint64_t size)
 {
     static const char header[] = "go1.7 heap dump\n";
     const size_t number = 4; /* the index of the 7 */
-    return size < sizeof(header) - 1 &&
-           memcmp(data, header, (size_t)(size < number ? size : number)) == 0 &&
+    return size < sizeof(header) - 1 && memcmp(data, header, (size_t)MIN(size, number)) == 0 &&
            (size <= number + 1 ||
             memcmp(data + number + 1, header + number + 1, (size_t)size - number - 1) == 0);
 }

@@ -621,7 +621,7 @@ static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
     } names[] = {{'5', "arm"}, {'6', "amd64"}, {'7', "arm64"},
                  {'8', "386"}, {'9', "ppc64"}, {'0', "mips64"}};
     ret[0] = '\0';
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (thechar == (uint64_t)names[i].thechar)
             snprintf(ret, size, "%s", names[i].arch);
 }
@@ -1008,7 +1008,7 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
         if (error) {
             const uint64_t core = magic_core_size(so_far->data, size);
             g2h_error_destroy(error);
-            return core > FOREIGN_SIZE ? core : FOREIGN_SIZE;
+            return MAX(core, FOREIGN_SIZE);
         }
         watch->offset = reader_offset(watch->reader);
     }
@@ -1021,7 +1021,7 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
     uint64_t limit = watch->offset * TRUSTED_RATIO;
     if (is_cut && limit <= 2 * size)
         limit = 2 * size; /* a record is as long as the reader permits */
-    return limit < TRUSTED_SIZE ? TRUSTED_SIZE : limit;
+    return MAX(limit, TRUSTED_SIZE);
 }
 
 struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,

@@ -70,7 +70,7 @@ static bool has_go_section(const struct image *image)
 {
     static const char *const names[] = {".go.buildinfo", ".note.go.buildid", ".gopclntab",
                                         ".data.rel.ro.gopclntab"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (image_section(image, names[i]))
             return true;
     return false;
@@ -123,8 +123,8 @@ static int compare_variables(const void *a, const void *b)
 {
     const struct variable *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
-    return one->size < other->size ? -1 : one->size > other->size;
+        return COMPARE(one->address, other->address);
+    return COMPARE(one->size, other->size);
 }
 
 /* Returns whether a section is writable memory of the process. */

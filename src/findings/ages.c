@@ -170,8 +170,7 @@ static bool is_moment(const struct g2h_ages_known *known, const struct age_count
     const int64_t end = known->looks[known->look_count].time,
                   most = (end - known->begin) / MOMENT_PART;
     for (unsigned from = 2; from <= known->look_count; from++) {
-        const int64_t begin = known->looks[from - 1].time,
-                      last = begin + most < end - most ? begin + most : end - most;
+        const int64_t begin = known->looks[from - 1].time, last = MIN(begin + most, end - most);
         uint64_t sum = 0;
         for (unsigned look = from; look <= known->look_count && known->looks[look].time <= last;
              look++)
@@ -448,7 +447,7 @@ static int compare_older(const void *a, const void *b)
 {
     const struct ages_older_line *one = a, *other = b;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
+        return COMPARE(other->retained, one->retained);
     return (one->node > other->node) - (one->node < other->node);
 }
 

@@ -190,12 +190,12 @@ static int allocated_compare_samples(const void *a, const void *b)
 {
     const struct allocation_sample *one = a, *other = b;
     if (one->name != other->name)
-        return one->name < other->name ? -1 : 1;
+        return COMPARE(one->name, other->name);
     if (one->call != other->call)
-        return one->call < other->call ? -1 : 1;
+        return COMPARE(one->call, other->call);
     if (one->site != other->site)
-        return one->site < other->site ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(one->site, other->site);
+    return COMPARE(one->node, other->node);
 }
 
 /* Finds the allocation sites of all samples: first maps the site records by their ids, because a

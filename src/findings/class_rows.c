@@ -76,8 +76,8 @@ static int class_index_compare(const void *a, const void *b)
 {
     const struct class_index_entry *one = a, *other = b;
     if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->weight, one->weight);
+    return COMPARE(one->node, other->node);
 }
 
 /* Sorts the objects of a class by what they retain; garbage has weight 0 and comes last. */
@@ -169,10 +169,10 @@ static int class_rows_compare(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
     if (one->grown != other->grown)
-        return one->grown > other->grown ? -1 : 1;
+        return COMPARE(other->grown, one->grown);
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->node, other->node);
 }
 
 /* Goes over the nodes of the merged tree, of which a class may have many, and adds each to the row
@@ -319,7 +319,7 @@ static struct g2h_error *find_candidates(const struct findings *findings, large_
     uint32_t above[LARGEST_NODES];
     uint64_t sizes[LARGEST_NODES];
     for (uint32_t first = 0; first < count; first += LARGEST_NODES) {
-        const uint32_t read = count - first < LARGEST_NODES ? count - first : LARGEST_NODES;
+        const uint32_t read = MIN(count - first, LARGEST_NODES);
         g2h_dominators_read(findings->dominators, first, read, above, sizes);
         for (uint32_t i = 0; i < read; i++)
             if (sizes[i] >= least)
@@ -332,8 +332,8 @@ static int largest_compare(const void *a, const void *b)
 {
     const struct large_object *one = a, *other = b;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->retained, one->retained);
+    return COMPARE(one->node, other->node);
 }
 
 /* Takes the heaviest candidates, but only LARGEST_OF_CLASS of one class, so that one class does not
@@ -361,8 +361,8 @@ static int structs_compare(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->node, other->node);
 }
 
 /* Returns whether a class has its own name, as structs have, and is neither a slice, map, channel

@@ -273,8 +273,8 @@ static uint32_t top_of_class(const struct containers *containers, uint32_t node,
 
 static bool are_as_many(uint64_t one, uint64_t other)
 {
-    const uint64_t more = one > other ? one : other;
-    return more - (one > other ? other : one) <= more / 100 * SAME + 1;
+    const uint64_t more = MAX(one, other);
+    return more - MIN(one, other) <= more / 100 * SAME + 1;
 }
 
 /* Returns what of the bytes of a branch is still to be explained below a node: slots of maps and
@@ -542,7 +542,7 @@ static bool is_unique_map(const struct containers *containers, uint32_t node)
     if (!is_class(containers, node))
         return false;
     name = merged_name(containers->merged, node, &size);
-    for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
+    for (size_t i = 0; i < COUNT_OF(maps); i++)
         if (size > strlen(maps[i]) && memcmp(name, maps[i], strlen(maps[i])) == 0)
             return true;
     return false;

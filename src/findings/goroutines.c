@@ -26,8 +26,8 @@ static int goroutines_compare_places(const void *a, const void *b)
 {
     const struct goroutine_place *one = a, *other = b;
     if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->weight, one->weight);
+    return COMPARE(one->node, other->node);
 }
 
 /* Adds the places below a node. In a view that is about one goroutine of a group, the group is a
@@ -378,7 +378,7 @@ static void append_waited_class(struct g2h_bytes class, struct g2h_bytes state, 
     static const char the[] = "the sync.";
     const bool is_known = !bytes_are(class, "(tiny block)") && !bytes_are(class, "runtime.sudog") &&
                           !bytes_begin(class, "noptr");
-    for (size_t i = 0; i < sizeof(waits) / sizeof(*waits) && !is_known; i++)
+    for (size_t i = 0; i < COUNT_OF(waits) && !is_known; i++)
         if (bytes_are(state, waits[i].state) && strncmp(waits[i].what, the, strlen(the)) == 0) {
             text_append_string(text, waits[i].what + strlen("the "));
             return;
@@ -487,7 +487,7 @@ static struct g2h_error *count_ended(struct living *living, struct goroutines_en
         }
     }
     const uint64_t each = ret->count > 0 ? bytes / ret->count : 0;
-    ret->count -= living->nodes.count < ret->count ? living->nodes.count : ret->count;
+    ret->count -= MIN(living->nodes.count, ret->count);
     ret->bytes = each * ret->count;
     return NULL;
 }
@@ -574,7 +574,7 @@ void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bo
         text_printf(text, are_many ? "their select has no cases" : "its select has no cases");
         return;
     }
-    for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+    for (size_t i = 0; i < COUNT_OF(waits); i++)
         if (bytes_are(state, waits[i].state))
             what = waits[i].what;
     text_printf(text, "nothing alive reaches %s %s on", what, are_many ? "they wait" : "it waits");
@@ -638,8 +638,8 @@ static int deferred_compare(const void *a, const void *b)
 {
     const struct deferred_held *one = a, *other = b;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->retained, one->retained);
+    return COMPARE(one->node, other->node);
 }
 
 static void holding_deinit(struct holding *holding)
@@ -797,7 +797,7 @@ static void read_runner(const struct findings *findings, size_t number,
     g2h_view_goroutine(findings->view, number, &goroutine);
     for (uint32_t i = 0; i < goroutine.frame_count; i++) {
         const struct g2h_bytes function = function_at(findings, goroutine.first_frame + i);
-        for (size_t j = 0; j < sizeof(runners) / sizeof(*runners) && program.size > 0; j++)
+        for (size_t j = 0; j < COUNT_OF(runners) && program.size > 0; j++)
             if (bytes_are(function, runners[j].function))
                 *ret = (struct finalized_blocker){goroutine.node, runners[j].runs,
                                                   (const char *)program.data, (size_t)program.size};
@@ -911,10 +911,10 @@ static int label_values_compare(const void *a, const void *b)
     if (is_none != is_other_none)
         return is_none ? 1 : -1;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
+        return COMPARE(other->retained, one->retained);
     if (one->count != other->count)
-        return one->count > other->count ? -1 : 1;
-    return one->value < other->value ? -1 : one->value > other->value;
+        return COMPARE(other->count, one->count);
+    return COMPARE(one->value, other->value);
 }
 
 /* Adds the goroutines of a place. */

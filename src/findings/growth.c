@@ -125,7 +125,7 @@ static size_t part_end(const char *name, size_t size, size_t begin)
         depth += read == '[' || read == '(' || read == '{';
         depth -= depth > 0 && (read == ']' || read == ')' || read == '}');
     }
-    return at < size ? at : size;
+    return MIN(at, size);
 }
 
 /* Extends the loose key above a variable, or a part of one, by each part of its name: a variable is
@@ -236,8 +236,7 @@ static struct g2h_error *name_largest(struct g2h_base *base, const struct merged
                                      node->kind};
         size_t size;
         const char *name = merged_name(merged, order.data[i].node, &size);
-        TRY_MEMORY(string_pool_intern(&base->names, name, size < NAME_BYTES ? size : NAME_BYTES,
-                                      &named.name));
+        TRY_MEMORY(string_pool_intern(&base->names, name, MIN(size, NAME_BYTES), &named.name));
         TRY_MEMORY(vector_push(&base->named, named));
     }
     return NULL;
@@ -476,8 +475,8 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
         const int64_t holding = node->outermost == i ? one->retained : 0;
         add_to_class(merged, i, &sums->now);
         if (one->count <= 0) {
-            sums->larger += one->bytes > 0 ? one->bytes : 0;
-            sums->holding += holding > 0 ? holding : 0;
+            sums->larger += MAX(one->bytes, 0);
+            sums->holding += MAX(holding, 0);
         }
         if (one->count <= 0 || one->retained <= 0)
             continue;
@@ -494,7 +493,7 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
  * nodes have lost. grown is the class's growth in the whole heap. */
 static double share_of_new(const struct growth_sums *sums, int of, int64_t grown)
 {
-    const int64_t moved = sums->gained[of] - (grown > 0 ? grown : 0);
+    const int64_t moved = sums->gained[of] - MAX(grown, 0);
     if (moved >= sums->filled[of])
         return 0;
     return moved <= 0 ? 1 : 1 - as_ratio(as_size(moved), as_size(sums->filled[of]));
@@ -508,7 +507,7 @@ static const struct growth_sums *sums_of(const struct growth_classes *classes,
 
 static int64_t at_least_0(int64_t number)
 {
-    return number > 0 ? number : 0;
+    return MAX(number, 0);
 }
 
 /* Returns a node's growth, bounded by the growth of its class: of each object that the class has
@@ -519,7 +518,7 @@ static int64_t bounded(const struct growth *growth, int64_t grown, int64_t more,
         more <= 0 ? 0 : (int64_t)((double)grown * (double)more / (double)growth->count);
     if (more >= growth->count || by_class >= grown)
         return grown;
-    return by_class > gained ? by_class : gained;
+    return MAX(by_class, gained);
 }
 
 /* Returns the part of a node's growth that is its class's: if the node has gained more objects than
@@ -540,8 +539,7 @@ static int64_t without_moved(const struct merged *merged, const struct growth_cl
     const double of_objects = share_of_new(sums, 0, more),
                  of_bytes = share_of_new(sums, 1, retained);
     if (is_in_unchanged(merged, growths, node) && of_objects < 1 && of_bytes < 1)
-        return (int64_t)((double)growth->retained *
-                         (of_objects > of_bytes ? of_objects : of_bytes));
+        return (int64_t)((double)growth->retained * MAX(of_objects, of_bytes));
     return bounded(growth, growth->retained, more, retained - sums->holding);
 }
 
@@ -557,7 +555,7 @@ static void set_own(const struct merged *merged, const struct growth_classes *cl
     const int64_t more = as_growth(sums->before.count, sums->now.count),
                   bytes = as_growth(sums->before.bytes, sums->now.bytes);
     growth->own = at_least_0(bounded(growth, growth->own, more, bytes - sums->larger));
-    growth->more = at_least_0(more < growth->count ? more : growth->count);
+    growth->more = at_least_0(MIN(more, growth->count));
 }
 
 /* Returns whether a node is the one that has all groups of roots but the globals. No view of growth
@@ -587,9 +585,9 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
         const bool was_held =
             one->within != one->retained && is_in_unchanged(merged, growth, as_u32(i));
         const int64_t held = was_held ? one->within : one->retained;
-        one->within = one->within < most ? one->within : most;
+        one->within = MIN(one->within, most);
         if (parent != MERGED_NONE && held > 0)
-            growth->data[parent].most += held < most ? held : most;
+            growth->data[parent].most += MIN(held, most);
     }
     for (uint32_t i = 0; i < merged->nodes.count; i++) { /* parents come first */
         struct growth *one = &growth->data[i];
@@ -622,7 +620,7 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
         if (nodes[i].parent == MERGED_NONE)
             continue;
         struct growth *above = &ret->data[nodes[i].parent];
-        above->weight = growth->weight > above->weight ? growth->weight : above->weight;
+        above->weight = MAX(growth->weight, above->weight);
     }
     return NULL;
 }

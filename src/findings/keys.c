@@ -210,7 +210,7 @@ static void add_node(struct keys_search *keys, uint32_t sequence, uint32_t node)
 {
     struct sequence *of = sequence_of(keys, sequence);
     of->retained += g2h_dominators_retained_size(keys->findings->dominators, node);
-    of->first = node < of->first ? node : of->first;
+    of->first = MIN(node, of->first);
 }
 
 /* Assigns sequences to the nodes that a node points to and alone holds. */
@@ -268,7 +268,7 @@ static void merge_sequences(struct keys_search *keys, uint32_t sequence, uint32_
 {
     struct sequence *from = sequence_of(keys, sequence), *to = sequence_of(keys, into);
     to->retained += from->retained;
-    to->first = from->first < to->first ? from->first : to->first;
+    to->first = MIN(from->first, to->first);
     for (uint32_t i = sequence_of(keys, sequence)->child, next; i != NO_SEQUENCE; i = next) {
         const uint32_t same = find_below(keys, into, sequence_of(keys, i)->name);
         next = sequence_of(keys, i)->sibling;
@@ -309,7 +309,7 @@ static uint64_t heaviest_key(const struct keys_search *keys, uint32_t sequence)
          i = sequence_of(keys, i)->sibling) {
         const uint64_t is =
             sequence_of(keys, i)->is_key ? sequence_of(keys, i)->retained : heaviest_key(keys, i);
-        most = is > most ? is : most;
+        most = MAX(is, most);
     }
     return most;
 }
@@ -336,8 +336,8 @@ static int compare_told(const void *a, const void *b)
 {
     const struct keys_told *one = a, *other = b;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
-    return one->first < other->first ? -1 : one->first > other->first;
+        return COMPARE(other->retained, one->retained);
+    return COMPARE(one->first, other->first);
 }
 
 /* Appends the names of a sequence from the suspect's objects on: ".items[\"a\"].data". */
@@ -429,7 +429,7 @@ static bool is_before(struct collector *collector, const struct g2h_value *key, 
     uint64_t one_order, other_order;
     const struct g2h_text *one = &collector->key, *two = &collector->other;
     if (is_string && entries_write_string(collector->view, other, &collector->other)) {
-        const size_t size = one->size < two->size ? one->size : two->size;
+        const size_t size = MIN(one->size, two->size);
         const int order = size > 0 ? memcmp(one->data, two->data, size) : 0;
         return order < 0 || (order == 0 && one->size < two->size);
     }
@@ -669,7 +669,7 @@ struct g2h_error *distribution_find(const struct findings *findings, uint32_t na
 static int compare_samples(const void *a, const void *b)
 {
     const struct sample *one = a, *other = b;
-    return one->order < other->order ? -1 : one->order > other->order;
+    return COMPARE(one->order, other->order);
 }
 
 const struct sample *numbers_median(struct distribution_numbers *numbers)

@@ -365,7 +365,7 @@ static struct g2h_error *find_pool(const struct findings *findings, const char *
     static const char *const fields[] = {".local", ".victim"};
     static const char array[] = "[]sync.poolLocal";
     size_t size;
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         _cleanup_(text_deinit) struct text expression = {0};
         struct g2h_node node;
         text_append_string(&expression, asked);
@@ -493,7 +493,7 @@ static size_t size_of_expression(const char *asked)
     if (!below)
         below = strstr(asked, "  (in a sync.Pool: ");
     const char *end = NULL;
-    for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+    for (size_t i = 0; i < COUNT_OF(said); i++)
         for (const char *at = asked; (at = strstr(at, said[i])) != NULL; at++)
             if (isdigit((unsigned char)at[strlen(said[i])]) && (!end || at > end))
                 end = at;

@@ -469,7 +469,7 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
 static void note_example(struct merged *merged, uint32_t number, uint32_t node)
 {
     uint32_t *example = &merged->nodes.data[number].example;
-    *example = node < *example ? node : *example;
+    *example = MIN(node, *example);
 }
 
 /* Sets *ret to whether several groups hold a node together. If they do, *parent becomes the node
@@ -707,8 +707,8 @@ static int compare_island_variables(const void *a, const void *b)
 {
     const struct island_variable *one = a, *other = b;
     if (one->island != other->island)
-        return one->island < other->island ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(one->island, other->island);
+    return COMPARE(one->node, other->node);
 }
 
 /* Makes the name of an island: those of its first variables. */
@@ -978,7 +978,7 @@ static struct g2h_error *merge_all(struct merging *merging)
                    &merging->by_number[0].merged));
     note_example(merging->merged, 0, 0);
     for (uint32_t first = 1; first < merging->count; first += AHEAD) {
-        const uint32_t left = merging->count - first, count = left < AHEAD ? left : AHEAD;
+        const uint32_t left = merging->count - first, count = MIN(left, AHEAD);
         for (uint32_t i = 0; i < count; i++) {
             nodes[i] = g2h_dominators_node(merging->dominators, first + i);
             if (nodes[i] == UINT32_MAX)
@@ -1006,11 +1006,11 @@ static int merged_compare_places(const void *a, const void *b)
 {
     const struct merged_place *one = a, *other = b;
     if (one->depth != other->depth)
-        return one->depth < other->depth ? -1 : 1;
+        return COMPARE(one->depth, other->depth);
     if (one->example != other->example)
-        return one->example < other->example ? -1 : 1;
+        return COMPARE(one->example, other->example);
     if (one->parent_example != other->parent_example)
-        return one->parent_example < other->parent_example ? -1 : 1;
+        return COMPARE(one->parent_example, other->parent_example);
     return 0;
 }
 
@@ -1286,8 +1286,8 @@ static int ranking_compare(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;
     if (one->weight != other->weight)
-        return one->weight > other->weight ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->weight, one->weight);
+    return COMPARE(one->node, other->node);
 }
 
 void ranking_sort(ranking *list)

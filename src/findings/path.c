@@ -280,7 +280,7 @@ static const char *method_of(const struct g2h_view *view, const struct g2h_edge 
                    {"prev", "Prev()", false}};
     if ((edge->flags & G2H_EDGE_BY_INDEX) != 0 || edge->name == G2H_NAME_NONE)
         return NULL;
-    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+    for (size_t i = 0; i < COUNT_OF(methods); i++) {
         const size_t length = strlen(methods[i].field), before = *size - length;
         if (*size < length || memcmp(name + before, methods[i].field, length) != 0 ||
             (before > 0 && (!methods[i].is_of_list || name[before - 1] != '.')))
@@ -334,7 +334,7 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
 {
     static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
                                                        "global used by "};
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(uses); i++) {
         const size_t begin = strlen(uses[i]);
         if (size <= begin || memcmp(name, uses[i], begin) != 0)
             continue;
@@ -1260,8 +1260,8 @@ static int compare_retainers(const void *a, const void *b)
 {
     const struct retainer *one = a, *other = b;
     if (one->count != other->count)
-        return one->count > other->count ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
+        return COMPARE(other->count, one->count);
+    return COMPARE(one->name, other->name);
 }
 
 void retainers_deinit(struct retainers *retainers)

@@ -44,7 +44,7 @@ static bool stack_is_hidden(struct g2h_bytes function)
                                                   "runtime.gopanic", "runtime.runFinalizers",
                                                   "runtime.runfinq", "runtime.runCleanups"};
     const size_t size = sizeof(runtime) - 1;
-    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+    for (size_t i = 0; i < COUNT_OF(shown); i++)
         if (bytes_are(function, shown[i]))
             return false;
     if (!bytes_begin(function, runtime))
@@ -60,7 +60,7 @@ bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
         bool is_left_out = false;
         walk->is_inside |=
             walk->goroutine.at == UINT32_MAX || ret->number == walk->goroutine.at || walk->is_whole;
-        for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        for (size_t i = 0; i < COUNT_OF(ends); i++)
             is_left_out |= bytes_are(ret->function, ends[i]);
         is_left_out |= walk->goroutine.at != UINT32_MAX && stack_is_hidden(ret->function);
         if (walk->is_inside && !ret->is_wrapper && (walk->is_whole || !is_left_out))
@@ -131,7 +131,7 @@ static uint64_t hash_stack(const struct g2h_view *view, uint32_t number)
 static int compare_minutes(const void *a, const void *b)
 {
     const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    return one < other ? -1 : one > other;
+    return COMPARE(one, other);
 }
 
 /* Finds the most frequent stack, and the first goroutine that has it. */
@@ -404,7 +404,7 @@ static struct g2h_error *count_alone(const struct pattern_try *try, const char *
 static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t *ret)
 {
     TRY(count_alone(try, ".readLoop", ret));
-    *ret = *ret < try->count ? *ret : try->count;
+    *ret = MIN(*ret, try->count);
     return NULL;
 }
 
@@ -412,7 +412,7 @@ static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t 
 static struct g2h_error *count_held_alone(const struct pattern_try *try, uint64_t *ret)
 {
     TRY(count_alone(try, NULL, ret));
-    *ret = *ret < try->count ? *ret : try->count;
+    *ret = MIN(*ret, try->count);
     return NULL;
 }
 
@@ -573,7 +573,7 @@ struct g2h_error *pattern_find(const struct findings *findings, uint32_t place, 
     struct pattern_try try = {.findings = findings, .place = place};
     try.list = stack_index_of(findings, place, &try.count);
     *ret = (struct pattern){.meaning = NULL};
-    for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns) && try.count > 0; i++) {
+    for (size_t i = 0; i < COUNT_OF(patterns) && try.count > 0; i++) {
         if (patterns[i].function && !waits_in(findings, try.list[0], patterns[i].function))
             continue;
         try.class = patterns[i].class;
@@ -693,7 +693,7 @@ struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t
 {
     const uint32_t parent = findings_node(findings, node)->parent;
     *ret = (struct pattern){.meaning = NULL};
-    for (size_t i = 0; i < sizeof(object_patterns) / sizeof(*object_patterns); i++) {
+    for (size_t i = 0; i < COUNT_OF(object_patterns); i++) {
         size_t size;
         if (parent == MERGED_NONE || !pattern_is_of_class(findings, node, object_patterns[i].class))
             continue;

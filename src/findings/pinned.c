@@ -495,7 +495,7 @@ static struct g2h_error *see_edges(struct pinned_finder *finder)
 static int compare_addresses(const void *a, const void *b)
 {
     const uint64_t *one = a, *other = b;
-    return *one < *other ? -1 : *one > *other;
+    return COMPARE(*one, *other);
 }
 
 /* Counts an element that is pointed to, if it is of an array that counts. */
@@ -632,8 +632,8 @@ static bool see_view(void *context, const struct g2h_capacity *capacity)
                    used = capacity->size > 0 && capacity->used > left / capacity->size
                               ? left
                               : capacity->used * capacity->size;
-    viewed->begin = begin < viewed->begin ? begin : viewed->begin;
-    viewed->end = begin + used > viewed->end ? begin + used : viewed->end;
+    viewed->begin = MIN(begin, viewed->begin);
+    viewed->end = MAX(begin + used, viewed->end);
     viewed->used += used;
     return true;
 }
@@ -653,7 +653,7 @@ static bool is_barely_used(struct viewed *viewed)
 static bool views_may_be(struct views_finder *finder)
 {
     bool is_any = false;
-    const size_t count = finder->list.count < VIEW_FIRST ? finder->list.count : VIEW_FIRST;
+    const size_t count = MIN(finder->list.count, VIEW_FIRST);
     for (size_t i = 0; i < count; i++)
         if (finder->list.data[i].above != UINT32_MAX)
             g2h_capacities_of_objects(finder->capacities, finder->list.data[i].above,

@@ -129,8 +129,8 @@ static int by_retained(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->retained, one->retained);
+    return COMPARE(one->node, other->node);
 }
 
 /* Fills the answer to g2h_findings_classes(): the rows of all classes and stacks, the one that

@@ -416,7 +416,7 @@ static void leave_out_untouched(const struct pages_finder *finder)
         if (node == MERGED_NONE)
             continue;
         struct pages_sum *own = &finder->own[node];
-        own->bytes -= bytes < own->bytes ? bytes : own->bytes;
+        own->bytes -= MIN(bytes, own->bytes);
         own->absent += bytes;
     }
 }
@@ -549,7 +549,7 @@ static int compare_holders(const void *a, const void *b)
 {
     const struct pages_holder *one = a, *other = b;
     if (one->sum.empty != other->sum.empty)
-        return one->sum.empty > other->sum.empty ? -1 : 1;
+        return COMPARE(other->sum.empty, one->sum.empty);
     return (one->node > other->node) - (one->node < other->node);
 }
 
@@ -685,7 +685,7 @@ static struct g2h_error *find_holders(const struct pages_finder *found, struct p
     enum { LEAST = 1 << 20 };
     const uint64_t share = pages_all(pages).empty / 100 * LEAST_OF_FREE;
     struct holders_finder finder = {
-        .findings = found->findings, .threshold = share > LEAST ? share : LEAST, .pages = pages};
+        .findings = found->findings, .threshold = MAX(share, LEAST), .pages = pages};
     bool is_any_shared = false,
          good = empty_of(&finder, 0) < finder.threshold || vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)

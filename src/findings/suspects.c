@@ -159,7 +159,7 @@ static void suspects_weigh(const struct suspects_finder *finder, struct suspect 
     if (suspect->is_goroutines || suspect->is_deferred || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
-    suspect->grown = more < suspect->grown ? more : suspect->grown;
+    suspect->grown = MIN(more, suspect->grown);
 }
 
 /* Returns the node of a suspect that is one container with a length of its own, or MERGED_NONE. */
@@ -167,7 +167,7 @@ static uint32_t node_with_length(const struct merged *merged, const struct suspe
 {
     const uint32_t node = suspect->container.node, item = suspect->item;
     const uint32_t tried[] = {suspect->held_at, node, node == MERGED_NONE ? item : MERGED_NONE};
-    for (size_t i = 0; i < sizeof(tried) / sizeof(*tried); i++)
+    for (size_t i = 0; i < COUNT_OF(tried); i++)
         if (tried[i] != MERGED_NONE && merged->nodes.data[tried[i]].entries > 0)
             return tried[i];
     return MERGED_NONE;
@@ -461,8 +461,8 @@ static int suspects_compare(const void *a, const void *b)
     const uint64_t of_one = one->is_for_pages ? one->pages.bytes : one->bytes;
     const uint64_t of_other = other->is_for_pages ? other->pages.bytes : other->bytes;
     if (of_one != of_other)
-        return of_one > of_other ? -1 : 1;
-    return one->item < other->item ? -1 : one->item > other->item;
+        return COMPARE(of_other, of_one);
+    return COMPARE(one->item, other->item);
 }
 
 /* Returns this percentage of the reachable bytes that take memory. In a heap that is mostly
@@ -485,9 +485,8 @@ static uint64_t threshold_of(const struct suspects_finder *finder)
     const uint64_t before = growth_totals(finder->base)->reachable,
                    grown = finder->reachable > before ? finder->reachable - before : 0,
                    of_growth = grown / 100 * OF_GROWTH,
-                   of_heap = finder->reachable / 1000 * PERMILLE,
-                   more = of_growth > of_heap ? of_growth : of_heap;
-    return more > LEAST ? more : LEAST;
+                   of_heap = finder->reachable / 1000 * PERMILLE, more = MAX(of_growth, of_heap);
+    return MAX(more, LEAST);
 }
 
 /* Drops the timers of a class that an earlier suspect has, too: a timer points to its processor's
@@ -778,8 +777,8 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct suspect_part *one = a, *other = b;
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->node, other->node);
 }
 
 /* Returns the node whose own bytes are the slots of a container: the map, the slice, the buffer of
@@ -824,7 +823,7 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
         parts.data[number].bytes += nodes[i].bytes;
     }
     qsort(parts.data + 1, parts.count - 1, sizeof(*parts.data), compare_parts);
-    suspect->part_count = parts.count < SUSPECT_PARTS ? parts.count : SUSPECT_PARTS;
+    suspect->part_count = MIN(parts.count, SUSPECT_PARTS);
     memcpy(suspect->parts, parts.data, suspect->part_count * sizeof(*parts.data));
     return NULL;
 }
@@ -912,7 +911,7 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
                                      .found = ret};
     const uint64_t of_runtime = share_of_resident(&finder, OF_RUNTIME);
     finder.threshold = threshold_of(&finder);
-    finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
+    finder.threshold_of_runtime = MAX(of_runtime, LEAST_OF_RUNTIME);
     finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
     struct g2h_error *error = containers_init(findings, finder.growth, &finder.containers);
     bool good = !error && finder.is_below && vector_push(&finder.left, 0);
@@ -1491,8 +1490,8 @@ static int compare_locals(const void *a, const void *b)
     if ((one->part_of == MERGED_NONE) != (other->part_of == MERGED_NONE))
         return one->part_of == MERGED_NONE ? -1 : 1;
     if (one->retained != other->retained)
-        return one->retained > other->retained ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->retained, one->retained);
+    return COMPARE(one->node, other->node);
 }
 
 /* If the example of one variable points to objects of another, as a channel to its slots, the
@@ -1502,7 +1501,7 @@ struct g2h_error *who_find_locals(const struct findings *findings, uint32_t plac
 {
     _cleanup_vector_ ranking variables = {0};
     TRY(find_variables(findings, place, &variables));
-    const size_t count = variables.count < WHO_LOCALS ? variables.count : WHO_LOCALS;
+    const size_t count = MIN(variables.count, WHO_LOCALS);
     for (size_t i = 0; i < count; i++)
         ret[i] = (struct who_local){variables.data[i].node,
                                     findings_node(findings, variables.data[i].node)->retained,
@@ -1891,8 +1890,8 @@ static int compare_co_edges(const void *a, const void *b)
 {
     const struct co_holder *one = a, *other = b;
     if (one->edges != other->edges)
-        return one->edges > other->edges ? -1 : 1;
-    return one->holder < other->holder ? -1 : one->holder > other->holder;
+        return COMPARE(other->edges, one->edges);
+    return COMPARE(one->holder, other->holder);
 }
 
 /* Counts the objects of those with the most pointers: several pointers may lead to one object. */

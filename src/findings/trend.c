@@ -174,8 +174,8 @@ void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *
         const bool is_up = numbers[i] > numbers[i - 1];
         ret->ups += is_up;
         *(is_up ? &risen : &fallen) += trend_distance(numbers[i], numbers[i - 1]);
-        ret->least = numbers[i] < ret->least ? numbers[i] : ret->least;
-        ret->most = numbers[i] > ret->most ? numbers[i] : ret->most;
+        ret->least = MIN(numbers[i], ret->least);
+        ret->most = MAX(numbers[i], ret->most);
     }
     ret->grown = as_growth(numbers[0], numbers[count - 1]);
     ret->tail = (int64_t)(numbers[count - 1] - numbers[count - 1 - trend_third(ret->intervals)]);
@@ -536,7 +536,7 @@ static struct g2h_error *find_growth(struct container_search *search)
     for (size_t i = count; i-- > 1;) { /* children come after their parents */
         struct growth *above = &search->growth.data[nodes[i].parent];
         const uint64_t weight = search->growth.data[i].weight;
-        above->weight = weight > above->weight ? weight : above->weight;
+        above->weight = MAX(weight, above->weight);
     }
     return containers_init(search->findings, &search->growth, &search->containers);
 }
@@ -883,7 +883,7 @@ static struct g2h_error *find_held(struct g2h_trend *trend, const struct additio
     _cleanup_(trend_founds_deinit) struct trend_founds founds = {0};
     static const enum trend_kind kinds[] = {TREND_STEADY, TREND_SLOWING, TREND_UNEVEN,
                                             TREND_STOPPED};
-    enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+    enum { KINDS = COUNT_OF(kinds) };
     struct trend_example examples[KINDS * TREND_HELD];
     uint32_t count = 0;
     TRY(trend_find(trend, founds.by_kind));

@@ -36,8 +36,8 @@ unsigned similar_distance(const char *one, size_t one_size, const char *other, s
             const bool is_same = strncasecmp(&one[i - 1], &other[j - 1], 1) == 0;
             const unsigned changed = before + !is_same;
             before = row[j];
-            row[j] = row[j] + 1 < changed ? row[j] + 1 : changed;
-            row[j] = row[j - 1] + 1 < row[j] ? row[j - 1] + 1 : row[j];
+            row[j] = MIN(row[j] + 1, changed);
+            row[j] = MIN(row[j - 1] + 1, row[j]);
         }
     }
     return row[other_size];
@@ -56,7 +56,7 @@ static unsigned most_changes(const struct similar *similar)
 void similar_add(struct similar *similar, const char *name, size_t size)
 {
     const unsigned most = most_changes(similar);
-    const size_t longer = size > similar->asked_size ? size : similar->asked_size;
+    const size_t longer = MAX(size, similar->asked_size);
     if (2 * longer - size - similar->asked_size > most) /* the distance is at least that */
         return;
     const unsigned distance = similar_distance(name, size, similar->asked, similar->asked_size);

@@ -44,8 +44,8 @@ static int equals_compare(const void *a, const void *b)
 {
     const struct equal *one = a, *other = b;
     if (equal_waste(one) != equal_waste(other))
-        return equal_waste(one) > equal_waste(other) ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(equal_waste(other), equal_waste(one));
+    return COMPARE(one->node, other->node);
 }
 
 /* Returns whether the dump lacks a part of a string: it may differ there from others. */
@@ -230,8 +230,8 @@ static inline bool bit_of(const uint64_t *bits, uint32_t object)
 /* Merges two parts of one string. */
 static void substrings_merge(struct waste_part *part, const struct waste_part *other)
 {
-    part->begin = other->begin < part->begin ? other->begin : part->begin;
-    part->end = other->end > part->end ? other->end : part->end;
+    part->begin = MIN(other->begin, part->begin);
+    part->end = MAX(other->end, part->end);
     part->bytes += other->bytes;
     if (other->longest > part->longest) {
         part->longest = other->longest;
@@ -269,7 +269,7 @@ static bool substrings_add(const struct findings *findings, const struct g2h_cap
         return true;
     const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
                    begin = capacity->address - g2h_heap_address(heap, text),
-                   size = capacity->used < all - begin ? capacity->used : all - begin;
+                   size = MIN(capacity->used, all - begin);
     if (all >= WASTE_LEAST_TEXT && size >= all / 2)
         waste_set_bit(used, text);
     return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
@@ -342,8 +342,7 @@ static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const pa
     for (size_t i = 0; i < parts->count; i++) {
         const struct waste_part *part = &parts->data[i];
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
-                       extent = part->end - part->begin,
-                       used = part->bytes < extent ? part->bytes : extent;
+                       extent = part->end - part->begin, used = MIN(part->bytes, extent);
         if (used < size / 2 && is_text(view, part->text))
             TRY_MEMORY(waste_add(ret, &by_declaration, part->declaration, size - used, size));
     }
@@ -412,8 +411,8 @@ static bool slices_locate(const struct findings *findings, const struct g2h_capa
                                                     : g2h_heap_object(heap, ret->array).size,
                    space = begin < size ? (size - begin) / capacity->size : 0;
     ret->declaration = capacity->declaration;
-    ret->used_end = begin + (capacity->used < space ? capacity->used : space) * capacity->size;
-    ret->end = begin + (capacity->all < space ? capacity->all : space) * capacity->size;
+    ret->used_end = begin + MIN(capacity->used, space) * capacity->size;
+    ret->end = begin + MIN(capacity->all, space) * capacity->size;
     return true;
 }
 
@@ -435,7 +434,7 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
         known->used_end = slice->used_end;
         known->declaration = slice->declaration;
     }
-    known->end = slice->end > known->end ? slice->end : known->end;
+    known->end = MAX(slice->end, known->end);
     return NULL;
 }
 
@@ -731,8 +730,8 @@ static int struct_layout_compare(const struct layout_row *one, const struct layo
                                  uint64_t weight, uint64_t other_weight)
 {
     if (weight != other_weight)
-        return weight > other_weight ? -1 : 1;
-    return one->class < other->class ? -1 : one->class > other->class;
+        return COMPARE(other_weight, weight);
+    return COMPARE(one->class, other->class);
 }
 
 static int compare_rounding(const void *a, const void *b)
@@ -950,7 +949,7 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct span_row *one = a, *other = b;
     if (span_unused(&one->sparse) != span_unused(&other->sparse))
-        return span_unused(&one->sparse) > span_unused(&other->sparse) ? -1 : 1;
+        return COMPARE(span_unused(&other->sparse), span_unused(&one->sparse));
     return (one->slot > other->slot) - (one->slot < other->slot);
 }
 
@@ -959,12 +958,12 @@ static int compare_pins(const void *a, const void *b)
 {
     const struct span_pin *one = a, *other = b;
     if (one->slot != other->slot)
-        return one->slot < other->slot ? -1 : 1;
+        return COMPARE(one->slot, other->slot);
     if (one->spans != other->spans)
-        return one->spans > other->spans ? -1 : 1;
+        return COMPARE(other->spans, one->spans);
     if (one->objects != other->objects)
-        return one->objects > other->objects ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
+        return COMPARE(other->objects, one->objects);
+    return COMPARE(one->name, other->name);
 }
 
 static void fragmentation_finder_deinit(struct fragmentation_finder *finder)
@@ -1225,8 +1224,8 @@ static int waste_compare(const void *a, const void *b)
 {
     const struct waste_row *one = a, *other = b;
     if (one->wasted != other->wasted)
-        return one->wasted > other->wasted ? -1 : 1;
-    return one->declaration < other->declaration ? -1 : one->declaration > other->declaration;
+        return COMPARE(other->wasted, one->wasted);
+    return COMPARE(one->declaration, other->declaration);
 }
 
 static void waste_finish(struct waste_rows *rows)

@@ -24,6 +24,7 @@
 
 #include <go2heapsnapshot/view.h>
 
+#include "base/contract.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -87,7 +88,7 @@ static inline uint64_t layout_rounding(const struct layout_row *row)
  * may become smaller, or nothing, because all of it becomes rounding. */
 static inline uint64_t layout_weight(const struct layout_row *row)
 {
-    return row->padding > row->saved ? row->padding : row->saved;
+    return MAX(row->padding, row->saved);
 }
 
 /* ---- fragmentation ---- */

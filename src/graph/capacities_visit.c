@@ -160,7 +160,7 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     const struct runs *of_type = capacities->of_type;
     struct capacities_visitor visitor = {
         .capacities = capacities, .visit = visit, .context = context};
-    end = end < objects ? end : objects;
+    end = MIN(end, objects);
     for (uint32_t i = first; i < end; i++) {
         if (claims[i] == 0)
             continue;

@@ -61,7 +61,7 @@ static void join_contexts(struct chains_finder *finder)
                                            "context.timerCtx",     "context.withoutCancelCtx",
                                            "context.afterFuncCtx", "context.stopCtx"};
     uint32_t first = NAME_NONE, name;
-    for (size_t i = 0; i < sizeof(contexts) / sizeof(*contexts); i++) {
+    for (size_t i = 0; i < COUNT_OF(contexts); i++) {
         if (!string_pool_find(&finder->graph->names.strings, contexts[i], strlen(contexts[i]),
                               &name))
             continue;
@@ -196,8 +196,8 @@ static int compare_links(const void *a, const void *b)
 {
     const struct chain_link *one = a, *other = b;
     if (one->first != other->first)
-        return one->first < other->first ? -1 : 1;
-    return one->element < other->element ? -1 : one->element > other->element;
+        return COMPARE(one->first, other->first);
+    return COMPARE(one->element, other->element);
 }
 
 /* Lists the members of long chains. The most steps of each chain are counted with its first
@@ -209,7 +209,7 @@ static struct g2h_error *list_links(struct chains_finder *finder, chain_vector *
     TRY_MEMORY(most);
     for (size_t i = 0; i < count; i++) {
         const struct chain_step *step = &finder->queue.data[i];
-        most[step->first] = step->steps > most[step->first] ? step->steps : most[step->first];
+        most[step->first] = MAX(step->steps, most[step->first]);
     }
     for (size_t i = 0; i < count; i++) {
         const struct chain_step *step = &finder->queue.data[i];

@@ -30,8 +30,8 @@ static int compare_arrivals(const void *a, const void *b)
 {
     const struct arrival *one = a, *other = b;
     if (one->object != other->object)
-        return one->object < other->object ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
+        return COMPARE(one->object, other->object);
+    return COMPARE(one->number, other->number);
 }
 
 /* Returns whether the edges are in the order of their sources, each in its node's range. */

@@ -459,10 +459,10 @@ static int compare_sized(const void *a, const void *b)
 {
     const struct sized_set *one = a, *other = b;
     if (one->package != other->package)
-        return one->package < other->package ? -1 : 1;
+        return COMPARE(one->package, other->package);
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->set < other->set ? -1 : one->set > other->set;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->set, other->set);
 }
 
 /* Returns whether more of a package is in no row than may be. */
@@ -594,14 +594,14 @@ static int compare_listed(const void *a, const void *b)
 {
     const struct held_together *one = a, *other = b;
     if (one->group != other->group)
-        return one->group < other->group ? -1 : 1;
+        return COMPARE(one->group, other->group);
     if (one->is_shared != other->is_shared)
         return one->is_shared ? 1 : -1;
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
+        return COMPARE(other->bytes, one->bytes);
     if (one->node.of != other->node.of)
         return one->node.of == OF_SYNTHETIC ? -1 : 1;
-    return one->node.index < other->node.index ? -1 : one->node.index > other->node.index;
+    return COMPARE(one->node.index, other->node.index);
 }
 
 /* Lists the members of groups, and the objects of sets that have few. */

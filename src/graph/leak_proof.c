@@ -56,7 +56,7 @@ static const char *leak_proof_gap(const struct g2h_heap *heap, const struct g2h_
         {!heap_is_exact(heap), "the dump is not complete"},
         {lacks_plugins(heap, exe), "variables of plugins are not in a dump of WriteHeapDump"},
     };
-    for (size_t i = 0; i < sizeof(gaps) / sizeof(*gaps); i++)
+    for (size_t i = 0; i < COUNT_OF(gaps); i++)
         if (gaps[i].is_open)
             return gaps[i].reason;
     return NULL;

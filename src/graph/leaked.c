@@ -124,7 +124,7 @@ static enum wait_kind leaked_kind_of(const struct g2h_bytes *reason)
         {"sync.WaitGroup.Wait", WAITS_FOR_SEMAPHORE},
         {"sync.Cond.Wait", WAITS_FOR_CONDITION},
     };
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
         if (bytes_are(*reason, reasons[i].text))
             return reasons[i].kind;
     return WAITS_FOR_OTHERS;
@@ -184,7 +184,7 @@ static struct g2h_error *note_deferred_calls(struct leaked_finder *finder)
     const struct g2h_heap *heap = finder->graph->heap;
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DEFER, G2H_RECORD_PANIC};
     uint32_t known;
-    for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+    for (size_t k = 0; k < COUNT_OF(kinds); k++)
         for (size_t i = 0; i < heap->records[kinds[k]].count; i++) {
             struct g2h_record record;
             g2h_heap_record(heap, kinds[k], i, &record);
@@ -673,7 +673,7 @@ static bool static_pointers_next(struct static_pointers *walk, uint64_t *ret_off
     while (walk->next == 0 || !pointers_next(&walk->pointers, ret_offset, ret_value)) {
         while (walk->next == walk->heap->records[kinds[walk->kind]].count) {
             walk->next = 0;
-            if (++walk->kind == sizeof(kinds) / sizeof(*kinds))
+            if (++walk->kind == COUNT_OF(kinds))
                 return false;
         }
         g2h_heap_record(walk->heap, kinds[walk->kind], walk->next++, &walk->record);

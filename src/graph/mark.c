@@ -268,7 +268,7 @@ static void mark_finish(struct pool *pool, bool failed)
 static bool split_stack(struct mark_stack *stack, struct mark_stack *ret)
 {
     assert(stack->objects.count > 1);
-    const size_t half = stack->objects.count / 2, count = half < MOST_GIVEN ? half : MOST_GIVEN;
+    const size_t half = stack->objects.count / 2, count = MIN(half, MOST_GIVEN);
     uint32_t *data = malloc(count * sizeof(*data));
     if (!data)
         return false;

@@ -63,7 +63,7 @@ static bool shortcuts_add(struct shortcuts_finder *finder, uint32_t map, uint32_
                           struct shortcut_numbered *numbered, uint32_t number)
 {
     struct g2h_graph *graph = finder->graph;
-    uint32_t *name = &numbered->names[number < NUMBERED ? number : NUMBERED];
+    uint32_t *name = &numbered->names[MIN(number, NUMBERED)];
     char text[32];
     graph->account.shortcuts++;
     if (*name == NAME_NONE) {
@@ -234,7 +234,7 @@ static struct g2h_error *shortcuts_gather(void *context, size_t task, unsigned w
     const struct shortcuts_finder *finder = context;
     const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    left = finder->graph->heap->object_count - first,
-                   end = first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
+                   end = first + MIN(left, OBJECTS_PER_TASK);
     (void)worker;
     for (uint32_t object = first; object < end; object++) {
         const uint32_t claimed = finder->graph->typing->claims[object] & CLAIM_TYPE;

@@ -105,7 +105,7 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
 static int compare_boundaries(const void *a, const void *b)
 {
     const struct boundary *one = a, *other = b;
-    return one->object < other->object ? -1 : one->object > other->object;
+    return COMPARE(one->object, other->object);
 }
 
 /* Sorts the boundaries, and joins those of one object. */
@@ -116,7 +116,7 @@ static void sort_boundaries(struct boundaries *boundaries)
     vector_sort(&boundaries->list, compare_boundaries);
     for (size_t i = 0; i < boundaries->list.count; i++)
         if (count > 0 && list[count - 1].object == list[i].object)
-            list[count - 1].of = list[count - 1].of > list[i].of ? list[count - 1].of : list[i].of;
+            list[count - 1].of = MAX(list[count - 1].of, list[i].of);
         else
             list[count++] = list[i];
     boundaries->list.count = count;
@@ -196,7 +196,7 @@ static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum ti
 {
     const uint32_t objects = graph->heap->object_count;
     for (uint32_t first = 0; first < objects; first += PER_WORD) {
-        const uint32_t count = objects - first < PER_WORD ? objects - first : PER_WORD;
+        const uint32_t count = MIN(objects - first, PER_WORD);
         owner_number *of = &owners->of_object[first];
         uint64_t word = 0;
         for (uint32_t i = 0; i < count; i++) {

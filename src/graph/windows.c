@@ -188,7 +188,7 @@ static bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit vi
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     const struct slice_words_visitor visitor = {graph, visit, context};
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
         for (size_t j = 0; j < graph->heap->records[kinds[i]].count; j++) {
             struct g2h_record record;
             g2h_heap_record(graph->heap, kinds[i], j, &record);
@@ -249,10 +249,9 @@ static bool windows_locate(const struct windows_finder *finder, uint32_t object,
 /* Extends a window to include another one of the same array. */
 static void windows_widen(struct slice_window *window, const struct slice_window *by)
 {
-    window->begin = by->begin < window->begin ? by->begin : window->begin;
-    window->end = by->end > window->end ? by->end : window->end;
-    window->capacity_end =
-        by->capacity_end > window->capacity_end ? by->capacity_end : window->capacity_end;
+    window->begin = MIN(by->begin, window->begin);
+    window->end = MAX(by->end, window->end);
+    window->capacity_end = MAX(by->capacity_end, window->capacity_end);
 }
 
 /* Returns whether a range of an object has words that may be pointers into the heap. */
@@ -343,7 +342,7 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 static int compare_windows(const void *a, const void *b)
 {
     const struct slice_window *one = a, *other = b;
-    return one->object < other->object ? -1 : one->object > other->object;
+    return COMPARE(one->object, other->object);
 }
 
 /* Merges the slices that the first pass has found, and counts those of each array. */

@@ -14,7 +14,7 @@
 static int compare_data(const void *a, const void *b)
 {
     const struct fact_data *one = a, *other = b;
-    return one->address < other->address ? -1 : one->address > other->address;
+    return COMPARE(one->address, other->address);
 }
 
 static int compare_absent(const void *a, const void *b)
@@ -175,7 +175,7 @@ bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes
     if (!part || address - part->address >= part->bytes.size)
         return false;
     const uint64_t offset = address - part->address, left = part->bytes.size - offset;
-    const uint64_t zero_bytes = left < sizeof(zeros) ? left : sizeof(zeros);
+    const uint64_t zero_bytes = MIN(left, sizeof(zeros));
     *ret = part->bytes.data ? bytes_from(part->bytes, offset) : bytes_at(zeros, zero_bytes);
     return true;
 }

@@ -142,12 +142,11 @@ struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
         for (object -= object > 0; object < heap->object_count && good; object++) {
             const uint64_t address = heap_address(heap, object),
                            end = address + heap_object_size(heap, object),
-                           begin = address > range.begin ? address : range.begin;
+                           begin = MAX(address, range.begin);
             if (address >= range.end)
                 break;
             if (begin < end && begin < range.end)
-                good = vector_push(&cut.list,
-                                   ((struct range){begin, end < range.end ? end : range.end}));
+                good = vector_push(&cut.list, ((struct range){begin, MIN(end, range.end)}));
         }
     }
     ranges_deinit(&heap->facts.untouched);
@@ -197,7 +196,7 @@ uint64_t g2h_heap_absent(const struct g2h_heap *heap, uint64_t begin, uint64_t e
     BISECT(at, heap->facts.absent.count, list[at].address < begin);
     if (at == heap->facts.absent.count || list[at].address >= end)
         return 0;
-    return list[at].bytes < end - begin ? list[at].bytes : end - begin;
+    return MIN(list[at].bytes, end - begin);
 }
 
 bool g2h_heap_is_of_process(const struct g2h_heap *heap)

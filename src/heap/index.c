@@ -181,7 +181,7 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
         const uint64_t covered = end > start ? end - start : 0;
         const uint32_t first = object;
         *page = (struct index_page){.first = first, .reciprocal = 1, .begin = INDEX_PAGE};
-        page->covered = (uint16_t)(covered < INDEX_PAGE ? covered : INDEX_PAGE);
+        page->covered = (uint16_t)MIN(covered, INDEX_PAGE);
         while (object < index->object_count && index->objects[object].address - start < INDEX_PAGE)
             object++;
         if (object == first)

@@ -90,10 +90,10 @@ static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
     const struct g2h_input *input = loader->heap->input;
     const struct ranges *holes = input_holes(input);
     const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD;
-    const uint64_t most = wanted > WINDOWS ? wanted : WINDOWS;
+    const uint64_t most = MAX(wanted, WINDOWS);
     const uint64_t left = input->size - begin - ranges_bytes(holes, begin, input->size);
     const uint64_t even = left / most + 1;
-    const uint64_t size = even > SMALLEST_WINDOW ? even : SMALLEST_WINDOW;
+    const uint64_t size = MAX(even, SMALLEST_WINDOW);
     uint64_t takes = 0; /* remaining bytes of the last window */
     loader->window_begins = malloc((size_t)(most + 1) * sizeof(uint64_t));
     TRY_MEMORY(loader->window_begins);
@@ -105,7 +105,7 @@ static struct g2h_error *cut_windows(struct loader *loader, uint64_t begin)
                 loader->window_begins[loader->window_count++] = begin;
                 takes = size;
             }
-            take = takes < hole.begin - begin ? takes : hole.begin - begin;
+            take = MIN(takes, hole.begin - begin);
         }
         begin = hole.end;
     }

@@ -42,7 +42,7 @@ void pointers_of_roots(const struct g2h_heap *heap,
 {
     static const enum g2h_record_kind segments[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     struct pointers pointers;
-    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(segments); i++)
         for (size_t j = 0; j < heap->records[segments[i]].count; j++) {
             struct g2h_record record;
             g2h_heap_record(heap, segments[i], j, &record);
@@ -206,7 +206,7 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
 {
     enum { WORD = 8, WORDS = 64 };
     const uint64_t size = pointers->contents.size, hole = pointers->hole.begin,
-                   before = size < hole ? size : hole; /* may be less than the word at base */
+                   before = MIN(size, hole); /* may be less than the word at base */
     while (fields->end - fields->at >= 8) {
         uint64_t offsets[2];
         size_t taken;

@@ -253,7 +253,7 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
     const bool good = reader_next_object(records, ret);
     const uint64_t looked_at = as_size((good ? records->cursor.at : records->cursor.end) - begin);
     records->cursor.end = end;
-    *work -= looked_at + RECORD_WORK < *work ? looked_at + RECORD_WORK : *work;
+    *work -= MIN(looked_at + RECORD_WORK, *work);
     return good;
 }
 

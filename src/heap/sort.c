@@ -81,10 +81,10 @@ static int sort_compare_runs(const void *a, const void *b)
 {
     const struct run_reference *one = a, *other = b;
     if (one->first != other->first)
-        return one->first < other->first ? -1 : 1;
+        return COMPARE(one->first, other->first);
     if (one->chunk != other->chunk)
-        return one->chunk < other->chunk ? -1 : 1;
-    return one->run < other->run ? -1 : one->run > other->run;
+        return COMPARE(one->chunk, other->chunk);
+    return COMPARE(one->run, other->run);
 }
 
 /* Lists the runs of all chunks, sorted by address. */

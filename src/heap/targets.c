@@ -56,7 +56,7 @@ static int compare_frames(const void *a, const void *b, void *context)
 {
     const struct heap_frame *frames = context;
     uint64_t one = frames[*(const uint32_t *)a].sp, other = frames[*(const uint32_t *)b].sp;
-    return one < other ? -1 : one > other;
+    return COMPARE(one, other);
 }
 
 /* Sorts the frames that have contents by address. Returns false if memory runs out. */
@@ -147,8 +147,7 @@ static bool find_waiting(const struct targets_finding *finding, struct block_wor
         return false;
     uint32_t *targets = work->block->targets + work->found;
     for (size_t i = 0; i < work->waiting; i += INDEX_MANY)
-        index_find_many(&finding->heap->index, &work->values[i],
-                        work->waiting - i < INDEX_MANY ? work->waiting - i : INDEX_MANY,
+        index_find_many(&finding->heap->index, &work->values[i], MIN(work->waiting - i, INDEX_MANY),
                         &targets[i]);
     for (size_t i = 0; i < work->waiting; i++)
         if (targets[i] != NO_TARGET)
@@ -411,7 +410,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
         targets->blocks[i] = (struct target_block){
             .starts = targets->starts + first + i,
             .outside = targets->outside + first / 64,
-            .objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS,
+            .objects = MIN(left, BLOCK_OBJECTS),
         };
     }
     return true;
@@ -424,7 +423,7 @@ static size_t chunk_capacity(const struct g2h_heap *heap)
     const size_t usual = heap->object_count;
     if (usual < LEAST)
         return LEAST;
-    return usual < MOST ? usual : MOST;
+    return MIN(usual, MOST);
 }
 
 /* Collects the results of the threads in targets, which owns their chunks from then on. */

@@ -58,7 +58,7 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
                    {TOTAL_ALLOC, "bytes allocated"},
                    {MALLOCS, "objects allocated"},
                    {FREES, "objects freed"}};
-    for (size_t i = 0; i < (has_all ? sizeof(growing) / sizeof(*growing) : 1); i++) {
+    for (size_t i = 0; i < (has_all ? COUNT_OF(growing) : 1); i++) {
         const uint64_t was = before->memstats.numbers[growing[i].number],
                        is = after->memstats.numbers[growing[i].number];
         if (is < was)
@@ -410,14 +410,14 @@ static struct g2h_error *identity_match(struct g2h_identity *identity,
 {
     static const char *const kept[] = {"runtime.g", "runtime.m", "runtime.p", "runtime.sudog",
                                        "runtime.timer"};
-    uint32_t kept_classes[sizeof(kept) / sizeof(*kept)];
+    uint32_t kept_classes[COUNT_OF(kept)];
     _cleanup_(map_classes_deinit) struct map_classes map_classes = {NULL, NULL};
     _cleanup_(matches_deinit) struct matches matches = {.before = &identity->last,
                                                         .after = after,
                                                         .graph = graph,
                                                         .threads = identity->threads,
                                                         .kept_classes = kept_classes};
-    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+    for (size_t i = 0; i < COUNT_OF(kept); i++)
         if (string_pool_find(&identity->classes, kept[i], strlen(kept[i]),
                              &kept_classes[matches.kept_class_count]))
             matches.kept_class_count++;

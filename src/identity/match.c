@@ -596,8 +596,8 @@ static int compare_moves(const void *a, const void *b)
 {
     const struct move *one = a, *other = b;
     if (one->before != other->before)
-        return one->before < other->before ? -1 : 1;
-    return one->after < other->after ? -1 : one->after > other->after;
+        return COMPARE(one->before, other->before);
+    return COMPARE(one->after, other->after);
 }
 
 /* Follows the moves of arrays and maps, each once. Returns false if memory runs out. */
@@ -699,7 +699,7 @@ static bool has_equal_contents(const struct matches *matches, uint32_t object, u
 {
     const struct g2h_bytes is = heap_contents(matches->after->heap, object),
                            was = heap_contents(matches->before->heap, partner);
-    return memcmp(is.data, was.data, (size_t)(is.size < was.size ? is.size : was.size)) == 0;
+    return memcmp(is.data, was.data, (size_t)MIN(is.size, was.size)) == 0;
 }
 
 /* Returns whether an object points to any object. */

@@ -36,7 +36,7 @@ static struct g2h_input *mapped[16];
 
 static void register_mapped(struct g2h_input *input)
 {
-    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++) {
+    for (size_t i = 0; i < COUNT_OF(mapped); i++) {
         struct g2h_input *none = NULL;
         if (__atomic_compare_exchange_n(&mapped[i], &none, input, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))
@@ -48,7 +48,7 @@ static void unmap(struct g2h_input *input)
 {
     if (input->borrowed || input->size == 0)
         return;
-    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++)
+    for (size_t i = 0; i < COUNT_OF(mapped); i++)
         if (__atomic_load_n(&mapped[i], __ATOMIC_SEQ_CST) == input)
             __atomic_store_n(&mapped[i], NULL, __ATOMIC_SEQ_CST);
     munmap(not_const(input->data), (size_t)input->size);
@@ -57,7 +57,7 @@ static void unmap(struct g2h_input *input)
 
 const char *g2h_input_fault(const void *address, const char **ret_name)
 {
-    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++) {
+    for (size_t i = 0; i < COUNT_OF(mapped); i++) {
         const struct g2h_input *input = __atomic_load_n(&mapped[i], __ATOMIC_SEQ_CST);
         const uint64_t offset = input ? (uint64_t)((uintptr_t)address - (uintptr_t)input->data) : 0;
         struct stat status;

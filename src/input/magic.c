@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 
 bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *bytes, size_t count)
@@ -33,7 +34,7 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
 {
     static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
                                          "\xca\xfe\xba\xbe", "MZ"};
-    for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+    for (size_t i = 0; i < COUNT_OF(magics); i++)
         if (magic_begins(data, size, 0, magics[i], strlen(magics[i])))
             return !magic_is_core(data, size);
     return false;

@@ -20,6 +20,7 @@
 #include <lz4frame.h>
 #endif
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "input/magic.h"
 
@@ -238,7 +239,7 @@ static const struct unpack_method methods[] = {
 #endif
 };
 /* clang-format on */
-enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
+enum { METHODS = COUNT_OF(methods) };
 
 const struct unpack_method *unpack_method_of(const uint8_t *data, uint64_t size)
 {

@@ -692,7 +692,7 @@ static const struct method methods[] = {
     {"Runtime.runIfWaitingForDebugger", cdp_answer, "{}"},
 };
 
-enum { METHODS = sizeof(methods) / sizeof(*methods) };
+enum { METHODS = COUNT_OF(methods) };
 
 /* Copies JSON that answers repeat. Returns false if it does not fit. */
 static bool copy_value(struct json_value value, char *ret, size_t space)
@@ -719,7 +719,7 @@ static void find_method(struct hub *hub, struct cdp_request *request, struct jso
         return;
     }
     text_append_string(&message, "'");
-    text_append(&message, method.data, method.size < 100 ? method.size : 100);
+    text_append(&message, method.data, MIN(method.size, 100));
     text_printf(&message, "' wasn't found");
     reply_error(hub, &request->to, REPLY_NO_METHOD, message.data,
                 message.failed ? 0 : message.size);
@@ -779,7 +779,7 @@ static void describe_commands(struct text *text, const char *domain)
 static void cdp_describe(struct text *text)
 {
     text_printf(text, "{\"version\":{\"major\":\"1\",\"minor\":\"3\"},\"domains\":[");
-    for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
+    for (size_t i = 0; i < COUNT_OF(domains); i++) {
         text_printf(text, "%s{\"domain\":\"%s\",\"commands\":[", i > 0 ? "," : "",
                     domains[i].domain);
         describe_commands(text, domains[i].domain);

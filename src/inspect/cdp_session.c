@@ -222,7 +222,7 @@ static double percent_of(const char *phase, double part)
         double from, to;
     } phases[] = {{"copying", 0, 15},  {"spooling", 0, 15},  {"dumping", 15, 25},
                   {"reading", 25, 45}, {"indexing", 45, 60}, {"preparing", 60, 80}};
-    for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
+    for (size_t i = 0; i < COUNT_OF(phases); i++)
         if (strcmp(phase, phases[i].name) == 0)
             return phases[i].from + part * (phases[i].to - phases[i].from);
     return 0;
@@ -472,7 +472,7 @@ static struct g2h_error *append_usage(const struct session *session, struct text
     const ssize_t size = fd >= 0 ? read(fd, status, sizeof(status) - 1) : -1;
     if (fd >= 0)
         close(fd);
-    status[size > 0 ? size : 0] = '\0';
+    status[MAX(size, 0)] = '\0';
     if (!read_status(status, "RssAnon:", &own) || !read_status(status, "VmRSS:", &all))
         return error_create(G2H_ERROR_NOT_FOUND, "not known");
     text_printf(text,

@@ -375,7 +375,7 @@ static struct g2h_error *read_call(struct evaluation *evaluation, const char *na
         TRY(expect(evaluation, ')'));
         return list(evaluation, &goroutines, "goroutine", strlen("goroutine"), ret);
     }
-    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+    for (size_t i = 0; i < COUNT_OF(functions); i++)
         if (size == strlen(functions[i].name) && memcmp(name, functions[i].name, size) == 0) {
             TRY(read_expression(evaluation, ret));
             TRY(expect(evaluation, ')'));
@@ -611,7 +611,7 @@ static bool is_script(const char *text)
 {
     static const char *const words[] = {"process", "globalThis", "typeof ", "void ",
                                         "this",    "require",    "new "};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (begins_with(text, words[i]))
             return true;
     return text[strcspn(text, ";{}=")] != '\0';

@@ -287,7 +287,7 @@ static bool read_header(struct http_part line, struct http_request *ret, struct 
     const struct http_part name = cut(&line, ':'), value = trim(line);
     if (name.size == 0 || !is_graphic(name, false) || !is_graphic(value, true))
         return false;
-    for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++) {
+    for (size_t i = 0; i < COUNT_OF(single); i++) {
         if (!http_is_case(name, single[i].name))
             continue;
         ret->is_twice |= single[i].value->data != NULL;
@@ -326,7 +326,7 @@ static bool read_first(struct http_part line, struct http_request *ret)
 enum http_state http_read(const char *data, size_t size, struct http_request *ret, size_t *ret_size)
 {
     static const char end[] = "\r\n\r\n";
-    const size_t most = size < HTTP_HEAD_MOST ? size : HTTP_HEAD_MOST;
+    const size_t most = MIN(size, HTTP_HEAD_MOST);
     const char *found = most > 0 ? memmem(data, most, end, sizeof(end) - 1) : NULL;
     struct upgrade upgrade = {0};
     if (!found)
@@ -393,7 +393,7 @@ bool http_host_is_here(struct http_part host, const char *bound)
         return false;
     bool is_here =
         strcmp(text, bound) == 0 || strcmp(bound, "0.0.0.0") == 0 || strcmp(bound, "::") == 0;
-    for (size_t i = 0; i < sizeof(loopbacks) / sizeof(*loopbacks); i++)
+    for (size_t i = 0; i < COUNT_OF(loopbacks); i++)
         is_here |= strcmp(text, loopbacks[i]) == 0;
     return is_here;
 }
@@ -412,7 +412,7 @@ static const char *reason(unsigned status)
         {426, "Upgrade Required"},
         {431, "Request Header Fields Too Large"},
     };
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
     return "Service Unavailable";

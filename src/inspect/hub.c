@@ -39,7 +39,7 @@ void hub_accepted(struct hub *hub, int64_t microseconds)
     hub->owed += (1 + REST) * microseconds; /* from hub->now on */
     const int64_t rest = hub->owed / 1000;
     hub->owed %= 1000;
-    hub->accepts_from = hub->now + (rest < REST_MOST ? rest : REST_MOST);
+    hub->accepts_from = hub->now + MIN(rest, REST_MOST);
 }
 
 struct client *hub_add(struct hub *hub, int fd)

@@ -175,7 +175,7 @@ static void append_class(const struct taken *taken, uint32_t number, struct text
 static bool is_bytes(const struct g2h_value *value)
 {
     static const char *const names[] = {"[]uint8", "[]byte"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (value->type_size == strlen(names[i]) &&
             memcmp(value->type, names[i], value->type_size) == 0)
             return true;
@@ -341,7 +341,7 @@ static struct g2h_error *write_string(struct taken *taken, const struct text *sh
         const struct g2h_object found = g2h_heap_object(taken->made.heap, object);
         const uint64_t from = content->target - found.address;
         if (from <= found.contents.size && content->length <= found.contents.size - from) {
-            const uint64_t size = content->length < TEXT_BYTES ? content->length : TEXT_BYTES;
+            const uint64_t size = MIN(content->length, TEXT_BYTES);
             text_append_utf8(&whole, found.contents.data + from, size, SIZE_MAX);
             text_printf(&whole, content->length > size ? "…" : "");
             append_plain(text, "string", whole.data, whole.size);

@@ -72,7 +72,7 @@ static const char *last_line(int fd, char said[MOST_SAID + 1])
     ssize_t size = end > 0 ? pread(fd, said, MOST_SAID, from) : 0;
     while (size > 0 && (said[size - 1] == '\n' || said[size - 1] == ' '))
         size--;
-    said[size > 0 ? size : 0] = '\0';
+    said[MAX(size, 0)] = '\0';
     const char *line = strrchr(said, '\n');
     return line ? line + 1 : said;
 }
@@ -189,7 +189,7 @@ uint32_t taken_id(const struct taken *taken, uint32_t number)
 static int taken_compare(const void *a, const void *b)
 {
     const uint64_t *one = a, *other = b;
-    return *one < *other ? -1 : *one > *other;
+    return COMPARE(*one, *other);
 }
 
 static struct g2h_error *find_ids(struct taken *taken)

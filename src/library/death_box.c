@@ -328,7 +328,7 @@ uint64_t scratch_measure(struct scratch *scratch, uint64_t bytes)
     measure(scratch, scratch->directory, bytes);
     const uint64_t one = scale(bytes, scratch->needed, scratch->free),
                    other = scale(bytes, scratch->output_needed, scratch->output_free);
-    return one < other ? one : other;
+    return MIN(one, other);
 }
 
 void scratch_use(const struct scratch *scratch)
@@ -424,12 +424,11 @@ uint64_t death_box_resident(const struct death_box *box)
 /* Returns how much the process may grow until memory is reserved again. */
 static uint64_t margin_of(const struct death_box *box)
 {
-    const uint64_t part = box->resident / MARGIN_PART,
-                   most = part > MOST_MARGIN ? part : MOST_MARGIN;
+    const uint64_t part = box->resident / MARGIN_PART, most = MAX(part, MOST_MARGIN);
     uint64_t growth = most;
     if (box->growth < most / MARGIN_LOOKS)
         growth = MARGIN_LOOKS * box->growth;
-    return growth > LEAST_MARGIN ? growth : LEAST_MARGIN;
+    return MAX(growth, LEAST_MARGIN);
 }
 
 static struct death_order order_of(struct death_box *box)
@@ -451,7 +450,7 @@ struct g2h_error *death_box_reserve(struct death_box *box)
     box->reserve.margin = margin_of(box);
     const int error = death_reserve(box->pid, &order, &box->reserve);
     const uint64_t small = SMALL_BLOCKS + box->resident / SMALL_PART;
-    memory_touch((size_t)(small < SMALL_MOST ? small : SMALL_MOST));
+    memory_touch((size_t)MIN(small, SMALL_MOST));
     (void)mlockall(MCL_CURRENT | MCL_ONFAULT); /* this program, too; failure is ignored */
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
@@ -524,7 +523,7 @@ static void note_growth(struct death_box *box, uint64_t resident)
 {
     const uint64_t now = box->last > 0 && resident > box->last ? resident - box->last : 0;
     box->growth -= box->growth / (2 * MARGIN_LOOKS);
-    box->growth = now > box->growth ? now : box->growth;
+    box->growth = MAX(now, box->growth);
     box->last = resident;
 }
 
@@ -594,7 +593,7 @@ static uint64_t expected_of(const struct death_box *box)
     uint64_t own;
     (void)death_box_resident_of(pid_number(box->watch.thread), &own);
     const uint64_t before = box->own - box->own / LEAST_LEFT;
-    return own > before ? own : before;
+    return MAX(own, before);
 }
 
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)

@@ -127,7 +127,7 @@ bool origin_is_go_command(uint64_t pid)
 {
     char path[256];
     const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path) - 1);
-    path[size > 0 ? size : 0] = '\0';
+    path[MAX(size, 0)] = '\0';
     const char *slash = strrchr(path, '/');
     return slash && (strcmp(slash, "/go") == 0 || strstr(path, "/pkg/tool/") != NULL);
 }

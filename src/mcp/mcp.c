@@ -138,7 +138,7 @@ enum {
  * a list of requests, is not among them. */
 static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2024-11-05"};
 
-enum { LEGACY = sizeof(legacy) / sizeof(*legacy) };
+enum { LEGACY = COUNT_OF(legacy) };
 
 /* Instructions for agents before their first question. */
 static const char instructions[] =
@@ -367,7 +367,7 @@ static bool protocol_read_meta(struct protocol_request *request, struct text *te
     text_append_string(&data, ",\"data\":{\"supported\":");
     protocol_put_versions(&data);
     text_append_string(&data, ",\"requested\":");
-    json_write(&data, version.data, version.size < 64 ? version.size : 64);
+    json_write(&data, version.data, MIN(version.size, 64));
     text_append(&data, "}", 2); /* and the terminating null */
     text->failed |= data.failed || version.failed;
     if (!data.failed)
@@ -380,7 +380,7 @@ static void protocol_dispatch(struct protocol *protocol, struct protocol_request
 {
     if (!protocol_read_meta(request, text))
         return;
-    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++) {
+    for (size_t i = 0; i < COUNT_OF(methods); i++) {
         if (!protocol_is(method, methods[i].name))
             continue;
         if (protocol->has_begun || request->is_modern || methods[i].is_first)

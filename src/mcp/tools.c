@@ -198,7 +198,7 @@ struct g2h_error *answers_waste(struct answers *answers, const struct question *
     const struct report report = answers_begin(answers, false, page);
     const char *asked = question->asked;
     bool is_kind = !asked;
-    for (size_t i = 0; asked && i < sizeof(kinds) / sizeof(*kinds); i++)
+    for (size_t i = 0; asked && i < COUNT_OF(kinds); i++)
         is_kind |= strcmp(asked, kinds[i]) == 0;
     if (!is_kind)
         return error_create(G2H_ERROR_NOT_FOUND,
@@ -221,7 +221,7 @@ static void answers_put_objects(const struct answers *answers, struct page *page
                                 const uint32_t *nodes, size_t count)
 {
     const struct findings *findings = &answers->findings;
-    size_t at = page->window.first < count ? page->window.first : count;
+    size_t at = MIN(page->window.first, count);
     page_open_list(page, "instances");
     page_pass(page, at);
     for (; at < count && page->window.next == 0; at++) {
@@ -463,7 +463,7 @@ static const struct tool tools[] = {
      .answer = answers_waste},
 };
 
-enum { TOOLS = sizeof(tools) / sizeof(*tools) };
+enum { TOOLS = COUNT_OF(tools) };
 
 /* Arguments that are numbers. All tools take them, but older, which those with takes_older take. */
 enum number { NUMBER_ROWS, NUMBER_BYTES, NUMBER_OLDER, NUMBERS };
@@ -648,7 +648,7 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
         TRY_MEMORY(!name.failed);
         if (!is_known)
             return error_create(G2H_ERROR_NOT_FOUND, "%s has no argument '%.*s'", call->tool->name,
-                                as_width(name.size < 40 ? name.size : 40), name.data);
+                                as_width(MIN(name.size, 40)), name.data);
         name.size = 0;
     }
     return NULL;
@@ -732,7 +732,7 @@ static struct g2h_error *call_answer(struct answers *answers, const struct call 
      * doubles. */
     for (size_t i = 0, step = 0; i < TRIES && text->size > most && may_shrink && bytes > 1; i++) {
         const size_t beyond = text->size - most;
-        step = beyond > 2 * step ? beyond : 2 * step;
+        step = MAX(beyond, 2 * step);
         bytes = step < bytes - bytes / 4 ? bytes - step : bytes / 4;
         text->size = 0;
         TRY(call_make(answers, call, bytes, text, &may_shrink));

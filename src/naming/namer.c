@@ -100,7 +100,7 @@ void namer_init_window(struct namer *namer)
     namer->window = windows_of(&namer->names->windows, namer->object);
     const uint64_t words = (namer->window->end - namer->window->begin) >> namer->names->word_shift;
     namer->base = namer->value = namer->window->begin;
-    namer->path_count = words < namer->path_count ? words : namer->path_count;
+    namer->path_count = MIN(words, namer->path_count);
 }
 
 void namer_find_used(struct namer *namer)
@@ -183,7 +183,7 @@ static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_n
     }
     const uint64_t inside = offset - start;
     uint64_t key = KEY_STALE | (uint64_t)is_before << STALE_BEFORE;
-    key |= (index < STALE_NO_INDEX ? index : STALE_NO_INDEX) << STALE_INDEX;
+    key |= MIN(index, STALE_NO_INDEX) << STALE_INDEX;
     if (!is_pointer && inside <= UINT16_MAX)
         key |= ((uint64_t)namer->type + 1) << STALE_TYPE | inside;
     set_name(ret, EDGE_NAME_KEY, false, key);
@@ -618,7 +618,7 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
 static int compare_keys(const void *a, const void *b)
 {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return one < other ? -1 : one > other;
+    return COMPARE(one, other);
 }
 
 typedef VECTOR(uint64_t) key_vector;

@@ -215,7 +215,7 @@ static struct g2h_error *count_words_task(void *context, size_t task, unsigned w
     struct names *names = context;
     const uint32_t first = as_u32(task) * COUNTED_PER_TASK,
                    left = names->heap->object_count - first,
-                   end = first + (left < COUNTED_PER_TASK ? left : COUNTED_PER_TASK);
+                   end = first + MIN(left, COUNTED_PER_TASK);
     (void)worker;
     for (uint32_t object = first; object < end; object++)
         if (names->typing->claims[object] != 0)
@@ -569,7 +569,7 @@ static uint64_t find_offset_end(const struct g2h_heap *heap)
     for (size_t i = 0; i < heap->slot_classes.list.count; i++)
         if (end < heap->slot_classes.list.data[i].stored)
             end = heap->slot_classes.list.data[i].stored;
-    return end < ELEMENT_OFFSET ? end : ELEMENT_OFFSET;
+    return MIN(end, ELEMENT_OFFSET);
 }
 
 /* Without types, a name depends only on the slot class, of which there are few. */
@@ -684,7 +684,7 @@ static const char *const links[] = {
 
 static bool is_link(struct g2h_bytes type)
 {
-    for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+    for (size_t i = 0; i < COUNT_OF(links); i++)
         if (links[i][strlen(links[i]) - 1] == '[' ? bytes_begin(type, links[i])
                                                   : bytes_are(type, links[i]))
             return true;
@@ -710,7 +710,7 @@ static struct g2h_bytes without_arguments(struct g2h_bytes type)
  * a package and a dot. */
 static enum g2h_class_form form_of(struct g2h_bytes type)
 {
-    for (size_t i = 0; i < sizeof(literals) / sizeof(*literals); i++)
+    for (size_t i = 0; i < COUNT_OF(literals); i++)
         if (bytes_begin(type, literals[i].begin))
             return literals[i].form;
     const struct g2h_bytes name = without_arguments(type);
@@ -726,10 +726,10 @@ static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_c
                        bytes_are(type, "runtime.timerWhen")
                    ? G2H_RUNTIME_TIMERS
                    : G2H_RUNTIME_NONE;
-    for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(structures) / sizeof(*structures); i++)
+    for (size_t i = 0; of == G2H_FORM_OTHER && i < COUNT_OF(structures); i++)
         if (bytes_are(type, structures[i].type))
             return structures[i].class;
-    for (size_t i = 0; of == G2H_FORM_OTHER && i < sizeof(generics) / sizeof(*generics); i++)
+    for (size_t i = 0; of == G2H_FORM_OTHER && i < COUNT_OF(generics); i++)
         if (bytes_begin(type, generics[i].begin))
             return generics[i].class;
     if (of == G2H_FORM_OTHER && bytes_begin(type, SUDOG_TYPES)) /* shown as runtime.sudog */
@@ -757,7 +757,7 @@ unsigned form_of_function(struct g2h_bytes function)
         return G2H_NAME_OF_RUNTIME | G2H_NAME_OF_LIBRARY;
     if (bytes_begin(function, "internal/"))
         return G2H_NAME_OF_LIBRARY;
-    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+    for (size_t i = 0; i < COUNT_OF(libraries); i++)
         if (bytes_begin(function, libraries[i]) && function.size > strlen(libraries[i]) &&
             function.data[strlen(libraries[i])] == '.')
             return G2H_NAME_OF_LIBRARY;
@@ -774,7 +774,7 @@ uint64_t names_text_size(const struct names *names, uint32_t object)
     const uint32_t extent = names->typing->texts[object];
     const uint64_t size = heap_object_size(names->heap, object),
                    end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
-    return end < size ? end : size;
+    return MIN(end, size);
 }
 
 /* Sets *ret_data to the object's contents and returns how many bytes of its string the dump has. */
@@ -863,8 +863,8 @@ bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t 
     *ret_size = text_names_read_bytes(names, object, ret);
     if ((extent & TEXT_TINY) != 0) { /* a single string */
         const size_t begin = as_size(__builtin_ctz(starts | 1u << 16));
-        *ret += begin < *ret_size ? begin : *ret_size;
-        *ret_size -= begin < *ret_size ? begin : *ret_size;
+        *ret += MIN(begin, *ret_size);
+        *ret_size -= MIN(begin, *ret_size);
     }
     return text_is_ascii(*ret, *ret_size);
 }

@@ -314,7 +314,7 @@ static void distrust_schema(const struct database *database)
         {SQLITE_DBCONFIG_DEFENSIVE, 1},
 #endif
     };
-    for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
+    for (size_t i = 0; i < COUNT_OF(switches); i++)
         (void)sqlite3_db_config(database->handle, switches[i].name, switches[i].value, NULL);
 }
 
@@ -366,7 +366,7 @@ struct g2h_error *database_narrow(struct database *database, const struct stat *
     const char *path = sqlite3_db_filename(database->handle, "main");
     if (!dump || !S_ISREG(dump->st_mode))
         return NULL;
-    for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+    for (size_t i = 0; i < COUNT_OF(endings); i++) {
         _cleanup_free_ char *beside = NULL;
         TRY_MEMORY(asprintf(&beside, "%s%s", path, endings[i]) >= 0);
         TRY(narrow_permissions(database, beside, dump));
@@ -424,7 +424,7 @@ struct g2h_error *database_error(const struct database *database)
         return error_system(reason, "%s: cannot write", database->name);
     if (code == SQLITE_FULL)
         return error_system(ENOSPC, "%s: cannot write", database->name);
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
         if (reasons[i].code == code)
             return error_create(G2H_ERROR_SYSTEM, "%s: %s", database->name, reasons[i].words);
     return error_create(G2H_ERROR_SYSTEM, "%s: SQLite cannot write it: %s", database->name,

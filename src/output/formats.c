@@ -150,7 +150,7 @@ static const struct g2h_format formats[] = {
 
 const struct g2h_format *g2h_format(size_t index)
 {
-    return index < sizeof(formats) / sizeof(*formats) ? &formats[index] : NULL;
+    return index < COUNT_OF(formats) ? &formats[index] : NULL;
 }
 
 const struct g2h_format *g2h_format_find(const char *name, const char *by)

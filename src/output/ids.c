@@ -87,8 +87,8 @@ static int compare_slots(const void *a, const void *b)
 {
     const struct id_arena *one = a, *other = b;
     if (one->slot != other->slot)
-        return one->slot < other->slot ? -1 : 1;
-    return one->arena < other->arena ? -1 : one->arena > other->arena;
+        return COMPARE(one->slot, other->slot);
+    return COMPARE(one->arena, other->arena);
 }
 
 /* Returns whether so many arenas share the slot that its objects are in ids->crowd. */
@@ -396,7 +396,7 @@ typedef VECTOR(struct synthetic_node) synthetic_vector;
 static int compare_whole(const void *a, const void *b)
 {
     const struct synthetic_node *one = a, *other = b;
-    return one->whole < other->whole ? -1 : one->whole > other->whole;
+    return COMPARE(one->whole, other->whole);
 }
 
 /* Lists the synthetic nodes of the view, and where their ids go. */
@@ -405,8 +405,7 @@ static struct g2h_error *find_kept(const struct node_ids *node_ids, synthetic_ve
     struct g2h_node nodes[MANY];
     for (uint32_t first = 0; first < node_ids->first_object; first += MANY) {
         const uint32_t left = node_ids->first_object - first;
-        const size_t count =
-            g2h_view_nodes(node_ids->view, first, left < MANY ? left : MANY, nodes);
+        const size_t count = g2h_view_nodes(node_ids->view, first, MIN(left, MANY), nodes);
         for (size_t i = 0; i < count; i++)
             TRY_MEMORY(vector_push(
                 ret, ((struct synthetic_node){nodes[i].key, &node_ids->synthetic[first + i],

@@ -42,7 +42,7 @@ static bool is_reserved(struct g2h_bytes name)
         "(map descriptors)",
         "(Document DOM trees)",
     };
-    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(reserved); i++)
         if (name.size == strlen(reserved[i]) && memcmp(name.data, reserved[i], name.size) == 0)
             return true;
     return false;
@@ -54,7 +54,7 @@ static bool has_reserved_prefix(struct g2h_bytes name)
 {
     static const char *const prefixes[] = {"<",      "system / ", "Detached ",
                                            "Window", "Object(",   "(closure"};
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++)
         if (bytes_begin(name, prefixes[i]))
             return true;
     return false;
@@ -135,7 +135,7 @@ static bool find_types(const struct g2h_view *view, struct held_classes *classes
         "[]uint64",  "[]int64", "[]uint",   "[]int",   "[]uintptr",   "[]float32",
         "[]float64", "[]bool",  "[]rune",   "[]byte",  "[]complex64", "[]complex128"};
     char header[64];
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct held_type type;
         if (!g2h_view_find_name(view, names[i], strlen(names[i]), &type.name) ||
             (g2h_view_name_uses(view, type.name) & G2H_NAME_OF_NODE) == 0)
@@ -190,14 +190,14 @@ static int compare_declarations(const void *a, const void *b)
 {
     const struct held_declaration *one = a, *other = b;
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->number, other->number);
 }
 
 static int compare_numbers(const void *a, const void *b)
 {
     const struct held_declaration *one = a, *other = b;
-    return one->number < other->number ? -1 : one->number > other->number;
+    return COMPARE(one->number, other->number);
 }
 
 static struct g2h_error *sum_declarations(struct held_finder *finder)
@@ -778,7 +778,7 @@ static bool number_key_text(struct numbering *numbering, const struct key_record
     if (*ret != UINT32_MAX)
         return true;
     *ret = KEY_NUMBER_NONE;
-    *space -= record->size <= *space ? record->size : *space;
+    *space -= MIN(record->size, *space);
     return *space == 0 || (output_strings_add_number(numbering, &record->hash, ret) &&
                            vector_push(&numbering->strings->keys, record->key));
 }

@@ -61,7 +61,7 @@ enum { SNAPSHOT_BLOCK_SHIFT = 14, SNAPSHOT_BLOCK = 1 << SNAPSHOT_BLOCK_SHIFT };
 static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t first)
 {
     const uint32_t left = g2h_view_node_count(view) - first;
-    return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+    return first + MIN(left, SNAPSHOT_BLOCK);
 }
 
 /* The name of a map entry's edge by its key: the number of a string; or an element's index with the

@@ -207,7 +207,7 @@ void overlay_edges_deinit(struct overlay_edges *reader)
 static void begin_next(struct overlay_edges *reader)
 {
     const uint32_t first = reader->next, differs = overlay_next(reader->overlay, first);
-    uint32_t end = differs < reader->end ? differs : reader->end;
+    uint32_t end = MIN(differs, reader->end);
     reader->from = reader->to = NULL;
     reader->link = reader->link_end = 0;
     if (differs == first) {
@@ -229,7 +229,7 @@ void overlay_edges_begin(struct overlay_edges *reader, uint32_t first, uint32_t 
 {
     const uint32_t count = g2h_view_node_count(reader->overlay->view);
     reader->next = first;
-    reader->end = end < count ? end : count;
+    reader->end = MIN(end, count);
     begin_next(reader);
 }
 

@@ -200,8 +200,7 @@ static struct g2h_error *produce_piece(void *context, size_t task, unsigned work
     const size_t at = task * SINK_PIECE, left = stream->size - at;
     (void)worker;
     assert(at < stream->size);
-    TRY_MEMORY(
-        worker_buffer_put(buffer, stream->bytes + at, left < SINK_PIECE ? left : SINK_PIECE));
+    TRY_MEMORY(worker_buffer_put(buffer, stream->bytes + at, MIN(left, SINK_PIECE)));
     return NULL;
 }
 
@@ -223,7 +222,7 @@ static struct g2h_error *collect_bytes(struct sink_stream *stream, const uint8_t
 {
     for (uint64_t at = 0, part; at < size; at += part) {
         const size_t space = stream->capacity - stream->size;
-        part = size - at < space ? size - at : space;
+        part = MIN(size - at, space);
         if (data)
             memcpy(stream->bytes + stream->size, data + at, (size_t)part);
         else

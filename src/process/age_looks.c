@@ -186,7 +186,7 @@ static int compare_aged(const void *a, const void *b)
 {
     const struct aged_span *const *one = a, *const *other = b;
     const uint64_t start = (*one)->shape.start, at = (*other)->shape.start;
-    return start < at ? -1 : start > at;
+    return COMPARE(start, at);
 }
 
 /* Appends the runs of equal ages of a span. */

@@ -115,7 +115,7 @@ static int read_all(struct ages_live *live, const struct ages_piece *pieces, siz
     struct iovec here[PIECES], there[PIECES];
     for (size_t first = 0, many; first < count; first += many) {
         uint64_t wanted = 0;
-        many = count - first < PIECES ? count - first : PIECES;
+        many = MIN(count - first, PIECES);
         for (size_t i = 0; i < many; i++) {
             const struct ages_piece *piece = &pieces[first + i];
             here[i] = (struct iovec){piece->data, piece->size};
@@ -410,7 +410,7 @@ static bool pages_add(struct mark_pages *marks, uint64_t page)
 static int compare_pages(const void *a, const void *b)
 {
     const uint64_t *one = a, *other = b;
-    return *one < *other ? -1 : *one > *other;
+    return COMPARE(*one, *other);
 }
 
 /* Adds the pages with marks of a number of slots. Returns false if memory runs out. */
@@ -641,7 +641,7 @@ static int look_at_pending(struct g2h_ages *ages, uint32_t sweepgen)
     const struct ages_live *live = ages->live;
     int error = 0;
     for (size_t first = 0, many; first < live->pending.count && error == 0; first += many) {
-        many = live->pending.count - first < MOST ? live->pending.count - first : MOST;
+        many = MIN(live->pending.count - first, MOST);
         error = look_at_some(ages, live->pending.data + first, many, sweepgen);
     }
     return error;
@@ -753,7 +753,7 @@ static bool has_fields(const struct ages_live *live)
         LAYOUT_MSPAN_START_ADDR, LAYOUT_MSPAN_NPAGES,      LAYOUT_MSPAN_NELEMS,
         LAYOUT_MSPAN_ALLOC_BITS, LAYOUT_MSPAN_GCMARK_BITS, LAYOUT_MSPAN_SWEEPGEN,
         LAYOUT_MSPAN_SPANCLASS,  LAYOUT_MSPAN_STATE,       LAYOUT_MSPAN_ELEMSIZE};
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         const struct layout_member member = live->members[fields[i]];
         if (member.size == 0 || member.size > 8 || member.offset + member.size > live->mspan_size)
             return false;
@@ -880,7 +880,7 @@ static int look_and_rest(struct g2h_ages *ages)
     bool is_done;
     const int error = look_if_due(ages, &is_done);
     const double rest = REST * (ages->seconds - before);
-    ages->next = clock_seconds() + (rest > poll ? rest : poll);
+    ages->next = clock_seconds() + MAX(rest, poll);
     return error;
 }
 
@@ -933,7 +933,7 @@ struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
                 return explain_look(ages->pid, ESRCH);
         }
         now = clock_seconds();
-        double rest = (ages->next < until ? ages->next : until) - now;
+        double rest = MIN(ages->next, until) - now;
         const struct timespec pause = clock_wait(rest);
         if (rest > 0)
             nanosleep(&pause, NULL);

@@ -40,7 +40,7 @@ static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
     uint64_t arena, first = UINT64_MAX;
     runtime_arenas_begin(runtime, &arenas);
     while (runtime_arenas_next(&arenas, &arena))
-        first = arena < first ? arena : first;
+        first = MIN(arena, first);
     if (first == UINT64_MAX)
         return;
     ret->runtime = (struct runtime){.layout = runtime->layout,

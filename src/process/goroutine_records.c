@@ -55,7 +55,7 @@ void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t h
 /* Takes up to count from the budget of work. Returns how many there were. */
 static uint64_t take_work(struct stack_objects *objects, uint64_t count)
 {
-    const uint64_t taken = count < objects->left ? count : objects->left;
+    const uint64_t taken = MIN(count, objects->left);
     objects->left -= taken;
     return taken;
 }
@@ -401,7 +401,7 @@ static struct g2h_error *frames_walk(struct frames *frames, uint64_t g,
     frames->child = (struct frame_child){0};
     frames->walked.count = frames->words.count = 0;
     frames->is_incomplete = false;
-    stack_objects_begin(&frames->objects, low, high > low ? high : low);
+    stack_objects_begin(&frames->objects, low, MAX(high, low));
     for (bool more = unwind_first(unwinder, low, high, start); more; more = unwind_next(unwinder))
         TRY(walk_over(frames, &unwinder->frame));
     stack_objects_sort(&frames->objects);

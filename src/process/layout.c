@@ -30,13 +30,13 @@ static const char *const fields[] = {
 
 const char *layout_structure(enum layout_field field)
 {
-    assert(field < sizeof(structures) / sizeof(*structures));
+    assert(field < COUNT_OF(structures));
     return structures[field];
 }
 
 const char *layout_field(enum layout_field field)
 {
-    assert(field < sizeof(fields) / sizeof(*fields));
+    assert(field < COUNT_OF(fields));
     return fields[field];
 }
 

@@ -227,15 +227,14 @@ static bool same_build_next_part(const struct runtime *runtime, const struct ima
     BISECT(i, memory->ranges.count, memory->ranges.data[i].address <= at);
     for (i -= i > 0; i < memory->ranges.count && memory->ranges.data[i].address < end; i++) {
         const struct memory_range *range = &memory->ranges.data[i];
-        const uint64_t range_end = range->address + range->size,
-                       last = range_end < end ? range_end : end;
-        at = range->address > at ? range->address : at;
+        const uint64_t range_end = range->address + range->size, last = MIN(range_end, end);
+        at = MAX(range->address, at);
         while (at < last) {
             struct range hole;
             (void)ranges_next(&memory->untouched, at, last, &hole);
             if (at < hole.begin) {
                 *part = (struct same_build_part){.at = at - start, .size = hole.begin - at};
-                part->size = part->size < MOST ? part->size : MOST;
+                part->size = MIN(part->size, MOST);
                 part->process = memory_at(memory, at, part->size);
                 return true;
             }
@@ -303,7 +302,7 @@ static struct g2h_error *check_constants(const struct runtime *runtime)
                                         ".go.func"};
     const struct image *image = exe_image(runtime->exe);
     char why[64];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct image_section *section = image_section(image, names[i]);
         if (!section || (section->flags & SHF_WRITE) != 0 || same_bytes(runtime, section))
             continue;
@@ -322,7 +321,7 @@ static struct g2h_error *check_constants(const struct runtime *runtime)
 static bool has_same_notes(const struct runtime *runtime, const struct image *image)
 {
     static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         const struct image_section *section = image_section(image, names[i]);
         const uint64_t address = section ? section->address + runtime->slide : 0;
         if (!section || !memory_range_at(runtime->memory, address))
@@ -405,7 +404,7 @@ bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
     enum { BLOCK = 256 };
     const unsigned aligned = alignment_of_code(code->machine);
     for (uint64_t i = 0; i < code->size;) {
-        const uint64_t left = code->size - i, block = left < BLOCK ? left : BLOCK;
+        const uint64_t left = code->size - i, block = MIN(left, BLOCK);
         if (memcmp(code->file + i, code->process + i, (size_t)block) == 0) {
             i += block;
             continue;

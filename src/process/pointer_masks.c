@@ -90,7 +90,7 @@ static bool mask_add(struct mask_build *build, uint64_t word, const uint8_t *fro
         !mask_take_work(build, 1 + count / AT_A_TIME))
         return false;
     for (uint64_t i = 0, part; i < count; i += part) {
-        part = count - i < AT_A_TIME ? count - i : AT_A_TIME;
+        part = MIN(count - i, AT_A_TIME);
         const uint64_t at = word + i;
         uint64_t bits = mask_bits(from, first + i, part) << (at % 8);
         for (uint8_t *byte = build->bits + at / 8; bits != 0; bits >>= 8)
@@ -106,7 +106,7 @@ static bool mask_repeat(struct mask_build *build, uint64_t word, uint64_t words,
                         uint64_t count)
 {
     for (uint64_t done = 1, more; done < count; done += more) {
-        more = count - done < done ? count - done : done;
+        more = MIN(count - done, done);
         if (!mask_add(build, word + done * period, build->bits, word, (more - 1) * period + words))
             return false;
     }
@@ -399,9 +399,7 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
                    bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP),
                    last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
     ret->first = (address - runtime->arena_base) % RUNTIME_ARENA_SIZE / WORD;
-    ret->words = words < RUNTIME_ARENA_SIZE / WORD - ret->first
-                     ? words
-                     : RUNTIME_ARENA_SIZE / WORD - ret->first;
+    ret->words = MIN(words, RUNTIME_ARENA_SIZE / WORD - ret->first);
     const uint64_t end = ret->first + ret->words - 1;
     ret->bitmap = arena == 0 ? NULL
                              : memory_at(runtime->memory, bitmap + ret->first / per_byte,

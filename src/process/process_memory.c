@@ -192,7 +192,7 @@ static void add_spans(const struct runtime *runtime, struct estimate *ret)
     for (uint64_t i = 0; i < runtime->allspans.count; i++) {
         if (span_read_fields_of(runtime, i, &span) != SPAN_IN_USE)
             continue;
-        const uint64_t objects = span.alloc_count < span.nelems ? span.alloc_count : span.nelems;
+        const uint64_t objects = MIN(span.alloc_count, span.nelems);
         ret->objects += objects;
         ret->dump_bytes += objects * (LEAST_RECORD + span.elemsize);
         if (span.elemsize < LEAST_HOLE)
@@ -254,8 +254,8 @@ static uint64_t resident_of(const struct process *process, uint64_t address, uin
     BISECT(i, process->resident.count, pages[i].address + pages[i].size <= address);
     for (; i < process->resident.count && pages[i].address < address + size; i++) {
         const uint64_t end = pages[i].address + pages[i].size,
-                       from = pages[i].address > address ? pages[i].address : address;
-        sum += (end < address + size ? end : address + size) - from;
+                       from = MAX(pages[i].address, address);
+        sum += MIN(end, address + size) - from;
     }
     return sum;
 }
@@ -270,7 +270,7 @@ bool resident_find_spans(const struct runtime *runtime, struct resident_spans *r
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
             const uint64_t there = resident_of(runtime->process, span.start, span.size),
                            allocated = span.alloc_count * span.elemsize,
-                           objects = allocated < there ? allocated : there;
+                           objects = MIN(allocated, there);
             ret->objects += objects;
             ret->slots += there - objects;
             if (!span.is_large && there < span.size && runtime->process->resident.count > 0 &&
@@ -401,7 +401,7 @@ static bool parse_smaps(const char *smaps, mapping_vector *ret)
 static int resident_compare_paths(const void *a, const void *b)
 {
     const struct mapping *one = a, *other = b;
-    const size_t least = one->path_size < other->path_size ? one->path_size : other->path_size;
+    const size_t least = MIN(one->path_size, other->path_size);
     const int order = memcmp(one->path, other->path, least);
     return order != 0 ? order
                       : (one->path_size > other->path_size) - (one->path_size < other->path_size);
@@ -482,7 +482,7 @@ static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *mem
 /* Subtracts at most bytes from *left, and returns the amount. */
 static uint64_t take_at_most(uint64_t *left, uint64_t bytes)
 {
-    const uint64_t taken = bytes < *left ? bytes : *left;
+    const uint64_t taken = MIN(bytes, *left);
     *left -= taken;
     return taken;
 }

@@ -144,7 +144,7 @@ static struct g2h_error *find_files(const struct core_reading *reading)
 static void add_missing(struct core_account *account, uint64_t bytes)
 {
     const uint64_t most = UINT64_MAX - account->missing;
-    account->missing += bytes < most ? bytes : most;
+    account->missing += MIN(bytes, most);
 }
 
 /* Reads a segment of the core: its notes, or its memory. */
@@ -154,8 +154,8 @@ static struct g2h_error *take_segment(struct core_reading *reading, const uint8_
     const uint64_t offset = core_word_at(header + 8), address = core_word_at(header + 16),
                    promised = core_word_at(header + 32), file = reading->input->size;
     const uint64_t behind = offset < file ? file - offset : 0;
-    const uint64_t in_file = promised < behind ? promised : behind;
-    const uint64_t there = in_file < reading->left ? in_file : reading->left;
+    const uint64_t in_file = MIN(promised, behind);
+    const uint64_t there = MIN(in_file, reading->left);
     if (type != PT_NOTE && type != PT_LOAD)
         return NULL;
     reading->left -= there;
@@ -284,7 +284,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
 static int modules_compare_paths(const void *a, const void *b)
 {
     const struct mapped_file *one = a, *other = b;
-    const uint64_t size = one->path.size < other->path.size ? one->path.size : other->path.size;
+    const uint64_t size = MIN(one->path.size, other->path.size);
     const int order = memcmp(one->path.data, other->path.data, (size_t)size);
     return order != 0 ? order : (one->path.size > size) - (other->path.size > size);
 }

@@ -45,7 +45,7 @@ bool records_put_name(struct records *records, struct g2h_bytes name)
 static struct g2h_error *put_parts(struct worker_buffer *buffer, const uint8_t *data, uint64_t size)
 {
     while (size > 0) {
-        const uint64_t part = size < RECORDS_FLUSHED_AT ? size : RECORDS_FLUSHED_AT;
+        const uint64_t part = MIN(size, RECORDS_FLUSHED_AT);
         TRY_MEMORY(worker_buffer_put(buffer, data, (size_t)part));
         data += part;
         size -= part;
@@ -66,7 +66,7 @@ static struct g2h_error *put_bytes_of(struct worker_buffer *buffer, const struct
                    : error_create(G2H_ERROR_SYSTEM, "memory at 0x%llx cannot be read",
                                   (unsigned long long)address);
     for (uint64_t at = 0, part; at < size; at += part) {
-        part = size - at < SPAN_WHOLE ? size - at : SPAN_WHOLE;
+        part = MIN(size - at, SPAN_WHOLE);
         TRY(put_bytes_of(buffer, memory, address + at, data + at, part));
         memory_drop(memory, part, data + at);
     }
@@ -98,5 +98,5 @@ uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t 
     const uint64_t touched = ranges_trim(&memory->untouched, address, address + size) - address;
     if (touched > size / 2)
         return size;
-    return touched > RUNTIME_PAGE_SIZE ? touched : RUNTIME_PAGE_SIZE;
+    return MAX(touched, RUNTIME_PAGE_SIZE);
 }

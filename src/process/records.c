@@ -309,15 +309,15 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
                            uint64_t first, uint64_t words)
 {
     enum { AT_A_TIME = 64 };
-    const uint64_t end = mask->words < words - first ? mask->words : words - first;
+    const uint64_t end = MIN(mask->words, words - first);
     for (uint64_t i = 0; i < end; i += AT_A_TIME) {
         uint8_t *at =
             (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_UVARINT));
         if (!at)
             return false;
         const uint8_t *start = at;
-        for (uint64_t bits = bits_from(mask, i, end - i < AT_A_TIME ? end - i : AT_A_TIME);
-             bits != 0; bits &= bits - 1) {
+        for (uint64_t bits = bits_from(mask, i, MIN(end - i, AT_A_TIME)); bits != 0;
+             bits &= bits - 1) {
             *at++ = 1; /* a pointer */
             at = put_at(at, (first + i + lowest_bit(bits)) * 8);
         }
@@ -445,7 +445,7 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     TRY_MEMORY(put_head(work->buffer, address, size, written));
     TRY(is_secret ? put_secret(work, address, &mask)
                   : records_put_contents(work->buffer, memory, address, contents, written));
-    TRY_MEMORY(put_fields(work->buffer, &mask, most < size / 8 ? most : size / 8));
+    TRY_MEMORY(put_fields(work->buffer, &mask, MIN(most, size / 8)));
     return NULL;
 }
 
@@ -703,7 +703,7 @@ static bool put_pointers(const struct records *records, struct worker_buffer *bu
         if (end - start >= RECORDS_LARGE)
             (void)ranges_next(untouched, at, end, &hole);
         const uint64_t first = (at - start) / WORD, last = (hole.begin - start + WORD - 1) / WORD;
-        for (i = i > first ? i : first; i < last; i++)
+        for (i = MAX(i, first); i < last; i++)
             if ((mask->bits[i / 8] >> (i % 8) & 1) != 0 && !put_field(buffer, i * WORD))
                 return false;
     }
@@ -720,8 +720,7 @@ static struct g2h_error *put_segment(struct records *records, struct worker_buff
     records->account->missing_bytes += end - start - size;
     TRY_MEMORY(PUT(buffer, kind, start, size));
     TRY(records_put_contents(buffer, memory, start, contents, size));
-    TRY_MEMORY(
-        put_pointers(records, buffer, start, words < mask->count ? words : mask->count, mask));
+    TRY_MEMORY(put_pointers(records, buffer, start, MIN(words, mask->count), mask));
     return NULL;
 }
 
@@ -814,7 +813,7 @@ enum { DATA_MOST = 64 << 20, DATA_PIECE = 1 << 20 };
 static struct g2h_error *put_data(struct records *records, struct range part, const uint8_t *data)
 {
     for (uint64_t at = part.begin, size; at < part.end; at += size) {
-        size = part.end - at < DATA_PIECE ? part.end - at : DATA_PIECE;
+        size = MIN(part.end - at, DATA_PIECE);
         TRY_MEMORY(PUT(&records->buffer, FACT_DATA, at, size) &&
                    worker_buffer_put(&records->buffer, data + (at - part.begin), (size_t)size));
         TRY(records_flush(records));

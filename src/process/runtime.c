@@ -368,7 +368,7 @@ static void runtime_search(struct runtime *runtime)
     const uint64_t words = (runtime->end - runtime_data_start(runtime)) / 8,
                    most = runtime->memory->bytes / 8;
     struct search search = {.runtime = runtime,
-                            .work = WORK_PER_WORD * (words < most ? words : most) + (1 << 20)};
+                            .work = WORK_PER_WORD * MIN(words, most) + (1 << 20)};
     struct runtime_part part = {.range = 0};
     while (runtime_next_part(runtime, &part))
         examine_part(&search, &part);
@@ -557,7 +557,7 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
         {LAYOUT_MODULEDATA_RODATA, &runtime->rodata},
         {LAYOUT_MODULEDATA_GOFUNC, &runtime->gofunc},
     };
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         *words[i].value = runtime_field(runtime, address, words[i].field);
     if (runtime->data > runtime->edata || runtime->edata > runtime->bss ||
         runtime->bss > runtime->ebss || runtime->ebss > runtime->end ||
@@ -584,7 +584,7 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
 
 uint64_t runtime_data_start(const struct runtime *runtime)
 {
-    return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
+    return MIN(runtime->noptrdata, runtime->data);
 }
 
 /* Memory that was never touched is zeros, so it is skipped. */
@@ -594,10 +594,9 @@ bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
     const uint64_t start = runtime_data_start(runtime);
     for (; part->range < memory->ranges.count; part->range++) {
         const struct memory_range *range = &memory->ranges.data[part->range];
-        const uint64_t range_end = range->address + range->size,
-                       end = range_end < runtime->end ? range_end : runtime->end;
-        uint64_t at = range->address > start ? range->address : start;
-        at = part->addresses.end > at ? part->addresses.end : at;
+        const uint64_t range_end = range->address + range->size, end = MIN(range_end, runtime->end);
+        uint64_t at = MAX(range->address, start);
+        at = MAX(part->addresses.end, at);
         while (at < end) {
             struct range hole;
             (void)ranges_next(&memory->untouched, at, end, &hole);
@@ -850,8 +849,8 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     const struct image *image = exe_image(runtime->exe);
     const struct built_by *built_by = exe_built_by(runtime->exe);
     TRY(check_executable(runtime, image));
-    const int oldest = built_by->minor > layout_oldest ? built_by->minor : layout_oldest;
-    const int newest = built_by->newest < layout_newest ? built_by->newest : layout_newest;
+    const int oldest = MAX(built_by->minor, layout_oldest);
+    const int newest = MIN(built_by->newest, layout_newest);
     TRY(newest > oldest ? find_by_layout(runtime, oldest, newest)
                         : find_for_release(runtime, built_by->minor));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;

@@ -138,8 +138,8 @@ static inline bool runtime_peek(const struct runtime *runtime, uint64_t address,
 {
     const struct layout_member member = runtime->layout.members[field];
     *ret = 0;
-    return member.size == 0 || memory_read(runtime->memory, address + member.offset,
-                                           member.size > 8 ? 8 : member.size, ret);
+    return member.size == 0 ||
+           memory_read(runtime->memory, address + member.offset, MIN(member.size, 8), ret);
 }
 
 /* Returns the number in a field of the structure at an address; 0 if the release has no such field.

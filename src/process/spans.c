@@ -80,7 +80,7 @@ static bool spans_read_fields(const struct runtime *runtime, uint64_t address, s
         {LAYOUT_MSPAN_IS_USER_ARENA_CHUNK, &arena},
     };
     const uint8_t *mspan = memory_at(runtime->memory, address, MOST_MSPAN);
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (!spans_read_field(runtime, address, mspan, fields[i].field, fields[i].value))
             return false;
     if (pages == 0 || pages > UINT64_MAX / RUNTIME_PAGE_SIZE / 2 || span->elemsize < 8 ||
@@ -128,8 +128,7 @@ static bool add_marks(const struct runtime *runtime, struct span *span)
     const uint64_t bytes = (span->nelems + 7) / 8;
     return add_bits(runtime, span, span->mark_bits, bytes) &&
            (!span_has_inline_marks(runtime, span->elemsize, span->size, &offset) ||
-            add_bits(runtime, span, span->start + offset,
-                     bytes < INLINE_MARKS ? bytes : INLINE_MARKS));
+            add_bits(runtime, span, span->start + offset, MIN(bytes, INLINE_MARKS)));
 }
 
 /* Adds the allocated slots to the live ones: those before freeindex, and those with a bit after it.
@@ -138,7 +137,7 @@ static bool add_allocated(const struct runtime *runtime, struct span *span)
 {
     if (!add_bits(runtime, span, span->alloc_bits, (span->nelems + 7) / 8))
         return false;
-    const uint64_t before = span->freeindex < span->nelems ? span->freeindex : span->nelems;
+    const uint64_t before = MIN(span->freeindex, span->nelems);
     for (uint64_t i = 0; i < before / 64; i++)
         span->live[i] = UINT64_MAX;
     span->live[before / 64] |= (UINT64_C(1) << (before % 64)) - 1;
@@ -258,7 +257,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 /* Clears the bits after the last slot. */
 static void spans_cut(struct span *span)
 {
-    enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };
+    enum { WORDS = COUNT_OF(span->live) };
     span->live[span->nelems / 64] &= (UINT64_C(1) << (span->nelems % 64)) - 1;
     for (uint64_t i = span->nelems / 64 + 1; i < WORDS; i++)
         span->live[i] = 0;
@@ -420,7 +419,7 @@ static struct g2h_error *put_queued(struct records *records)
         runtime_word(runtime, runtime->allfin, &block);
     for (; block != 0 && left > 0; left--) {
         const uint64_t count = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_CNT);
-        TRY_MEMORY(put_fin_block(records, block, count < MOST_IN_BLOCK ? count : MOST_IN_BLOCK));
+        TRY_MEMORY(put_fin_block(records, block, MIN(count, MOST_IN_BLOCK)));
         block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
     }
     runtime->missing += block != 0; /* the chain does not end */
@@ -465,7 +464,7 @@ static struct g2h_error *put_queued_cleanups(struct records *records)
         uint64_t count = 0, next = 0;
         runtime_word(runtime, block + CLEANUP_BLOCK_N, &count);
         count &= UINT32_MAX;
-        TRY_MEMORY(put_cleanup_block(records, block, count < most ? count : most));
+        TRY_MEMORY(put_cleanup_block(records, block, MIN(count, most)));
         runtime_word(runtime, block + CLEANUP_BLOCK_ALLLINK, &next);
         block = next;
     }

@@ -54,7 +54,7 @@ static enum unwind_kind unwind_kind_of(struct g2h_bytes name)
         {"runtime.debugCallV2", UNWIND_DEBUG_CALL},
         {"runtime.cgocallback", UNWIND_CGOCALLBACK},
     };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (runtime_is_named(name, kinds[i].name))
             return kinds[i].kind;
     return UNWIND_GO;
@@ -299,7 +299,7 @@ static const struct thread_machine machines[] = {
 /* Returns what is known of the process's machine, or NULL. */
 static const struct thread_machine *threads_machine_of(const struct runtime *runtime)
 {
-    for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(machines); i++)
         if (machines[i].machine == runtime->process->machine)
             return &machines[i];
     return NULL;
@@ -332,8 +332,8 @@ static int compare_sp(const void *a, const void *b, void *context)
                                 *other = *(const struct process_thread *const *)b;
     const uint64_t one_sp = sp_of(context, one), other_sp = sp_of(context, other);
     if (one_sp != other_sp)
-        return one_sp < other_sp ? -1 : 1;
-    return one->id < other->id ? -1 : one->id > other->id;
+        return COMPARE(one_sp, other_sp);
+    return COMPARE(one->id, other->id);
 }
 
 /* Sorts the threads by stack pointer, and maps their ids, to find the thread of a goroutine or

@@ -143,7 +143,7 @@ void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
 static int compare_functions(const void *a, const void *b)
 {
     const struct function *one = a, *other = b;
-    return one->entry < other->entry ? -1 : one->entry > other->entry;
+    return COMPARE(one->entry, other->entry);
 }
 
 /* Lists each function once, with the highest pc seen in it, sorted by entry. */

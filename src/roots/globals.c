@@ -57,7 +57,7 @@ static const struct {
 /* Returns whether the variables of a package only remember, or are the runtime's. */
 static bool globals_only_remember(const struct g2h_bytes *package)
 {
-    for (size_t i = 0; i < sizeof(remembering) / sizeof(remembering[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(remembering); i++) {
         const char *listed = remembering[i].package;
         if (listed[strlen(listed) - 1] == '/' ? bytes_begin(*package, listed)
                                               : bytes_are(*package, listed))
@@ -275,8 +275,8 @@ static int compare_static_pointers(const void *a, const void *b)
 {
     const struct static_pointer *one = a, *other = b;
     if (one->value != other->value)
-        return one->value < other->value ? -1 : 1;
-    return one->address < other->address ? -1 : one->address > other->address;
+        return COMPARE(one->value, other->value);
+    return COMPARE(one->address, other->address);
 }
 
 /* Adds the pointers of data or bss that do not lead to objects, if the executable has no symbols.
@@ -552,10 +552,10 @@ static int compare_words(const void *a, const void *b)
 {
     const struct variable_word *one = a, *other = b;
     if (one->start != other->start)
-        return one->start < other->start ? -1 : 1;
+        return COMPARE(one->start, other->start);
     if (one->like != other->like)
-        return one->like < other->like ? -1 : 1;
-    return one->address < other->address ? -1 : one->address > other->address;
+        return COMPARE(one->like, other->like);
+    return COMPARE(one->address, other->address);
 }
 
 static uint64_t greatest_divisor(uint64_t one, uint64_t other)

@@ -63,7 +63,7 @@ uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *
 {
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
                                            "runtime.debugCallV1", "runtime.debugCallV2"};
-    for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
+    for (size_t i = 0; callee && i < COUNT_OF(injected); i++)
         if (bytes_are(*callee, injected[i]))
             return pc;
     return pc > entry ? pc - 1 : pc;
@@ -225,7 +225,7 @@ static bool is_below_program(struct g2h_bytes function)
 static bool is_of_io(struct g2h_bytes function)
 {
     static const char *const packages[] = {"net.", "bufio.", "io.", "os.", "crypto/tls."};
-    for (size_t i = 0; i < sizeof(packages) / sizeof(*packages); i++)
+    for (size_t i = 0; i < COUNT_OF(packages); i++)
         if (bytes_begin(function, packages[i]))
             return true;
     return false;
@@ -435,7 +435,7 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
     const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
     if (goroutine->dumps_heap) /* in most versions its own wait reason is stale */
         text_printf(text, "dumping heap");
-    else if (record->status < sizeof(states) / sizeof(*states) && states[record->status])
+    else if (record->status < COUNT_OF(states) && states[record->status])
         text_printf(text, "%s", states[record->status]);
     else if (record->status != GOROUTINE_WAITING)
         text_printf(text, "status %llu", (unsigned long long)record->status);

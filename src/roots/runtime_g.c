@@ -211,7 +211,7 @@ static uint64_t slice_at(const struct builder *builder, uint64_t address, uint64
     const uint8_t *slice = memory_at(builder, address, 3 * word);
     *ret_count = slice ? heap_word(builder->heap, slice + word) : 0;
     const uint64_t list = slice ? heap_word(builder->heap, slice) : 0;
-    *ret_count = *ret_count < most ? *ret_count : most;
+    *ret_count = MIN(*ret_count, most);
     if (*ret_count > 0 && !memory_at(builder, list, *ret_count * element))
         *ret_count = 0;
     return list;

@@ -276,7 +276,7 @@ static const struct basic {
 static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_bytes name)
 {
     const struct basic *basic = NULL;
-    for (size_t i = 0; i < sizeof(basics) / sizeof(*basics) && !basic; i++)
+    for (size_t i = 0; i < COUNT_OF(basics) && !basic; i++)
         if (bytes_are(name, basics[i].name))
             basic = &basics[i];
     if (!basic)
@@ -502,7 +502,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         if (field->name == TYPE_NONE)
             return false;
         const uint64_t own = traits_of(runtime, field->type, 0) & TRAIT_ALIGNMENT;
-        alignment = own > alignment ? own : alignment;
+        alignment = MAX(own, alignment);
         last = types->list.data[field->type].size;
         if (last > SIZE_MOST)
             return false;
@@ -644,7 +644,7 @@ static uint32_t sudog_pointer(struct runtime_types *runtime, uint32_t pointer)
     return runtime->release.minor < 26 || pointer == TYPE_NONE
                ? pointer
                : wrap_in_struct(runtime, "runtime.maybeTraceablePtr", traceable_ptr,
-                                sizeof(traceable_ptr) / sizeof(*traceable_ptr), pointer);
+                                COUNT_OF(traceable_ptr), pointer);
 }
 
 /* Like sudog_pointer(), for a pointer to a channel, which 1.26 wraps in one more struct. */
@@ -654,7 +654,7 @@ static uint32_t sudog_channel_pointer(struct runtime_types *runtime, uint32_t po
     return runtime->release.minor < 26 || inner == TYPE_NONE
                ? inner
                : wrap_in_struct(runtime, "runtime.maybeTraceableChan", traceable_chan,
-                                sizeof(traceable_chan) / sizeof(*traceable_chan), inner);
+                                COUNT_OF(traceable_chan), inner);
 }
 
 /* Adds to a struct the members of the runtime.sudog of a goroutine that waits on a channel. elem is
@@ -807,7 +807,7 @@ static const struct named {
 } all[] = {
 #define NAMED(name, members, since, before) \
     { \
-        name, members, sizeof(members) / sizeof(*(members)), since, before \
+        name, members, COUNT_OF(members), since, before \
     }
     NAMED("runtime.mutex", mutex, 0, 0),
     NAMED("internal/runtime/atomic.Uint8", atomic_uint8, 0, 0),
@@ -826,7 +826,7 @@ static const struct named {
 
 const char *named_struct_name(size_t i)
 {
-    return i < sizeof(all) / sizeof(*all) ? all[i].name : NULL;
+    return i < COUNT_OF(all) ? all[i].name : NULL;
 }
 
 /* Returns the type of a sudog that waits in sync.Cond or on a semaphore, not on a channel. */
@@ -851,7 +851,7 @@ static uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes nam
 {
     if (bytes_are(name, "runtime.sudog"))
         return named_sudog(runtime, name);
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+    for (size_t i = 0; i < COUNT_OF(all); i++) {
         const struct named *named = &all[i];
         if (!bytes_are(name, named->name))
             continue;

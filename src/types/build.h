@@ -58,8 +58,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t type, const struct membe
                 size_t count, const uint32_t *arguments);
 
 #define BUILD_FILL(runtime, type, members, ...) \
-    build_fill(runtime, type, members, sizeof(members) / sizeof(*(members)), \
-               (const uint32_t[]){__VA_ARGS__})
+    build_fill(runtime, type, members, COUNT_OF(members), (const uint32_t[]){__VA_ARGS__})
 
 /* Returns the type of an expression. arguments are the types $0, $1 …; NULL if the expression uses
  * none. */

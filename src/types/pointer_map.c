@@ -135,7 +135,7 @@ static int compare_large(const void *a, const void *b)
 {
     const struct large_type *one = a, *other = b;
     if (one->work != other->work)
-        return one->work < other->work ? -1 : 1;
+        return COMPARE(one->work, other->work);
     return one->type < other->type ? -1 : 1;
 }
 
@@ -175,7 +175,7 @@ static void share_work(struct pointer_maps *maps, large_vector *large)
     for (size_t i = 0; i < large->count; i++) {
         if (large->data[i].work > left)
             mark_too_large(maps, large->data[i].type);
-        left -= large->data[i].work < left ? large->data[i].work : left;
+        left -= MIN(large->data[i].work, left);
     }
 }
 
@@ -338,8 +338,8 @@ static int compare_fields(const void *a, const void *b)
 {
     const struct pointer_field *one = a, *other = b;
     if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
-    return one->type < other->type ? -1 : one->type > other->type;
+        return COMPARE(one->offset, other->offset);
+    return COMPARE(one->type, other->type);
 }
 
 /* ---- words ---- */

@@ -370,7 +370,7 @@ static const char *trie_package(const struct runtime_types *runtime, uint32_t ty
 {
     static const char *const packages[] = {"internal/sync.", "internal/concurrent.", "unique."};
     char prefix[64];
-    for (size_t i = 0; i < sizeof(packages) / sizeof(*packages); i++) {
+    for (size_t i = 0; i < COUNT_OF(packages); i++) {
         snprintf(prefix, sizeof(prefix), "%snode[", packages[i]);
         if (build_has_prefix(runtime, type, prefix))
             return packages[i];
@@ -640,7 +640,7 @@ static void sync_retype(struct runtime_types *runtime, uint32_t type)
     };
     if (runtime->types->list.data[type].is_generic)
         return;
-    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
         const bool is_prefix = rules[i].name[strlen(rules[i].name) - 1] == '[';
         if (is_prefix ? build_has_prefix(runtime, type, rules[i].name)
                       : build_is_named(runtime, type, rules[i].name))
@@ -697,10 +697,10 @@ bool runtime_is_generic(struct g2h_bytes name)
     };
     if (bytes_contain(name, "go.shape."))
         return true;
-    for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+    for (size_t i = 0; i < COUNT_OF(whole); i++)
         if (bytes_are(name, whole[i]))
             return true;
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++)
         if (bytes_begin(name, prefixes[i]))
             return true;
     return false;

@@ -199,7 +199,7 @@ static enum path_step step_into_field(const struct types *types, uint32_t type,
  * Returns false if it is cut. This is done for each word: snprintf() would take long. */
 static bool append_step(char *buffer, size_t size, size_t *done, const void *text, size_t length)
 {
-    const size_t left = size - 1 - *done, kept = length < left ? length : left;
+    const size_t left = size - 1 - *done, kept = MIN(length, left);
     memcpy(buffer + *done, text, kept);
     *done += kept;
     buffer[*done] = '\0';

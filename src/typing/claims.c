@@ -153,7 +153,7 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
             struct typed_part *old = &shard->parts.data[number], *new = &shard->parts.data[added];
             map_set(&shard->known, key, added);
             old->is_superseded = true;
-            new->source = old->source < new->source ? old->source : new->source;
+            new->source = MIN(old->source, new->source);
             new->is_exact = new->is_exact || old->is_exact;
         }
         if (good && first == MAP_NONE) {

@@ -398,8 +398,8 @@ static int compare_boxes(const void *a, const void *b)
 {
     const struct wanted_box *one = a, *other = b;
     if (one->size != other->size)
-        return one->size < other->size ? -1 : 1;
-    return one->type < other->type ? -1 : one->type > other->type;
+        return COMPARE(one->size, other->size);
+    return COMPARE(one->type, other->type);
 }
 
 /* Finds the closures of all cleanups, and then the boxes and handles among the objects that nothing

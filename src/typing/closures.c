@@ -173,7 +173,7 @@ static bool add_captured(struct closures_maker *maker, struct type *type,
             size_t size;
             char text[256];
             const char *all = string_pool_text(&types->names, name, &size);
-            size = size - 1 < sizeof(text) ? size - 1 : sizeof(text);
+            size = MIN(size - 1, sizeof(text));
             memcpy(text, all + 1, size); /* the pool may move when it grows */
             if (!types_intern(types, text, size, &name))
                 return false;
@@ -191,7 +191,7 @@ static bool begin_closure(struct closures_maker *maker, const struct g2h_bytes *
                           struct type *ret)
 {
     char text[1024];
-    const size_t size = name->size < sizeof(text) - 5 ? name->size : sizeof(text) - 5;
+    const size_t size = MIN(name->size, sizeof(text) - 5);
     memcpy(text, "func ", 5);
     memcpy(text + 5, name->data, size);
     /* UINT64_MAX: no descriptor says which words are pointers, so the fields do. */
@@ -391,7 +391,7 @@ static bool add_all_candidates(struct closures_maker *maker)
         while (i + count < dwarf->maybe_captured.count && first[count].entry == first->entry)
             count++;
         i += count;
-        if (!add_candidates(maker, first->entry + slide, first, count < 64 ? count : 64))
+        if (!add_candidates(maker, first->entry + slide, first, MIN(count, 64)))
             return false;
     }
     return true;

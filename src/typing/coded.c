@@ -511,8 +511,8 @@ static int compare_static_values(const void *a, const void *b)
 {
     const struct static_value *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
-    return one->type < other->type ? -1 : one->type > other->type;
+        return COMPARE(one->address, other->address);
+    return COMPARE(one->type, other->type);
 }
 
 /* Sorts the values, and drops those that are parts of others: a word is named by the outermost

@@ -121,7 +121,7 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
     const struct moduledata *module = exe_module(exe);
     const uint64_t data_count = g2h_heap_record_count(heap, G2H_RECORD_DATA),
                    bss_count = g2h_heap_record_count(heap, G2H_RECORD_BSS),
-                   count = data_count < bss_count ? data_count : bss_count;
+                   count = MIN(data_count, bss_count);
     for (uint64_t i = 0; module->data != 0 && i < count; i++) {
         struct g2h_record data, bss;
         g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, &data);
@@ -212,8 +212,8 @@ static bool constants_init(struct constants *ret, const struct image *image)
             return false;
         if (range.begin == 0)
             continue;
-        ret->begin = range.begin < ret->begin ? range.begin : ret->begin;
-        ret->end = range.end > ret->end ? range.end : ret->end;
+        ret->begin = MIN(range.begin, ret->begin);
+        ret->end = MAX(range.end, ret->end);
     }
     ranges_sort(&ret->sections);
     return true;
@@ -310,8 +310,8 @@ static bool is_of_plugin(const struct g2h_exe *exe, const struct exe_process *pr
                          uint64_t address)
 {
     const struct moduledata *module = exe_module(exe);
-    const uint64_t start = module->text < module->types ? module->text : module->types;
-    const uint64_t end = module->ebss > module->etypes ? module->ebss : module->etypes;
+    const uint64_t start = MIN(module->text, module->types);
+    const uint64_t end = MAX(module->ebss, module->etypes);
     return module->text != 0 && process->has_data &&
            address - (start + process->slide) >= end - start;
 }

@@ -129,8 +129,8 @@ static int fit_compare_sizes(const void *one, const void *other, void *context)
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
     const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
     if (size != other_size)
-        return size < other_size ? -1 : 1;
-    return a < b ? -1 : a > b;
+        return COMPARE(size, other_size);
+    return COMPARE(a, b);
 }
 
 /* Returns whether a struct has the field that forbids allocating it in the heap, since Go 1.20. */

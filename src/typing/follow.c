@@ -379,7 +379,7 @@ static inline bool begin_claim(struct typer *typer, uint32_t type, const struct 
     ret->type = type;
     ret->map = map;
     ret->extent.begin = contents;
-    ret->extent.end = contents + (class->stored < class->size ? class->stored : class->size);
+    ret->extent.end = contents + MIN(class->stored, class->size);
     return true;
 }
 

@@ -211,16 +211,16 @@ static int judge_order_parts(const struct typing *typing, const struct typed_par
                              const struct typed_part *other)
 {
     if (one->object != other->object)
-        return one->object < other->object ? -1 : 1;
+        return COMPARE(one->object, other->object);
     if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
+        return COMPARE(one->offset, other->offset);
     const struct candidate candidate = {one->type, one->is_array, one->is_exact, one->source},
                            rival = {other->type, other->is_array, other->is_exact, other->source};
     if (is_better(typing, &candidate, &rival))
         return -1;
     if (is_better(typing, &rival, &candidate))
         return 1;
-    return one->count > other->count ? -1 : one->count < other->count;
+    return COMPARE(other->count, one->count);
 }
 
 static int judge_compare_parts(const void *one, const void *other, void *typing)

@@ -130,8 +130,7 @@ static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
 static bool usage_agrees(const struct map_parts *parts, const struct g2h_bytes *values,
                          uint64_t size, const struct map_array *array)
 {
-    const uint64_t stored = values->size / size,
-                   count = array->allocated < stored ? array->allocated : stored;
+    const uint64_t stored = values->size / size, count = MIN(array->allocated, stored);
     uint64_t used = 0;
     for (uint64_t i = 0; i < count && i < COUNTED_LIMIT; i++)
         used += used_slots(parts, values->data + i * size);
@@ -323,7 +322,7 @@ static enum agreement entries_agree(struct typer *typer, const struct map_parts 
             if (slot == SLOTS || !is_slot_used(heap, parts, value, slot))
                 continue;
             const enum agreement one = field_agrees(typer, field->type, value + field->offset);
-            worst = one < worst ? one : worst;
+            worst = MIN(one, worst);
         }
     }
     return worst;
@@ -423,8 +422,8 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
         if (tried == TRIED_LIMIT)
             return NOTHING;
         const uint64_t stored = values.size / part->size;
-        const uint64_t whole = allocated < stored ? allocated : stored;
-        const uint64_t count = whole < FIT_LIMIT ? whole : FIT_LIMIT;
+        const uint64_t whole = MIN(allocated, stored);
+        const uint64_t count = MIN(whole, FIT_LIMIT);
         if (!last || !has_same_pointers(typer, last, part))
             fits = pointers_fit(typer, object, part, count);
         last = part;

@@ -21,9 +21,9 @@ static int compare_areas(const void *a, const void *b)
 {
     const struct area *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
+        return COMPARE(one->address, other->address);
     /* The dump's area comes first, because it has the values of the process. */
-    return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
+    return COMPARE(one->first_word, other->first_word);
 }
 
 static bool outside_words_add_area(struct outside *outside, const struct area *area)
@@ -275,12 +275,12 @@ static int compare_pointers(const void *a, const void *b)
 {
     const struct outside_pointer *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
+        return COMPARE(one->address, other->address);
     if (one->type != other->type)
-        return one->type < other->type ? -1 : 1;
+        return COMPARE(one->type, other->type);
     if (one->form != other->form)
-        return one->form < other->form ? -1 : 1;
-    return one->count > other->count ? -1 : one->count < other->count;
+        return COMPARE(one->form, other->form);
+    return COMPARE(other->count, one->count);
 }
 
 /* Adds a pointer that was found in an object to the thread's own list, once. If the key of another

@@ -35,7 +35,7 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
     const uint64_t count = count_fitting(object->fields, base, map->size, map, 0, &rest),
                    values = rest ? 0 : count + 1;
     if (index) {
-        if (index->tried_count < sizeof(index->tried) / sizeof(index->tried[0])) {
+        if (index->tried_count < COUNT_OF(index->tried)) {
             index->tried[index->tried_count].type = type;
             index->tried[index->tried_count++].values = values;
         }
@@ -105,7 +105,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
         if ((offset - base) % stride == 0) {
             const uint64_t found = values_of_whole(index, &object, base, reference->type, map),
                            most = typing_room(typing, slot_class->size - base) / stride + 1,
-                           values = found < most ? found : most;
+                           values = MIN(found, most);
             whole = values > 0;
             exact = exact ||
                     (whole && fits_class(typing, base + (values - 1) * stride, slot_class->size) &&

@@ -95,7 +95,7 @@ static bool reflected_read_name(const struct reflected_reader *reader, uint64_t 
 /* Appends bytes to a name, which is cut at NAME_MOST bytes. */
 static void reflected_append(struct text *name, const void *text, size_t size)
 {
-    text_append(name, text, size < NAME_MOST - name->size ? size : NAME_MOST - name->size);
+    text_append(name, text, MIN(size, NAME_MOST - name->size));
 }
 
 static void append_text(struct text *name, const char *text)
@@ -471,7 +471,7 @@ void typing_seed_reflected(struct typer *typer)
     const struct types *types = typer->typing->types;
     if (types->made_high == 0)
         return;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const uint32_t type = types_find(types, kinds[i].name);
         for (size_t j = 0; j < types->list.count && type != TYPE_NONE; j++) {
             const struct type *made = &types->list.data[j];

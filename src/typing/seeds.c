@@ -180,7 +180,7 @@ static void seed_records(struct typer *typer)
         seed_value(typer, goroutine->m, m);
         seed_closure(typer, goroutine->ctxt);
     }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
         for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);

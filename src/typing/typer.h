@@ -219,7 +219,7 @@ static inline bool field_index_take(struct field_index *index, uint64_t fields)
     if (!index)
         return true;
     const bool any = index->left > 0;
-    index->left -= fields < index->left ? fields : index->left;
+    index->left -= MIN(fields, index->left);
     return any;
 }
 

@@ -105,7 +105,7 @@ static struct g2h_error *collect_types(struct typing *typing)
 static uint32_t typing_task_end(const struct typing *typing, uint32_t first)
 {
     const uint32_t left = typing->heap->object_count - first;
-    return first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
+    return first + MIN(left, OBJECTS_PER_TASK);
 }
 
 /* Proposes the types that the malloc headers of a task's objects name. */

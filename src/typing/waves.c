@@ -65,16 +65,16 @@ static int compare_details(const struct typing *typing, const struct typer_waiti
     const uint64_t size = typer_type_of(typing, one->type)->size,
                    other_size = typer_type_of(typing, other->type)->size;
     if (size != other_size)
-        return size > other_size ? -1 : 1; /* the outer type: it contains the others */
+        return COMPARE(other_size, size); /* the outer type: it contains the others */
     if (one->type != other->type)
-        return one->type < other->type ? -1 : 1;
+        return COMPARE(one->type, other->type);
     if (one->is_array != other->is_array)
         return one->is_array ? -1 : 1;
     if (one->is_claim != other->is_claim)
         return one->is_claim ? -1 : 1;
     if (one->count != other->count)
-        return one->count > other->count ? -1 : 1;
-    return one->source < other->source ? -1 : one->source > other->source;
+        return COMPARE(other->count, one->count);
+    return COMPARE(one->source, other->source);
 }
 
 /* Returns whether one waiting reference is proposed before the other: by object, offset and
@@ -134,10 +134,10 @@ static void sort_merging(const struct typing *typing, struct typer_waiting *data
 {
     struct typer_waiting *from = data, *to = scratch;
     for (size_t i = 0; i < count; i += RUN)
-        sort_run(typing, from + i, count - i < RUN ? count - i : RUN);
+        sort_run(typing, from + i, MIN(count - i, RUN));
     for (size_t size = RUN; size < count; size *= 2) {
         for (size_t i = 0; i < count; i += 2 * size) {
-            size_t one = i, other = i + size < count ? i + size : count, at = i;
+            size_t one = i, other = MIN(i + size, count), at = i;
             const size_t middle = other, end = count - other < size ? count : other + size;
             while (one < middle && other < end)
                 to[at++] =

@@ -66,7 +66,7 @@ static bool is_printable(const uint8_t *data, uint64_t size)
 static void format_bytes(const struct formatting *out, const uint8_t *data, size_t size,
                          uint64_t whole)
 {
-    const size_t shown = size < G2H_CONTENT_LIMIT ? size : G2H_CONTENT_LIMIT;
+    const size_t shown = MIN(size, G2H_CONTENT_LIMIT);
     if (is_printable(data, shown)) {
         format_quoted(out, data, shown, whole);
         return;

@@ -59,7 +59,7 @@ static void capacities_append_path(const struct g2h_capacities *capacities, uint
     const char *at = path;
     const bool is_map =
         types_map_inside(capacities->typing->types, type) < capacities->typing->types->list.count;
-    for (size_t i = 0; is_map && i < sizeof(parts) / sizeof(*parts); i++)
+    for (size_t i = 0; is_map && i < COUNT_OF(parts); i++)
         if (kept >= strlen(parts[i][0]) && memcmp(path, parts[i][0], strlen(parts[i][0])) == 0) {
             text_append_string(text, parts[i][1]);
             at += strlen(parts[i][0]);

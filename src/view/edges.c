@@ -511,8 +511,8 @@ static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     const struct g2h_view *view = edges->view;
     const uint32_t nodes = g2h_view_node_count(view), first_object = view_first_object(view);
-    edges->node = first < nodes ? first : nodes;
-    edges->end = end < nodes ? end : nodes;
+    edges->node = MIN(first, nodes);
+    edges->end = MIN(end, nodes);
     edges->walk.target = edges->walk.end = NULL;
     edges->child = edges->child_end = edges->extra = edges->extra_end = 0;
     edges->folded = edges->folded_end = edges->member = edges->member_end = 0;

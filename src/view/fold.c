@@ -304,8 +304,8 @@ static int compare_cuts(const void *a, const void *b)
 {
     const struct cut *one = a, *other = b;
     if (one->worth != other->worth)
-        return one->worth < other->worth ? -1 : 1;
-    return one->node > other->node ? -1 : one->node < other->node;
+        return COMPARE(one->worth, other->worth);
+    return COMPARE(other->node, one->node);
 }
 
 /*

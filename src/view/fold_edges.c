@@ -227,7 +227,7 @@ static void counting_deinit(struct counting *counting)
 struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators)
 {
     const struct g2h_graph *graph = fold->graph;
-    const unsigned threads = graph->threads < 8 ? graph->threads : 8; /* each needs a table seen */
+    const unsigned threads = MIN(graph->threads, 8); /* each needs a table seen */
     _cleanup_(counting_deinit) struct counting counting = {.fold = fold, .dominators = dominators};
     TRY_MEMORY(counting_init(&counting, threads));
     const size_t of_folded = ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;

@@ -76,7 +76,7 @@ static bool layouts_find_fields(const struct types *types, struct type_layout *l
         end = field->offset + size;
         sum += size;
         ret->padding += layout->padding;
-        ret->align = layout->align > ret->align ? layout->align : ret->align;
+        ret->align = MAX(layout->align, ret->align);
     }
     /* A pointer to an empty field at the end must not lead to the next object, so it has a byte. */
     if (round_up(end + (is_empty && end > 0), ret->align) != type->size)

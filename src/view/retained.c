@@ -173,8 +173,8 @@ void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first
     enum { SOME = 64 };
     if (!dominators->view->is_folded) {
         for (size_t i = 0; i < count; i += SOME)
-            retained_read_some(dominators, first + as_u32(i), count - i < SOME ? count - i : SOME,
-                               ret_nodes + i, ret_sizes + i);
+            retained_read_some(dominators, first + as_u32(i), MIN(count - i, SOME), ret_nodes + i,
+                               ret_sizes + i);
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -214,7 +214,7 @@ void times_append_duration(uint64_t number, struct text *text)
         text_append_string(text, "0s");
     } else if (all < second) {
         unsigned i = 0; /* of the largest unit that fits */
-        while (i + 1 < sizeof(units) / sizeof(*units) && all >= units[i + 1].size)
+        while (i + 1 < COUNT_OF(units) && all >= units[i + 1].size)
             i++;
         text_append_number(text, all / units[i].size);
         append_fraction(all % units[i].size, units[i].digits, text);

@@ -211,14 +211,14 @@ size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
                    first_object = view_first_object(view);
     if (first >= nodes)
         return 0;
-    count = count < nodes - first ? count : nodes - first;
+    count = MIN(count, nodes - first);
     for (size_t i = 0; i < count;) {
         const uint32_t node = first + as_u32(i);
         if (node < first_object || node >= kept) {
             view_fill_other(view, node, &ret[i++]);
             continue;
         }
-        const size_t objects = count - i < kept - node ? count - i : kept - node;
+        const size_t objects = MIN(count - i, kept - node);
         if (view->is_folded)
             fill_kept(&view->fold, node, objects, &ret[i]);
         else
@@ -316,8 +316,8 @@ static inline uint32_t view_next_object(const struct g2h_view *view, uint32_t fi
                                                        uint32_t object))
 {
     const uint32_t first_object = view_first_object(view), kept = view_kept(view),
-                   last = end < kept ? end : kept;
-    uint32_t node = first > first_object ? first : first_object;
+                   last = MIN(end, kept);
+    uint32_t node = MAX(first, first_object);
     if (!view->graph->typing || node >= last)
         return end;
     for (uint32_t object = view_object_of(view, node); node < last; object++) {

@@ -184,8 +184,8 @@ static int compare_abbreviations(const void *a, const void *b)
 {
     const struct die_abbreviation *one = a, *other = b;
     if (one->code != other->code)
-        return one->code < other->code ? -1 : 1;
-    return one->first < other->first ? -1 : one->first > other->first;
+        return COMPARE(one->code, other->code);
+    return COMPARE(one->first, other->first);
 }
 
 /* Reads the attributes of an abbreviation. Returns false if the section ends before they do, or if
@@ -231,7 +231,7 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
 {
     const uint64_t size = dies->abbrev.size - offset;
     const uint8_t *start = dies->abbrev.data + offset;
-    struct cursor cursor = {start, start + (size < *left ? size : *left)};
+    struct cursor cursor = {start, start + MIN(size, *left)};
     bool is_sorted = true, memory = true;
     uint64_t last = 0, code, tag, children;
     *ret = (struct die_table){.first = dies->abbreviations.count};
@@ -331,7 +331,7 @@ static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t ind
     unit->ranges = unit->locations = 12 + wide;
     if (!die_of_unit(dies, index, &die))
         return;
-    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(bases); i++)
         if (die_own(dies, &die, bases[i].name, &attribute))
             die_attribute_number(dies, attribute, bases[i].base);
 }
@@ -418,7 +418,7 @@ static const char *const section_names[] = {
     ".debug_loclists", ".debug_ranges", ".debug_rnglists", ".debug_str_offsets", ".debug_str",
 };
 
-enum { SECTIONS = sizeof(section_names) / sizeof(section_names[0]) };
+enum { SECTIONS = COUNT_OF(section_names) };
 
 struct g2h_error *dies_inflate(struct image *image, unsigned threads)
 {
@@ -814,7 +814,7 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     struct cursor text;
     if (!die_find(dies, die, DW_AT_name, &attribute) || !find_string_value(dies, attribute, &text))
         return none;
-    const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
+    const size_t left = cursor_left(&text), most = MIN(left, NAME_MOST);
     const uint8_t *end = memchr(text.at, 0, most);
     const size_t size = end ? as_size(end - text.at) : most;
     /* Many entries may share one long string. */

@@ -35,8 +35,8 @@ static int dwarf_check_compare_fields(const void *a, const void *b)
 {
     const struct type_field *one = a, *other = b;
     if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
+        return COMPARE(one->offset, other->offset);
+    return COMPARE(one->name, other->name);
 }
 
 /* Sorts the fields of a struct, and drops fields that overlap others or are not inside the
@@ -104,7 +104,7 @@ static unsigned check_depth(struct dwarf_reader *reader, struct types *types, ui
     for (uint32_t i = 0; depth <= DWARF_DEPTH_MOST && i < type->field_count; i++) {
         const uint32_t part = types->fields.data[type->first_field + i].type;
         const unsigned below = 1 + check_depth(reader, types, part, level + 1);
-        depth = below > depth ? below : depth;
+        depth = MAX(below, depth);
     }
     if (depth > DWARF_DEPTH_MOST) {
         type->kind = TYPE_INVALID;
@@ -393,7 +393,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
     }
     if (name.size == 0)
         name = bytes_of(name_of_nameless(die_tag(&now)));
-    const size_t most = name.size < size - stars - 1 ? name.size : size - stars - 1;
+    const size_t most = MIN(name.size, size - stars - 1);
     memcpy(buffer + stars, name.data, most);
     return bytes_at(buffer, stars + most);
 }
@@ -806,26 +806,26 @@ static int compare_globals(const void *a, const void *b)
 {
     const struct dwarf_global *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
+        return COMPARE(one->address, other->address);
+    return COMPARE(one->name, other->name);
 }
 
 static int compare_captured(const void *a, const void *b)
 {
     const struct dwarf_captured *one = a, *other = b;
     if (one->entry != other->entry)
-        return one->entry < other->entry ? -1 : 1;
+        return COMPARE(one->entry, other->entry);
     if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
+        return COMPARE(one->offset, other->offset);
+    return COMPARE(one->name, other->name);
 }
 
 static int dwarf_info_compare_functions(const void *a, const void *b)
 {
     const struct dwarf_function *one = a, *other = b;
     if (one->low != other->low)
-        return one->low < other->low ? -1 : 1;
-    return one->die < other->die ? -1 : one->die > other->die;
+        return COMPARE(one->low, other->low);
+    return COMPARE(one->die, other->die);
 }
 
 /* Opens DWARF, and sets the limits on the work that damaged DWARF can cause. */

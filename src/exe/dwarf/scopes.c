@@ -336,8 +336,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
         return NULL;
     /* Any number of frames may be in one large function. */
     const uint64_t most = reader->dies.info.size * WORK_OF_FRAME;
-    const uint64_t work = reader->dies.work_left =
-        most < reader->locals_left ? most : reader->locals_left;
+    const uint64_t work = reader->dies.work_left = MIN(most, reader->locals_left);
     if (!die_at(&reader->dies, function->die, &die))
         return NULL;
     struct dwarf_locals_frame frame = {.reader = reader,

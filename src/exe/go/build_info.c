@@ -172,7 +172,7 @@ static struct g2h_bytes lines_to_compare(struct g2h_bytes lines)
     enum { MARK = 16, MOST = 1 << 18 };
     if (lines.size > 2 * MARK && lines.data[lines.size - MARK - 1] == '\n')
         lines = (struct g2h_bytes){lines.data + MARK, lines.size - 2 * MARK};
-    lines.size = lines.size < MOST ? lines.size : MOST;
+    lines.size = MIN(lines.size, MOST);
     return lines;
 }
 
@@ -193,7 +193,7 @@ void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct
         append_pair(text, "version of Go", versions[0], versions[1]);
         return;
     }
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
         const struct g2h_bytes one = setting_value(lines[0], keys[i]),
                                other = setting_value(lines[1], keys[i]);
         if (!bytes_same(one, other)) {
@@ -285,7 +285,7 @@ static const struct {
 static int release_of_function(struct g2h_bytes name)
 {
     if (bytes_begin(name, "runtime."))
-        for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        for (size_t i = 0; i < COUNT_OF(functions); i++)
             if (bytes_are(name, functions[i].name))
                 return functions[i].minor;
     return 0;
@@ -298,7 +298,7 @@ static int release_of_functions(const struct pclntab *pclntab)
     int newest = 0;
     for (uint64_t i = 0; i < pclntab->count; i++) {
         const int minor = release_of_function(pclntab_name(pclntab, i));
-        newest = minor > newest ? minor : newest;
+        newest = MAX(minor, newest);
     }
     return newest;
 }
@@ -318,13 +318,13 @@ static void guess_by_structures(const struct image *image, const struct pclntab 
 {
     enum { NEW_MODULEDATA = 27, SWISS_MAPS = 24, ANY = 1000 };
     const int by_table = pclntab_since(pclntab);
-    ret->minor = moduledata->since > by_table ? moduledata->since : by_table;
+    ret->minor = MAX(moduledata->since, by_table);
     ret->newest =
         moduledata->since == 0 || moduledata->since == NEW_MODULEDATA ? ANY : NEW_MODULEDATA - 1;
     if (ret->newest == ANY)
         return;
     if (has_type_text(image, moduledata, "map.group["))
-        ret->minor = ret->minor > SWISS_MAPS ? ret->minor : SWISS_MAPS;
+        ret->minor = MAX(ret->minor, SWISS_MAPS);
     else if (has_type_text(image, moduledata, "map.bucket["))
         ret->newest = SWISS_MAPS - 1;
 }

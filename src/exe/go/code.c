@@ -58,7 +58,7 @@ static struct g2h_error *code_read_parts(struct code *code, struct pclntab_parts
         for (unsigned i = 0; i < count; i++) {
             if (tables[i].end == start && !pclntab_parts_next(&tables[i]))
                 return NULL; /* all of them end here */
-            end = tables[i].end < end ? tables[i].end : end;
+            end = MIN(tables[i].end, end);
         }
         if (end <= start || end - entry > UINT32_MAX)
             return NULL;                                 /* damaged */
@@ -73,10 +73,10 @@ static struct g2h_error *code_read_parts(struct code *code, struct pclntab_parts
 static int code_compare_parts(const struct code_part *one, const struct code_part *other)
 {
     if (one->line != other->line)
-        return one->line < other->line ? -1 : 1;
+        return COMPARE(one->line, other->line);
     if (one->file != other->file)
-        return one->file < other->file ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(one->file, other->file);
+    return COMPARE(one->node, other->node);
 }
 
 static int compare_by_line(const void *a, const void *b, void *context)
@@ -142,7 +142,7 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
     TRY(code_read_parts(code, tables, all ? TABLES : NODES));
     for (unsigned i = 0; i < (all ? TABLES : NODES); i++) {
         const uint64_t read = as_size(tables[i].cursor.at - tables[i].start);
-        *left -= read < *left ? read : *left;
+        *left -= MIN(read, *left);
     }
     return sort_by_line(code);
 }
@@ -439,7 +439,7 @@ static const struct {
     {"wbZero", {0, {{CALLEE_ONE, 1}}}},
 };
 
-enum { RULES = sizeof(rules) / sizeof(rules[0]), GROWSLICE_OLD = 4 };
+enum { RULES = COUNT_OF(rules), GROWSLICE_OLD = 4 };
 
 /* Returns whether a function's name is that of a rule, or begins with it if the rule ends with
  * *. */

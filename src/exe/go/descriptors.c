@@ -142,7 +142,7 @@ static bool descriptor_read_name(const struct descriptors *all, uint64_t offset,
     for (uint64_t i = 0; i < size && i < NAME_CHECKED; i++)
         if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)
             return false;
-    *ret = bytes_at(cursor.at, size < NAME_MOST ? size : NAME_MOST);
+    *ret = bytes_at(cursor.at, MIN(size, NAME_MOST));
     *ret_flags = all->data[offset];
     return true;
 }
@@ -219,7 +219,7 @@ static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address)
 {
-    const uint64_t most = size < RANGE_MOST ? size : RANGE_MOST;
+    const uint64_t most = MIN(size, RANGE_MOST);
     const struct descriptors all = {.image = image,
                                     .start = start,
                                     .data = data,
@@ -504,7 +504,7 @@ static const struct map_form map_forms[] = {
     {4, 4, 4, 8, false}, /* 1.7 to 1.10: bucket, hmap, sizes and flags */
 };
 
-enum { MAP_FORMS = sizeof(map_forms) / sizeof(map_forms[0]) };
+enum { MAP_FORMS = COUNT_OF(map_forms) };
 
 /* Returns the size of a map type's descriptor with a layout, rounded up to words. */
 static unsigned map_form_size(const struct descriptors *all, const struct map_form *form)
@@ -695,7 +695,7 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
                                    uint64_t start, uint64_t size)
 {
     *all = (struct descriptors){.image = image, .start = start, .word = image->is_64 ? 8 : 4};
-    all->size = size < RANGE_MOST ? size : RANGE_MOST;
+    all->size = MIN(size, RANGE_MOST);
     all->data = image_at(image, start, all->size);
     if (!all->data || all->size < descriptor_header_size(all) || start % all->word != 0)
         return NULL;

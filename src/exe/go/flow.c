@@ -50,7 +50,7 @@ struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
         return NULL;
     TRY(callees_find(pclntab, &flow->rules));
     const uint64_t size = pclntab_entry(pclntab, pclntab->count), file = pclntab->image->file.size;
-    flow->left = MOST_READS * (size < file ? size : file);
+    flow->left = MOST_READS * MIN(size, file);
     flow->text_size = size;
     flow->text = moduledata->minpc;
     return NULL;
@@ -271,7 +271,7 @@ static struct g2h_error *find_jumps(struct flow *flow)
             slots = (uint64_t)one->displacement / WORD + 2;
     }
     const uint64_t most = STATE_WORDS * (flow->end - flow->start) / targets;
-    flow->slot_count = (uint32_t)(slots < most ? slots : most);
+    flow->slot_count = (uint32_t)MIN(slots, most);
     flow->width = INSTRUCTION_REGISTERS + flow->slot_count;
     flow->is_taken.count = 0;
     TRY_MEMORY(vector_grow(&flow->is_taken, flow->slot_count + 1));
@@ -1176,7 +1176,7 @@ static bool spread_facts(struct flow *flow)
         }
         if (value.origin == FLOW_JOIN && value.base != 0) {
             struct flow_value *base = flow_value_at(flow, value.base);
-            base->reach = value.reach > base->reach ? value.reach : base->reach;
+            base->reach = MAX(value.reach, base->reach);
             base->pool = base->pool != 0 ? base->pool : value.pool;
         }
     }

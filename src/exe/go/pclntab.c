@@ -50,8 +50,7 @@ static const struct mark marks[] = {
 static bool has_mark(const struct image *image, const struct mark *mark)
 {
     const size_t half = strlen(mark->half), rest = strlen(mark->rest);
-    const uint8_t *at = image->file.data,
-                  *end = at + (mark->within < image->file.size ? mark->within : image->file.size);
+    const uint8_t *at = image->file.data, *end = at + MIN(mark->within, image->file.size);
     while ((at = memmem(at, as_size(end - at), mark->half, half)) != NULL) {
         at += half;
         if (as_size(end - at) >= rest && memcmp(at, mark->rest, rest) == 0)
@@ -63,7 +62,7 @@ static bool has_mark(const struct image *image, const struct mark *mark)
 /* Returns an error G2H_ERROR_NOT_EXE with the result. */
 static struct g2h_error *not_go_refuse(const struct image *image)
 {
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(marks); i++)
         if (has_mark(image, &marks[i]))
             return error_create(G2H_ERROR_NOT_EXE, "%s: %s; %s", image->path, marks[i].what,
                                 marks[i].remedy);
@@ -417,7 +416,7 @@ bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t
         return false;
     const uint64_t size = pclntab->table.size - offset;
     *ret = (struct pclntab_parts){.quantum = pclntab->quantum,
-                                  .cursor = {start, start + (size < left ? size : left)},
+                                  .cursor = {start, start + MIN(size, left)},
                                   .start = start,
                                   .end = pclntab_entry(pclntab, index),
                                   .value = -1};
@@ -526,8 +525,7 @@ uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 /* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
 static uint64_t function_names_key(struct g2h_bytes name)
 {
-    return map_hash_text(name.data,
-                         name.size < PCLNTAB_LONGEST_TEXT ? name.size : PCLNTAB_LONGEST_TEXT);
+    return map_hash_text(name.data, MIN(name.size, PCLNTAB_LONGEST_TEXT));
 }
 
 /* Maps the name of each function to its index; a name of several functions is FUNCTION_AMBIGUOUS.
@@ -638,7 +636,7 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
     uint64_t words[WORDS];
     for (size_t i = 0; i < WORDS; i++)
         words[i] = image_word(image, at + i * word);
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(layouts); i++)
         if (read_as(&layouts[i], words, ret)) {
             ret->at = at;
             return true;

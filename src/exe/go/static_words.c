@@ -327,11 +327,11 @@ static int compare_facts(const void *a, const void *b)
     const struct argument_fact *one = a, *other = b;
     const struct argument_source *source = &one->source, *second = &other->source;
     if (source->argument != second->argument)
-        return source->argument < second->argument ? -1 : 1;
+        return COMPARE(source->argument, second->argument);
     if (source->part != second->part)
-        return source->part < second->part ? -1 : 1;
+        return COMPARE(source->part, second->part);
     if (source->offset != second->offset)
-        return source->offset < second->offset ? -1 : 1;
+        return COMPARE(source->offset, second->offset);
     return compare_evidence(&one->evidence, &other->evidence);
 }
 
@@ -448,7 +448,7 @@ static int compare_passed(const void *a, const void *b)
 {
     const struct argument_word *one = a, *other = b;
     if (one->to != other->to)
-        return one->to < other->to ? -1 : 1;
+        return COMPARE(one->to, other->to);
     return compare_static_words(&one->word, &other->word);
 }
 
@@ -666,7 +666,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
     const struct static_user first = best->is_initialized ? *best : user;
-    const uint32_t distance = best->distance > user.distance ? best->distance : user.distance;
+    const uint32_t distance = MAX(best->distance, user.distance);
     const bool is_address = best->is_address || user.is_address;
     if (user.how > best->how || (user.how == best->how && best->is_main && !user.is_main))
         *best = user;
@@ -719,9 +719,9 @@ int compare_evidence(const void *a, const void *b)
         {one->steps[0], other->steps[0]},
         {one->steps[1], other->steps[1]},
     };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(pairs); i++)
         if (pairs[i][0] != pairs[i][1])
-            return pairs[i][0] < pairs[i][1] ? -1 : 1;
+            return COMPARE(pairs[i][0], pairs[i][1]);
     return 0;
 }
 
@@ -729,11 +729,11 @@ int compare_static_words(const void *a, const void *b)
 {
     const struct static_word *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
+        return COMPARE(one->address, other->address);
     if (one->kind != other->kind)
-        return one->kind < other->kind ? -1 : 1;
+        return COMPARE(one->kind, other->kind);
     if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
+        return COMPARE(one->offset, other->offset);
     return compare_evidence(&one->evidence, &other->evidence);
 }
 
@@ -768,7 +768,7 @@ static bool is_initializer(struct g2h_bytes name)
 static bool is_numbered(struct g2h_bytes part)
 {
     static const char *const words[] = {"func", "gowrap", "deferwrap", ""};
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         size_t at = strlen(words[i]);
         if (part.size <= at || memcmp(part.data, words[i], at) != 0)
             continue;

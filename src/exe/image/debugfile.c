@@ -37,10 +37,10 @@ static const uint64_t LARGEST = UINT64_C(1) << 33;
 static uint64_t image_source_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
     bool *is_too_large = context;
-    uint64_t limit = UNSUSPICIOUS + (taken < LARGEST ? taken : LARGEST) * UNPACKED_RATIO;
+    uint64_t limit = UNSUSPICIOUS + MIN(taken, LARGEST) * UNPACKED_RATIO;
     if (!magic_is_executable(so_far->data, so_far->size))
         return 0;
-    limit = limit < LARGEST ? limit : LARGEST;
+    limit = MIN(limit, LARGEST);
     *is_too_large = limit <= so_far->size;
     return limit;
 }

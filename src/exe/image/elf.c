@@ -219,7 +219,7 @@ static const struct relocations *relocations_of(uint16_t machine)
         {EM_RISCV, R_RISCV_RELATIVE, R_RISCV_64},
         {EM_LOONGARCH, R_LARCH_RELATIVE, R_LARCH_64},
     };
-    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+    for (size_t i = 0; i < COUNT_OF(table); i++)
         if (table[i].machine == machine)
             return &table[i];
     return NULL;

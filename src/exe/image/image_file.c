@@ -97,7 +97,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
 {
     char *name = image->names[index];
     const size_t head = strlen(prefix), space = sizeof(image->names[index]) - head;
-    const size_t tail = text.size < space ? text.size : space;
+    const size_t tail = MIN(text.size, space);
     memmove(name + head, text.data, tail); /* text may be the old name itself */
     memcpy(name, prefix, head);
     image->sections[index].name = bytes_at(name, head + tail);
@@ -120,8 +120,8 @@ static int image_compare_ranges(const void *a, const void *b)
 {
     const struct image_range *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
-    return one->section < other->section ? -1 : one->section > other->section;
+        return COMPARE(one->address, other->address);
+    return COMPARE(one->section, other->section);
 }
 
 /* Makes a sorted list of the address ranges of sections for image_at(). The sum of sizes is
@@ -207,7 +207,7 @@ struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uin
 static int compare_symbols(const void *a, const void *b)
 {
     const struct image_symbol *one = a, *other = b;
-    return one->address < other->address ? -1 : one->address > other->address;
+    return COMPARE(one->address, other->address);
 }
 
 /* Returns whether a symbol is one of those with which the linker marks a start or an end
@@ -224,7 +224,7 @@ static bool is_mark(struct g2h_bytes name)
     };
     if (!bytes_begin(name, "runtime."))
         return false;
-    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+    for (size_t i = 0; i < COUNT_OF(marks); i++)
         if (bytes_are(name, marks[i]))
             return true;
     return false;
@@ -247,7 +247,7 @@ void image_file_size_symbols(struct image *image)
         const uint64_t left = section->size - (symbols[i].address - section->address);
         const uint64_t gap = next < count ? symbols[next].address - symbols[i].address : left;
         const bool is_sized = !is_mark(symbols[i].name) && left <= section->size;
-        const uint64_t size = gap < left ? gap : left;
+        const uint64_t size = MIN(gap, left);
         symbols[i].size = is_sized ? size : 0;
     }
 }

@@ -73,7 +73,7 @@ static uint32_t command_section_count(const struct image *image,
     if (!is_segment(image, command, &head, &size))
         return 0;
     const uint32_t count = image_u32(image, command->at + (image->is_64 ? 64 : 48));
-    return count < (command->size - head) / size ? count : (command->size - head) / size;
+    return MIN(count, (command->size - head) / size);
 }
 
 /* ---- sections ---- */
@@ -107,7 +107,7 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
         {"__zdebug_pubtype", ".zdebug_pubtypes"},
     };
     const char *known = NULL;
-    for (size_t i = 0; i < sizeof(elf_names) / sizeof(*elf_names); i++)
+    for (size_t i = 0; i < COUNT_OF(elf_names); i++)
         if (bytes_are(name, elf_names[i][0]))
             known = elf_names[i][1];
     /* The loader relocates this section, and then protects it. */
@@ -219,7 +219,7 @@ struct g2h_error *macho_read(struct image *image)
                     {CPU_TYPE_ARM | CPU_ARCH_ABI64, EM_AARCH64}};
     image->format = IMAGE_MACHO;
     image->is_64 = image_u32(image, image->file.data) == MH_MAGIC_64;
-    for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+    for (size_t i = 0; i < COUNT_OF(machines); i++)
         if (image_u32(image, image->file.data + 4) == machines[i].type)
             image->machine = machines[i].machine;
     TRY(macho_read_sections(image));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/elf_format.h"
 #include "base/error.h"
 #include "exe/image/image_file.h"
@@ -61,8 +62,8 @@ static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at
     section->address = pe->base + image_u32(image, at + 12);
     section->size = virtual_size > 0 ? virtual_size : raw_size;
     /* The section's part of the file is padded to FileAlignment. */
-    section->data = image_file_range(image, image_u32(image, at + 20),
-                                     raw_size < section->size ? raw_size : section->size);
+    section->data =
+        image_file_range(image, image_u32(image, at + 20), MIN(raw_size, section->size));
     section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
     if ((characteristics & IMAGE_SCN_MEM_DISCARDABLE) == 0)
         section->flags |= SHF_ALLOC;
@@ -140,7 +141,7 @@ struct g2h_error *pe_read(struct image *image)
     if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
         return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
     pe.header = head.data + 4;
-    for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+    for (size_t i = 0; i < COUNT_OF(machines); i++)
         if (image_u16(image, pe.header) == machines[i][0])
             image->machine = machines[i][1];
     const uint8_t *optional = pe.header + COFF_HEADER_SIZE;

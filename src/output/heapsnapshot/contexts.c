@@ -27,14 +27,14 @@ static int compare_groups(const void *a, const void *b)
 {
     const struct contexts_group *one = a, *other = b;
     if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return one->number < other->number ? -1 : one->number > other->number;
+        return COMPARE(other->bytes, one->bytes);
+    return COMPARE(one->number, other->number);
 }
 
 static int compare_edges(const void *a, const void *b)
 {
     const struct context_edge *one = a, *other = b;
-    return one->node < other->node ? -1 : one->node > other->node;
+    return COMPARE(one->node, other->node);
 }
 
 /* ---- groups ---- */
@@ -132,7 +132,7 @@ static const struct contexts_rest rests[] = {
     {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
     {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};
 
-enum { RESTS = sizeof(rests) / sizeof(rests[0]), OTHER_ROOTS = 1 };
+enum { RESTS = COUNT_OF(rests), OTHER_ROOTS = 1 };
 
 static bool is_of_rest(const struct contexts_rest *rest, const struct contexts_group *group)
 {
@@ -325,7 +325,7 @@ void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_
     }
     of_rest[OTHER_ROOTS] +=
         of_rest[OTHER_ROOTS] > 0 && output_strings_node_of(view, G2H_NODE_GLOBALS) != UINT32_MAX;
-    ret->nodes = ret->edges = groups < MOST_OF_GROUPS ? groups : MOST_OF_GROUPS;
+    ret->nodes = ret->edges = MIN(groups, MOST_OF_GROUPS);
     for (size_t i = 0; i < RESTS; i++) {
         ret->nodes += of_rest[i] > 0;
         ret->edges += of_rest[i];

@@ -129,7 +129,7 @@ static const struct {
                 {"cleanup's caller", "callers of cleanups"},
                 {"weak handle", "weak handles"}};
 
-enum { KEPT_FOR = sizeof(kept_for) / sizeof(*kept_for) };
+enum { KEPT_FOR = COUNT_OF(kept_for) };
 
 /* Returns the index in kept_for by the name of an edge; KEPT_FOR: it is none of these. */
 static size_t kept_index(const struct g2h_view *view, uint32_t name)
@@ -341,7 +341,7 @@ static void name_finalizers(struct grouping *grouping, const struct context_grou
 {
     size_t size;
     const char *name = g2h_view_name(grouping->making->view, group->name, &size);
-    const size_t same = size < strlen("finalizer") ? size : strlen("finalizer");
+    const size_t same = MIN(size, strlen("finalizer"));
     find_function(grouping, group->key);
     text_append_string(text, "finalizers");
     text_append(text, name + same, size - same);
@@ -463,7 +463,7 @@ static bool add_parent(struct contexts *contexts, uint32_t node, int64_t more)
 static int compare_parents(const void *a, const void *b)
 {
     const struct context_parent *one = a, *other = b;
-    return one->node < other->node ? -1 : one->node > other->node;
+    return COMPARE(one->node, other->node);
 }
 
 /* ---- all groups ---- */

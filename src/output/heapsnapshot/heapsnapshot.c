@@ -234,8 +234,7 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
 
 static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
 {
-    const uint32_t names = snapshot->strings.first_text,
-                   count = names < JSON_SHORT ? names : JSON_SHORT;
+    const uint32_t names = snapshot->strings.first_text, count = MIN(names, JSON_SHORT);
     snapshot->digits.digits = block_alloc(count_and_end(count), sizeof(*snapshot->digits.digits));
     TRY_MEMORY(snapshot->digits.digits);
     snapshot->digits.count = count;

@@ -38,7 +38,7 @@ static uint64_t size_of_one(const struct written *written, const struct g2h_node
     else if (node->object != UINT32_MAX && written->cuts_objects)
         most = g2h_heap_written_size(g2h_view_heap(written->view), node->object,
                                      written->largest_array);
-    return node->size < most ? node->size : most;
+    return MIN(node->size, most);
 }
 
 uint64_t written_size(const struct written *written, uint32_t number, const struct g2h_node *node)

@@ -421,8 +421,7 @@ static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t
 {
     struct g2h_node nodes[MANY];
     for (uint32_t node = first; node < end; node += MANY) {
-        const size_t count =
-            g2h_view_nodes(making->file->view, node, end - node < MANY ? end - node : MANY, nodes);
+        const size_t count = g2h_view_nodes(making->file->view, node, MIN(end - node, MANY), nodes);
         for (size_t i = 0; i < count; i++)
             TRY(one(making, node + as_u32(i), &nodes[i]));
     }

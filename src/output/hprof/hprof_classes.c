@@ -90,7 +90,7 @@ static bool is_javas(struct g2h_bytes name)
                                              "byte",    "short", "int",   "long"};
     if (bytes_begin(name, "java/"))
         return true;
-    for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
+    for (size_t i = 0; i < COUNT_OF(primitives); i++)
         if (bytes_are(name, primitives[i]))
             return true;
     return false;
@@ -256,7 +256,7 @@ static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct 
         part.offset = half;
         return add_named(classes, parts, value, ".imag", part);
     default:
-        part.type = value->size < sizeof(integers) / sizeof(*integers) ? integers[value->size] : 0;
+        part.type = value->size < COUNT_OF(integers) ? integers[value->size] : 0;
     }
     return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
 }
@@ -467,7 +467,7 @@ static struct g2h_error *add_byte_order(struct classes *classes)
     } shifts[] = {{"HI_BYTE_SHIFT", 8}, {"LO_BYTE_SHIFT", 0}};
     struct class *class = &classes->list.data[CLASS_STRING_UTF16];
     class->first_static = as_u32(classes->statics.count);
-    for (size_t i = 0; i < sizeof(shifts) / sizeof(*shifts); i++, class->statics++) {
+    for (size_t i = 0; i < COUNT_OF(shifts); i++, class->statics++) {
         struct class_static made = {.value = shifts[i].value, .type = TYPE_OF_INT};
         TRY_MEMORY(
             java_names_text(classes->names, shifts[i].name, strlen(shifts[i].name), &made.name) &&

@@ -225,7 +225,7 @@ static struct g2h_error *skip_elements(struct hprof_arrays_row *row, uint64_t el
 {
     while (row->done < element) {
         const uint64_t end = (row->done / PIECE_ELEMENTS + 1) * PIECE_ELEMENTS,
-                       to = element < end ? element : end;
+                       to = MIN(element, end);
         if (row->done % PIECE_ELEMENTS == 0)
             TRY(begin_piece(row));
         TRY(large_add(row->writer, NULL, (to - row->done) * ID_SIZE));
@@ -387,7 +387,7 @@ static struct g2h_error *write_text(struct writer *writer, uint32_t number,
     TRY(segment_reserve(&writer->segment, STRING_RECORD, &at));
     java_string_put_instance(at, file->id_of[number], helper_id(file, number), string.is_wide);
     return write_bytes(writer, helper_id(file, number), bytes, string.bytes,
-                       string.bytes > least ? string.bytes : least);
+                       MAX(string.bytes, least));
 }
 
 /* ---- instances ---- */
@@ -579,8 +579,7 @@ struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t e
     TRY(segment_open(&writer->segment, buffer));
     writer_begin_edges(writer, first, end);
     for (uint32_t node = first; node < end; node += MANY) {
-        const size_t count =
-            g2h_view_nodes(writer->file->view, node, end - node < MANY ? end - node : MANY, nodes);
+        const size_t count = g2h_view_nodes(writer->file->view, node, MIN(end - node, MANY), nodes);
         for (size_t i = 0; i < count; i++)
             if (writer->file->id_of[node + i] != 0)
                 TRY(write_object(writer, node + as_u32(i), end, &nodes[i]));

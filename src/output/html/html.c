@@ -91,7 +91,7 @@ static void put_cut(struct data *data, const struct page *report, const struct h
     data_words(data, ",");
     data_number(data, tree->cut_bytes);
     data_words(data, "]");
-    for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
         data_words(data, ",");
         data_key(data, members[i]);
         data_number(data, page_left_out(report, members[i]));

@@ -48,7 +48,7 @@ static void put_dump(const struct html_series *series, const struct growth_total
     data_words(data, number > 0 ? ",\n{" : "{");
     data_key(data, "source");
     data_string(data, totals->name, strlen(totals->name));
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
         data_words(data, ",");
         data_key(data, numbers[i].key);
         data_number(data, numbers[i].value);

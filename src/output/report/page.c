@@ -788,9 +788,7 @@ void page_begin(const struct g2h_report_options *given, struct page *ret)
                          .is_for_terminal = wanted->is_for_terminal && !wanted->json,
                          .top = wanted->top,
                          .limits.rows = wanted->json ? wanted->top : 0,
-                         .columns = columns < LEAST  ? LEAST
-                                    : columns > MOST ? MOST
-                                                     : columns};
+                         .columns = columns < LEAST ? LEAST : MIN(columns, MOST)};
 }
 
 void page_deinit(struct page *page)
@@ -883,7 +881,7 @@ static void find_contents(const struct table *table, size_t widths[TABLE_COLUMNS
         size_t size;
         const char *data = cell(table, i, &size);
         const size_t width = page_characters(data, size), column = i % table->count;
-        widths[column] = width > widths[column] ? width : widths[column];
+        widths[column] = MAX(width, widths[column]);
         is_used[column] |= width > 0;
     }
     for (size_t i = 1; i < table->count; i++)

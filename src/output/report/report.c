@@ -104,7 +104,7 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
         : has_base ? "  %*d"
                    : "  %*b",
         OF_BYTES, within < 0 ? page_value_words("-") : page_value_signed(within));
-    PUT(page, " %*p ", OF_PERCENT - 2, within > 0 ? within : 0, report->findings->reachable);
+    PUT(page, " %*p ", OF_PERCENT - 2, MAX(within, 0), report->findings->reachable);
     /* The count is for several objects; with a base, how many more there are. */
     if (of->kind != MERGED_CLASS || (has_base ? grown == 0 : of->count < 2))
         page_blanks(page, OF_COUNT);

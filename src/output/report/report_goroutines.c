@@ -115,8 +115,8 @@ static size_t place_least(struct g2h_bytes name)
     while (part > name.data && part[-1] != '.' && part[-1] != '/')
         part--;
     const size_t all = place_characters(name.data, end), last = place_characters(part, end) + 1,
-                 least = all < last ? all : last;
-    return least < MOST ? least : MOST;
+                 least = MIN(all, last);
+    return MIN(least, MOST);
 }
 
 /* Returns the characters of the last two parts of a function's name, which tell it from others:
@@ -199,7 +199,7 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
         text_append(text, data, state);
     }
     state += state > 0; /* the blank behind it */
-    left -= state < left ? state : left;
+    left -= MIN(state, left);
     if (left >= LEAST) {
         text_append_string(text, state > 0 ? " " : "");
         place_append_end(text, parts.function, left);
@@ -510,7 +510,7 @@ struct g2h_error *report_put_goroutines_of(const struct report *report, const ch
     TRY(leaks_find(report->findings, &goroutines.leaks));
     TRY(goroutine_labels_read(report->findings, &goroutines.labels));
     const size_t rows = report_rows(report, REPORT_ROWS);
-    TRY(put_places(&goroutines, &places, rows < count ? rows : count));
+    TRY(put_places(&goroutines, &places, MIN(rows, count)));
     TRY(stack_place_find(report->findings, places.data[0].node, &found));
     text_append_string(ret_example, "goroutine ");
     text_append_number(ret_example, found.goid);

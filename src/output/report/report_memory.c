@@ -68,7 +68,7 @@ static void report_memory_put_memstats(const struct report *report, const uint64
         {"OtherSys", G2H_MEMSTATS_OTHER_SYS},
     };
     PUT(report->page, "<memstats>");
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+    for (size_t i = 0; i < COUNT_OF(members); i++)
         PUT(report->page, "|%b{*}", numbers[members[i].number], members[i].key);
     PUT(report->page, "</>");
 }

@@ -507,7 +507,7 @@ static struct g2h_error *report_trend_put_all(const struct trend_report *report)
     PUT(report->page, "<>|%s{format}%n{version}", "go2heapsnapshot trend", TREND_VERSION);
     if (report->trend->heaps.count > 0) {
         put_heaps(report);
-        for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+        for (size_t i = 0; i < COUNT_OF(sections); i++)
             TRY(put_section(report, &sections[i]));
         put_meaning(report);
     }

@@ -41,7 +41,7 @@ static bool append_pool(const struct who *who, struct text *text)
         return false;
     const char *path = who->path.data,
                *owner = memmem(path, who->path.size, in_pool, strlen(in_pool));
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields) && owner; i++) {
+    for (size_t i = 0; i < COUNT_OF(fields) && owner; i++) {
         const char *field = memmem(path, as_size(owner - path), fields[i], strlen(fields[i]));
         if (!field)
             continue;
@@ -905,8 +905,7 @@ struct g2h_error *report_put_suspects(const struct report *report)
     const bool has_base = report->findings->base != NULL;
     struct page *page = report->page;
     bool is_outside;
-    const size_t rows = report_rows(report, suspects->count),
-                 shown = rows < suspects->count ? rows : suspects->count;
+    const size_t rows = report_rows(report, suspects->count), shown = MIN(rows, suspects->count);
     page_head(page, has_base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
     PUT(page, "\n[suspects]");
     TRY(report_put_outside(report, &is_outside));

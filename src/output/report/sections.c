@@ -101,7 +101,7 @@ static void append_rate(struct text *text, double per_second)
         const char *name;
         double seconds;
     } units[] = {{"a second", 1}, {"a minute", 60}, {"an hour", 3600}};
-    enum { LAST = sizeof(units) / sizeof(*units) - 1, SHORT = 10 };
+    enum { LAST = COUNT_OF(units) - 1, SHORT = 10 };
     size_t i = 0;
     while (i < LAST && per_second * units[i].seconds < 1)
         i++;

@@ -202,7 +202,7 @@ static void append_padded(struct text *text, const struct g2h_bytes *words, size
     const char *data = (const char *)words->data;
     const size_t count = page_characters(data, words->size);
     page_append_clipped(text, data, words->size, width);
-    for (size_t i = count < width ? count : width; i < width + 2; i++)
+    for (size_t i = MIN(count, width); i < width + 2; i++)
         text_append_string(text, " ");
 }
 
@@ -217,7 +217,7 @@ static struct g2h_bytes show_name_of(const struct distribution *distribution, ui
 static size_t wider(struct g2h_bytes words, size_t width, size_t most)
 {
     const size_t count = page_characters(words.data, words.size);
-    return count < width ? width : count < most ? count : most;
+    return count < width ? width : MIN(count, most);
 }
 
 static struct g2h_error *show_put_fields(struct show *show, struct distribution *distribution)

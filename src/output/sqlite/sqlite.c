@@ -504,16 +504,16 @@ static struct g2h_error *say_how_much(struct sqlite_writer *writer)
         {"stacks", account->stacks},
         {"stack_bytes", account->stack_bytes},
     };
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         TRY(tables_say_number(tables, numbers[i].key, numbers[i].number));
     return NULL;
 }
 
 static struct g2h_error *sqlite_add_types(struct tables *tables)
 {
-    for (unsigned i = 0; i < sizeof(node_types) / sizeof(*node_types); i++)
+    for (unsigned i = 0; i < COUNT_OF(node_types); i++)
         TRY(tables_add_node_type(tables, i, node_types[i], strlen(node_types[i])));
-    for (unsigned i = 0; i < sizeof(edge_types) / sizeof(*edge_types); i++)
+    for (unsigned i = 0; i < COUNT_OF(edge_types); i++)
         TRY(tables_add_edge_type(tables, i, edge_types[i], strlen(edge_types[i])));
     return NULL;
 }

@@ -164,7 +164,7 @@ static struct g2h_error *summary_tables_init(struct summary_tables *tables,
         {"INSERT OR REPLACE INTO label VALUES (?, ?, ?)", &tables->add_label},
     };
     TRY(find_or_make_tables(database, name));
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < COUNT_OF(all); i++)
         TRY(database_prepare(database, all[i].sql, all[i].ret));
     return NULL;
 }
@@ -174,7 +174,7 @@ static void summary_tables_deinit(struct summary_tables *tables)
     sqlite3_stmt *const all[] = {tables->find_text,      tables->add_text,  tables->find_place,
                                  tables->add_place,      tables->add_class, tables->add_tree,
                                  tables->add_goroutines, tables->add_label};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < COUNT_OF(all); i++)
         sqlite3_finalize(all[i]);
 }
 
@@ -453,8 +453,8 @@ static int compare_classes(const void *a, const void *b)
 {
     const struct summary_class *one = a, *other = b;
     if (one->held.bytes != other->held.bytes)
-        return one->held.bytes > other->held.bytes ? -1 : 1;
-    return one->node < other->node ? -1 : one->node > other->node;
+        return COMPARE(other->held.bytes, one->held.bytes);
+    return COMPARE(one->node, other->node);
 }
 
 static struct g2h_error *gather_class(struct summary *summary, struct map *by_name, uint32_t i)
@@ -646,7 +646,7 @@ static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t pla
     struct summary_text site;
     const struct summary_sums sums = {count_goroutines(summary, place, &example), 0,
                                       summary_node_of(summary, place)->retained};
-    rest->count -= sums.count < rest->count ? sums.count : rest->count;
+    rest->count -= MIN(sums.count, rest->count);
     rest->retained -= sums.retained;
     TRY(find_site(summary, example, &site));
     return summary_tables_add_goroutines(&summary->tables, summary_name_of(summary, place), site,
@@ -732,7 +732,7 @@ static struct g2h_error *add_dump(struct summary *summary)
         of_memstats("next_gc", memstats, G2H_MEMSTATS_NEXT_GC),
         of_memstats("num_gc", memstats, G2H_MEMSTATS_NUM_GC),
     };
-    return summary_tables_add_dump(&summary->tables, values, sizeof(values) / sizeof(*values));
+    return summary_tables_add_dump(&summary->tables, values, COUNT_OF(values));
 }
 
 static struct g2h_error *add_labels(struct summary *summary)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 
 enum {
@@ -53,7 +54,7 @@ static const struct {
      "ALTER TABLE node_ ADD COLUMN alive_since_ms INTEGER",
      ", c14, c15", ", n.alive_since AS alive_since, n.alive_since_ms AS alive_since_ms"},
 };
-enum { OPTIONAL = sizeof(optional) / sizeof(*optional) };
+enum { OPTIONAL = COUNT_OF(optional) };
 
 static const char create_node_view[] =
     "CREATE VIEW node AS"

@@ -185,7 +185,7 @@ static void hold_signals(struct held *held)
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         sigaddset(&set, numbers[i]);
     held->holds = pthread_sigmask(SIG_BLOCK, &set, &held->before) == 0;
 }

@@ -359,7 +359,7 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
     const uint64_t conversion = memory_after(bytes, after) + (is_in_memory ? bytes : 0);
-    return conversion > copy ? conversion : copy;
+    return MAX(conversion, copy);
 }
 
 struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct attach_after after,
@@ -410,7 +410,7 @@ bool attach_available_has_window(uint64_t bytes, struct attach_after after,
     const uint64_t window = bytes / PART_IN_WINDOW + LEAST_WINDOW;
     const uint64_t conversion = is_group ? memory_after(bytes, after.percent) : 0;
     const uint64_t spool = is_group && after.spools && is_spool_in_memory() ? bytes : 0;
-    return (window > conversion ? window : conversion) + spool <= available->left;
+    return MAX(window, conversion) + spool <= available->left;
 }
 
 #define OVERCOMMIT "/proc/sys/vm/overcommit_memory"
@@ -507,7 +507,7 @@ static uint64_t memory_left(struct attach_available *available)
 static bool may_compress(uint32_t type)
 {
     static const uint32_t types[] = {0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e};
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) /* btrfs, zfs, f2fs, bcachefs */
+    for (size_t i = 0; i < COUNT_OF(types); i++) /* btrfs, zfs, f2fs, bcachefs */
         if (type == types[i])
             return true;
     return false;
@@ -682,7 +682,7 @@ bool oom_count(uint64_t pid, struct oom_count *ret)
     _cleanup_(text_deinit) struct text content = {0};
     char directory[1000], path[1100];
     struct stat status;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
         if (!attach_available_group_of(pid, i, directory, sizeof(directory)) ||
             stat(directory, &status) != 0)
             continue;

@@ -36,7 +36,7 @@
 
 enum {
     MOST_THREADS = 4,
-    MOST_PIECES = IOV_MAX < 1024 ? IOV_MAX : 1024, /* in a batch */
+    MOST_PIECES = MIN(IOV_MAX, 1024), /* in a batch */
 };
 
 #define MOST_BATCH (16ull << 20) /* bytes */
@@ -96,7 +96,7 @@ static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
         const struct attach_run *run = &pages->runs.data[i];
         uint8_t *data = attach_space_at(space, run);
         for (uint64_t at = 0; at < run->size && attach_run_is_read(run);) {
-            const uint64_t left = run->size - at, size = left < MOST_BATCH ? left : MOST_BATCH;
+            const uint64_t left = run->size - at, size = MIN(left, MOST_BATCH);
             const struct piece piece = {run->address + at, size, data + at,
                                         run->kind == ATTACH_MAYBE};
             if (!add_piece(copy, piece, &batch_size))

@@ -315,8 +315,7 @@ static uint64_t spill_run(struct death_spill *spill, int from, uint8_t *buffer,
 {
     for (uint64_t at = 0, size; at<run->size; at += size> 0 ? size : 4096) {
         const uint64_t left = run->size - at;
-        const struct attach_run piece = {run->address + at,
-                                         left < SPILL_AT_ONCE ? left : SPILL_AT_ONCE, run->kind};
+        const struct attach_run piece = {run->address + at, MIN(left, SPILL_AT_ONCE), run->kind};
         watchdog_beat();
         if (!spill_piece(spill, from, buffer, &piece, memory, &size))
             return left;
@@ -380,7 +379,7 @@ static bool has_pending_event(void)
     sigset_t waiting;
     if (sigpending(&waiting) != 0)
         return false;
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (sigismember(&waiting, numbers[i]) > 0)
             return true;
     return false;
@@ -406,7 +405,7 @@ static bool reserve_may_go_on(void *context, uint64_t left)
         return false;
     attach_available_find(&available);
     const uint64_t spare = spare_of(&available);
-    return available.left > (spare > LEAST_SPARE ? spare : LEAST_SPARE);
+    return available.left > MAX(spare, LEAST_SPARE);
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -431,7 +430,7 @@ static bool death_reserve_space(struct death_reserve *reserve, const struct atta
     if (reserve->space.data && attach_space_holds(&reserve->space, &all))
         return true;
     reserve->touched = 0;
-    for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
+    for (size_t i = 0; i < COUNT_OF(around); i++) {
         attach_space_deinit(&reserve->space);
         if (attach_space_make(&all, around[i], &reserve->space))
             return true;
@@ -502,7 +501,7 @@ static bool append_rank(const struct attach_run *run, const struct death_parts *
         ++*next;
     for (size_t i = *next; i < parts->count && parts->data[i].address < end; i++) {
         const struct death_part *part = &parts->data[i];
-        const uint64_t to = part->address + part->size, last = to < end ? to : end;
+        const uint64_t to = part->address + part->size, last = MIN(to, end);
         uint64_t first = run->address;
         if (part->address > first)
             first = part->address;
@@ -563,12 +562,11 @@ int death_reserve(uint64_t pid, const struct death_order *order, struct death_re
             return ENOMEM;
         wanted = &listed;
     }
-    reserve->later =
-        pages.resident - (wanted->resident < pages.resident ? wanted->resident : pages.resident);
+    reserve->later = pages.resident - MIN(wanted->resident, pages.resident);
     const uint64_t margin = reserve->margin, all = wanted->resident + margin,
                    end = end_of_heap(&pages, &order->heap);
     const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
-    reserve->wanted = all < reserve->most ? all : reserve->most;
+    reserve->wanted = MIN(all, reserve->most);
     if (reserve->is_shared && reserve->wanted > reserve->enough / SHARED_PART)
         reserve->wanted = reserve->enough / SHARED_PART;
     if (reserve->enough > 0 && reserve->wanted > reserve->enough + NOT_CHARGED)
@@ -610,7 +608,7 @@ static uint64_t present_of(const struct attach_space *space, const struct attach
     unsigned char there[AT_ONCE];
     uint64_t pages = 0;
     for (uint64_t at = 0, size; at < run->size; at += size) {
-        size = run->size - at < AT_ONCE * page ? run->size - at : AT_ONCE * page;
+        size = MIN(run->size - at, AT_ONCE * page);
         if (mincore(data + at, (size_t)size, there) != 0)
             continue;
         for (uint64_t i = 0; i < size / page; i++)
@@ -869,7 +867,7 @@ static bool list_run(struct dying *dying, const struct attach_run *run, size_t *
         } else if (part) {
             last = part->address;
         }
-        const uint64_t to = last < end ? last : end;
+        const uint64_t to = MIN(last, end);
         if (!add_run(&dying->lists[FIRST_OF_HEAP + rank], at, to - at, run->kind))
             return false;
         at = to;
@@ -921,7 +919,7 @@ static bool divide_list(struct dying *dying, struct attach_pages *list, struct a
         struct attach_run run = list->runs.data[i], rest;
         const uint64_t most = run.kind != ATTACH_ZERO ? whole_pages(dying->memory) : UINT64_MAX;
         rest = run;
-        run.size = run.size < most ? run.size : most;
+        run.size = MIN(run.size, most);
         rest.address += run.size;
         rest.size -= run.size;
         if (run.kind != ATTACH_ZERO)
@@ -1030,8 +1028,7 @@ static void find_memory(struct dying *dying)
     bool is_group;
     for (size_t i = 0; i < dying->all.slow.count; i++)
         all += dying->all.slow.data[i].size;
-    const uint64_t needed = all < dying->left ? all : dying->left,
-                   before = death_reserve_left(&is_group);
+    const uint64_t needed = MIN(all, dying->left), before = death_reserve_left(&is_group);
     const unsigned after = is_group ? dying->order->after : 0;
     const uint64_t wanted = attach_available_wanted(needed, after, false) + LEAST_AFTER;
     dying->memory = UINT64_MAX;

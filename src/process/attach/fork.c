@@ -67,7 +67,7 @@ static const char *disturbed_by_fork(const char *target)
         {"anon_inode:[userfaultfd]", "userfaultfd"},
         {"/dev/infiniband/", "RDMA"},
     };
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strncmp(target, names[i][0], strlen(names[i][0])) == 0)
             return names[i][1];
     return NULL;
@@ -84,7 +84,7 @@ static bool check_descriptors(struct attach_fork *fork)
         char target[64];
         const ssize_t size =
             readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
-        target[size > 0 ? size : 0] = '\0';
+        target[MAX(size, 0)] = '\0';
         const char *what = disturbed_by_fork(target);
         if (what)
             return fork_refuse(fork, "it uses %s", what);
@@ -199,7 +199,7 @@ static uint64_t least_room(const struct attach_available *available)
     const uint64_t limit = *available->limit
                                ? available->bytes
                                : (uint64_t)sysconf(_SC_PHYS_PAGES) * procfs_page_size();
-    return limit / PART_OF_LIMIT > LEAST_ROOM ? limit / PART_OF_LIMIT : LEAST_ROOM;
+    return MAX(limit / PART_OF_LIMIT, LEAST_ROOM);
 }
 
 /* Checks that there is memory for page tables, and for the pages that both will have: a collection
@@ -574,7 +574,7 @@ static void collapse_pages(struct collapse *collapse, const struct attach_pages 
         collapse->done += run->size;
         for (uint64_t at = run->address, next; at < run->address + run->size; at = next) {
             const uint64_t end = run->address + run->size, limit = (at / HUGE_PAGE + 1) * HUGE_PAGE;
-            next = end < limit ? end : limit;
+            next = MIN(end, limit);
             there = at / HUGE_PAGE == block ? there : 0;
             block = at / HUGE_PAGE;
             const uint64_t before = there;

@@ -253,7 +253,7 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
         enum filters_answer answer;
         if (!filters_ask_one(id, i, &call, &answer))
             return i > 0 ? worst : FILTERS_UNKNOWN;
-        worst = answer > worst ? answer : worst;
+        worst = MAX(answer, worst);
     }
     return FILTERS_UNKNOWN;
 }
@@ -346,7 +346,7 @@ static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, si
         errno = 0;
         const long word = ptrace(PTRACE_PEEKTEXT, id, as_pointer(address + at), NULL);
         const size_t left = size - at;
-        if (errno != 0 || memcmp(&word, bytes + at, left < sizeof(word) ? left : sizeof(word)) != 0)
+        if (errno != 0 || memcmp(&word, bytes + at, MIN(left, sizeof(word))) != 0)
             return false;
     }
     return address != 0;

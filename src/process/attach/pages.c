@@ -199,7 +199,7 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
     const uint64_t page = procfs_page_size();
     const uint64_t end = mapping->address + mapping->size;
     for (uint64_t address = mapping->address; address < end;) {
-        const uint64_t left = (end - address) / page, most = left < ENTRIES ? left : ENTRIES;
+        const uint64_t left = (end - address) / page, most = MIN(left, ENTRIES);
         const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
@@ -217,7 +217,7 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
 static bool add_region(struct attach_pages *pages, const struct attach_mapping *mapping,
                        const struct scan_region *region, uint64_t *at)
 {
-    const uint64_t start = region->start > *at ? region->start : *at;
+    const uint64_t start = MAX(region->start, *at);
     const bool is_zero = (region->bits & SCAN_ZERO) != 0, is_file = mapping->is_file;
     if (region->end <= start)
         return true;
@@ -368,7 +368,7 @@ static bool give_run(struct attach_pages *pages, const struct attach_run *run,
         uint64_t from = part && part->address < end ? part->address : end, to = end;
         if (part && part->address + part->size < end)
             to = part->address + part->size;
-        from = from > at ? from : at;
+        from = MAX(from, at);
         if (!pages_add(pages, at, from - at, run->kind) ||
             (from < end && !pages_add(pages, from, to - from, ATTACH_GIVEN)))
             return false;
@@ -539,7 +539,7 @@ bool attach_space_fill(const struct attach_space *space, const struct attach_pag
         if (run->kind == ATTACH_WRITTEN && run->size >= HUGE_RUN)
             (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
         for (uint64_t at = 0, size; at < run->size && run->kind == ATTACH_WRITTEN; at += size) {
-            size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
+            size = MIN(run->size - at, FILL_AT_ONCE);
             if (guard && done >= next_look) {
                 if (!guard->may_go_on(guard->context, pages->resident - done))
                     return false;

@@ -235,7 +235,7 @@ static bool is_asked_to_end(void)
     sigset_t pending;
     sigemptyset(&pending);
     sigpending(&pending);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (sigismember(&pending, numbers[i]) == 1 && !is_ignored(numbers[i]))
             return true;
     return false;
@@ -339,7 +339,7 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
     for (uint64_t page = first, next; page < end && good; page = next) {
         const uint64_t block = page / pages;
         const struct window_pages of_block = {block * pages, (block + 1) * pages};
-        next = of_block.end < end ? of_block.end : end;
+        next = MIN(of_block.end, end);
         const struct window_pages needed = {page, next},
                                   all = is_small
                                             ? add_pages_ahead(window, of_block, of_area, needed)
@@ -419,7 +419,7 @@ int window_error(const struct window *window)
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const uint64_t most = UINT64_MAX - address;
-    const struct memory_range range = {address, size < most ? size : most, data};
+    const struct memory_range range = {address, MIN(size, most), data};
     return range.size == 0 || vector_push(&memory->ranges, range);
 }
 
@@ -427,7 +427,7 @@ static int compare_ranges(const void *a, const void *b)
 {
     const struct memory_range *one = a, *other = b;
     if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
+        return COMPARE(one->address, other->address);
     return (one->size < other->size) - (one->size > other->size);
 }
 

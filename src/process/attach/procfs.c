@@ -76,7 +76,7 @@ static bool is_given_up(const char *name)
 {
     static const char *const names[] = {"auxv",    "exe",  "fd",    "maps",  "mem",
                                         "pagemap", "root", "smaps", "status"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(names[i], name) == 0)
             return true;
     return false;
@@ -139,7 +139,7 @@ int procfs_read_whole_name(uint64_t pid, struct text *ret)
     if (error != 0 || ret->size != CUT)
         return error;
     const ssize_t size = readlink(procfs_path(pid, "exe").text, exe, sizeof(exe) - 1);
-    exe[size > 0 ? size : 0] = '\0';
+    exe[MAX(size, 0)] = '\0';
     const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
     const size_t length = strcspn(name, " "); /* "server (deleted)" */
     if (length <= CUT || strncmp(name, ret->data, CUT) != 0)

@@ -342,7 +342,7 @@ static enum attach_environment find_environment(void)
         access("/run/.containerenv", F_OK) == 0)
         return ATTACH_CONTAINER;
     if (procfs_read("/proc/1/cgroup", &groups) == 0)
-        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        for (size_t i = 0; i < COUNT_OF(names); i++)
             if (strstr(groups.data, names[i]))
                 return strcmp(names[i], "kubepods") == 0 ? ATTACH_KUBERNETES : ATTACH_CONTAINER;
     return ATTACH_MACHINE;
@@ -354,7 +354,7 @@ static void note_proc(struct attach_facts *facts)
     char own[32];
     const ssize_t size = readlink("/proc/self", own, sizeof(own) - 1);
     facts->has_no_proc = size < 0 && access("/proc/stat", F_OK) != 0;
-    own[size > 0 ? size : 0] = '\0';
+    own[MAX(size, 0)] = '\0';
     facts->is_other_proc = !facts->has_no_proc && strtol(own, NULL, 10) != (long)getpid();
 }
 
