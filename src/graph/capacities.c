@@ -37,8 +37,7 @@ static bool is_visited(const struct g2h_capacities *capacities, const struct typ
     if (capacities->of == OF_EVERYTHING)
         return true;
     return type->kind == TYPE_SLICE && type->elem < types->list.count &&
-           may_have_pointers(&types->list.data[type->elem]) ==
-               (capacities->of == OF_POINTER_SLICES);
+           may_have_pointers(types_get(types, type->elem)) == (capacities->of == OF_POINTER_SLICES);
 }
 
 /* Adds a field that is a slice or a string as a run of one value. */
@@ -51,7 +50,7 @@ static bool capacities_add_run(struct g2h_capacities *capacities, const struct o
     if (is_string)
         size = 1;
     else if (type->elem < types->list.count)
-        size = types->list.data[type->elem].size;
+        size = types_size(types, type->elem);
     const struct capacity_run run = {
         offset, type->size, 1, size, as_u32(capacities->declarations.count), is_string};
     const struct declaration declaration = {owner->of, owner->number, offset};
@@ -98,7 +97,7 @@ static bool find_in_array(struct g2h_capacities *capacities, const struct owner 
 {
     const struct types *types = capacities->typing->types;
     const size_t first = capacities->runs.count;
-    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    const uint64_t size = type->elem < types->list.count ? types_size(types, type->elem) : 0;
     if (size == 0 || type->length == 0 || type->size / type->length < size)
         return true;
     return find_runs(capacities, owner, type->elem, offset, depth) &&
@@ -112,9 +111,8 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
     const struct types *types = capacities->typing->types;
     uint64_t end = 0;
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + i];
-        const uint64_t size =
-            field->type < types->list.count ? types->list.data[field->type].size : 0;
+        const struct type_field *field = types_fields(types, type) + i;
+        const uint64_t size = field->type < types->list.count ? types_size(types, field->type) : 0;
         if (field->offset < end || size == 0 || size > type->size ||
             field->offset > type->size - size)
             continue; /* the type is damaged: fields overlap or do not fit */
@@ -129,7 +127,7 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth)
 {
-    const struct type *type = &capacities->typing->types->list.data[number];
+    const struct type *type = types_get(capacities->typing->types, number);
     const uint64_t word = capacities->graph->heap->params.pointer_size;
     if (depth == 0 || capacities->left == 0)
         return true;
@@ -173,11 +171,11 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct types *types = capacities->typing->types;
-    const uint32_t map = types->list.data[number].elem;
+    const uint32_t map = types_get(types, number)->elem;
     uint32_t declaration = as_u32(capacities->declarations.count);
-    if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
+    if (map >= types->list.count || types_get(types, map)->kind != TYPE_MAP)
         return true;
-    const struct type *type = &types->list.data[map];
+    const struct type *type = types_get(types, map);
     if (!map_entries_create(types, number, &capacities->entries[number]) ||
         !map_put(&capacities->maps, map_hash_pair(type->key, type->elem), declaration,
                  &declaration))
@@ -195,7 +193,7 @@ static bool add_types(struct g2h_capacities *capacities)
     const struct types *types = typing->types;
     const struct type_names *names = capacities->graph->names.of_type;
     for (uint32_t i = 0; i < types->list.count; i++) {
-        const uint8_t role = types->list.data[i].role;
+        const uint8_t role = types_get(types, i)->role;
         capacities->map_of_type[i] = UINT32_MAX;
         if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
             continue; /* no object has this type */

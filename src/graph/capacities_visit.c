@@ -86,7 +86,7 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
     /* The strides of keys and elems differ if they are in arrays of their own; if not, both are a
      * whole slot's. */
     capacity.size = entries->key_stride != entries->elem_stride ||
-                            entries->key_stride == types->list.data[entries->key].size
+                            entries->key_stride == types_size(types, entries->key)
                         ? entries->key_stride + entries->elem_stride
                         : entries->key_stride;
     return capacity.all == 0 || visitor->visit(visitor->context, &capacity);
@@ -104,7 +104,7 @@ static bool capacities_visit_map(const struct capacities_visitor *visitor, uint3
                                     .declaration = visitor->capacities->map_of_type[type],
                                     .object = visitor->object};
     const uint64_t size =
-        field && field->type < types->list.count ? types->list.data[field->type].size : 0;
+        field && field->type < types->list.count ? types_size(types, field->type) : 0;
     if (size == 0 || size > 8 || contents->size < size || field->offset > contents->size - size)
         return true;
     capacity.used = heap_number(graph->heap, contents->data + field->offset, size);
@@ -118,7 +118,7 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
     const struct g2h_capacities *capacities = visitor->capacities;
     const struct g2h_heap *heap = capacities->graph->heap;
     const struct object_type known = typing_object(capacities->typing, object);
-    const struct type *type = &capacities->typing->types->list.data[number];
+    const struct type *type = types_get(capacities->typing->types, number);
     struct g2h_bytes contents = heap_contents(heap, object);
     const uint64_t base = heap_object_base(heap, object);
     if ((known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY) || type->size == 0 ||
@@ -195,7 +195,7 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
             !outside_is_static(&typing->outside, value->address))
             continue;
         const struct runs *runs = &capacities->of_type[value->type];
-        const uint64_t size = typing->types->list.data[value->type].size;
+        const uint64_t size = types_size(typing->types, value->type);
         if (runs->first == runs->end || size == 0)
             continue;
         const struct g2h_bytes contents = outside_segment_at(&typing->outside, value->address);

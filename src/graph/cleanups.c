@@ -35,7 +35,7 @@ static void cleanups_append_type(struct cleanups_gatherer *gatherer, uint32_t ty
 {
     const struct types *types = gatherer->typing->types;
     const struct g2h_bytes name = types_name(types, type);
-    const bool is_func = types->list.data[type].role == ROLE_CLOSURE && bytes_begin(name, "func ");
+    const bool is_func = types_get(types, type)->role == ROLE_CLOSURE && bytes_begin(name, "func ");
     const size_t skip = is_func ? strlen("func ") : 0;
     text_append_name(&gatherer->builder.text, gatherer->builder.names, name.data + skip,
                      name.size - skip, NAME_LIMIT / 2);

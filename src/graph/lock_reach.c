@@ -18,8 +18,8 @@ static uint64_t reach_of_value(const struct g2h_graph *graph, uint32_t number, u
             break;
     if (number >= types->list.count || offset != 0)
         return REACH_UNKNOWN;
-    const struct type *type = &types->list.data[number];
-    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    const struct type *type = types_get(types, number);
+    const uint64_t size = type->elem < types->list.count ? types_size(types, type->elem) : 0;
     uint64_t reach;
     if (type->kind == TYPE_POINTER && type->target == TARGET_ONE && size > 0)
         return size;
@@ -60,11 +60,11 @@ uint64_t reach_from_segment(const struct g2h_graph *graph, const struct g2h_segm
     const struct outside_value *value =
         outside_value_at(&typing->outside, graph->heap, address, &inside);
     if (value && value->type < typing->types->list.count &&
-        typing->types->list.data[value->type].size > 0)
-        return reach_of_value(graph, value->type,
-                              inside % typing->types->list.data[value->type].size, at, left);
+        types_size(typing->types, value->type) > 0)
+        return reach_of_value(graph, value->type, inside % types_size(typing->types, value->type),
+                              at, left);
     const struct static_pointer_type *pointer = typing_static_pointer(typing, address);
-    const uint64_t size = pointer ? typing->types->list.data[pointer->type].size : 0;
+    const uint64_t size = pointer ? types_size(typing->types, pointer->type) : 0;
     if (size == 0)
         return REACH_UNKNOWN;
     if (!pointer->is_slice)

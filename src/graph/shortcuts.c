@@ -45,7 +45,7 @@ static uint32_t type_at_start(const struct shortcuts_finder *finder, uint32_t ob
 static bool has_role(const struct shortcuts_finder *finder, uint32_t object, enum type_role role)
 {
     const uint32_t type = type_at_start(finder, object);
-    return type != TYPE_NONE && finder->types->list.data[type].role == role;
+    return type != TYPE_NONE && types_get(finder->types, type)->role == role;
 }
 
 /* Marks an object as assigned to a map. Returns false if it already was. */
@@ -101,11 +101,11 @@ static bool shortcuts_add_groups(struct shortcuts_finder *finder, uint32_t map, 
 static bool is_directory(const struct shortcuts_finder *finder, uint32_t object)
 {
     const uint32_t type = type_at_start(finder, object);
-    if (type == TYPE_NONE || finder->types->list.data[type].kind != TYPE_POINTER)
+    if (type == TYPE_NONE || types_get(finder->types, type)->kind != TYPE_POINTER)
         return false;
-    const uint32_t table = finder->types->list.data[type].elem;
+    const uint32_t table = types_get(finder->types, type)->elem;
     return table < finder->types->list.count &&
-           finder->types->list.data[table].role == ROLE_INTERNAL;
+           types_get(finder->types, table)->role == ROLE_INTERNAL;
 }
 
 /* ---- before Go 1.24 ---- */
@@ -118,7 +118,7 @@ static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, buckets);
-    const struct type *type = &finder->types->list.data[type_at_start(finder, buckets)];
+    const struct type *type = types_get(finder->types, type_at_start(finder, buckets));
     const struct type_field *field =
         types_field(finder->types, type_at_start(finder, buckets), "overflow");
     struct g2h_object object;
@@ -255,8 +255,8 @@ static struct g2h_error *add_gathered(void *context, const struct worker_buffer 
         uint32_t object;
         memcpy(&object, buffer->data + at, sizeof(object));
         const uint32_t type = type_at_start(finder, object);
-        if (!(finder->types->list.data[type].role == ROLE_MAP ? add_of_map(finder, object)
-                                                              : add_of_handle(finder, object, 0)))
+        if (!(types_get(finder->types, type)->role == ROLE_MAP ? add_of_map(finder, object)
+                                                               : add_of_handle(finder, object, 0)))
             return &error_no_memory;
     }
     return NULL;
@@ -268,9 +268,9 @@ static bool shortcuts_list_sources(struct shortcuts_finder *finder)
 {
     const size_t types = finder->types->list.count;
     finder->is_source = calloc(types + 1, sizeof(*finder->is_source));
-    for (size_t i = 0; finder->is_source && i < types; i++)
+    for (uint32_t i = 0; finder->is_source && i < types; i++)
         finder->is_source[i + 1] =
-            finder->types->list.data[i].role == ROLE_MAP || i == finder->handle_type;
+            types_get(finder->types, i)->role == ROLE_MAP || i == finder->handle_type;
     return finder->is_source != NULL;
 }
 

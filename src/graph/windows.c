@@ -52,7 +52,7 @@ struct slice_words_visitor {
 static uint32_t slice_type_at(const struct types *types, uint32_t number, uint64_t offset)
 {
     for (unsigned depth = 0; depth < DEPTH && number < types->list.count; depth++) {
-        if (types->list.data[number].kind == TYPE_SLICE)
+        if (types_get(types, number)->kind == TYPE_SLICE)
             return offset == 0 ? number : TYPE_NONE;
         if (!types_step_into(types, &number, &offset))
             return TYPE_NONE;
@@ -66,8 +66,8 @@ static uint64_t element_size_at(const struct g2h_graph *graph, uint32_t type, ui
 {
     const struct types *types = graph->typing->types;
     const uint32_t slice = slice_type_at(types, type, offset),
-                   elem = slice == TYPE_NONE ? TYPE_NONE : types->list.data[slice].elem;
-    return elem < types->list.count ? types->list.data[elem].size : 0;
+                   elem = slice == TYPE_NONE ? TYPE_NONE : types_get(types, slice)->elem;
+    return elem < types->list.count ? types_size(types, elem) : 0;
 }
 
 /* Returns the array that a word hits, or UINT32_MAX. */
@@ -100,9 +100,9 @@ static uint64_t static_element_size(const struct g2h_graph *graph, uint64_t addr
     const struct outside_value *value =
         outside_value_at(&typing->outside, graph->heap, address, &offset);
     if (!value || value->type >= typing->types->list.count ||
-        typing->types->list.data[value->type].size == 0)
+        types_size(typing->types, value->type) == 0)
         return 0;
-    return element_size_at(graph, value->type, offset % typing->types->list.data[value->type].size);
+    return element_size_at(graph, value->type, offset % types_size(typing->types, value->type));
 }
 
 /* Visits the pointers of data or bss that hit arrays. Words beside a pointer count as length and
@@ -234,8 +234,8 @@ static bool windows_locate(const struct windows_finder *finder, uint32_t object,
                    begin = slice->address - heap_address(heap, object);
     if ((claim & (CLAIM_ARRAY | CLAIM_EXACT)) != (CLAIM_ARRAY | CLAIM_EXACT) ||
         typing_is_text(graph->typing, object) ||
-        graph->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size != slice->size ||
-        begin < base || begin >= slot_class->size || (begin - base) % slice->size != 0 ||
+        types_size(graph->typing->types, (claim & CLAIM_TYPE) - 1) != slice->size || begin < base ||
+        begin >= slot_class->size || (begin - base) % slice->size != 0 ||
         slice->capacity > (slot_class->size - begin) / slice->size)
         return false;
     *ret = (struct slice_window){.begin = begin,

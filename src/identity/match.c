@@ -256,7 +256,7 @@ static inline bool match_is_map(const struct matches *matches, uint32_t object)
 {
     const struct typing *typing = matches->graph->typing;
     const uint32_t claim = typing ? typing->claims[object] & CLAIM_TYPE : 0;
-    return claim != 0 && typing->types->list.data[claim - 1].role == ROLE_MAP;
+    return claim != 0 && types_get(typing->types, claim - 1)->role == ROLE_MAP;
 }
 
 /* A word of a survivor or of a root: its value before, its value now, and the object that it points
@@ -414,7 +414,7 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 
 static uint64_t key_size(const struct moving *moving)
 {
-    return moving->matches->graph->typing->types->list.data[moving->layout->key].size;
+    return types_size(moving->matches->graph->typing->types, moving->layout->key);
 }
 
 static const uint8_t *key_at(const struct moving *moving, const struct entry *entry)
@@ -466,7 +466,7 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
     if (memcmp(key_at(moving, was), key_at(moving, entry), (size_t)key_size(moving)) != 0 ||
         !key_survives(moving, entry))
         return true;
-    const uint64_t size = moving->matches->graph->typing->types->list.data[layout->elem].size,
+    const uint64_t size = types_size(moving->matches->graph->typing->types, layout->elem),
                    first = layout->elems + entry->slot * layout->elem_stride,
                    first_was = layout->elems + was->slot * layout->elem_stride;
     for (uint32_t i = layout->first_pointer[entry->slot];

@@ -17,7 +17,7 @@ static const struct type_field *slots_field(const struct types *types, uint32_t 
     const struct type_field *field = types_field(types, type, name);
     if (!field || field->type >= types->list.count)
         return NULL;
-    const struct type *array = &types->list.data[field->type];
+    const struct type *array = types_get(types, field->type);
     *ret_elem = array->elem;
     return array->kind == TYPE_ARRAY && array->length == SLOTS && array->elem < types->list.count
                ? field
@@ -34,8 +34,8 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
     if (keys && elems) {
         ret->keys = keys->offset;
         ret->elems = elems->offset;
-        ret->key_stride = types->list.data[ret->key].size;
-        ret->elem_stride = types->list.data[ret->elem].size;
+        ret->key_stride = types_size(types, ret->key);
+        ret->elem_stride = types_size(types, ret->elem);
         return true;
     }
     if (!slots)
@@ -48,7 +48,7 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
     ret->elem = elems->type;
     ret->keys = slots->offset + keys->offset;
     ret->elems = slots->offset + elems->offset;
-    ret->key_stride = ret->elem_stride = types->list.data[slot].size;
+    ret->key_stride = ret->elem_stride = types_size(types, slot);
     return true;
 }
 
@@ -59,19 +59,18 @@ static bool key_names_are_textual(const struct types *types, uint32_t number, un
 {
     if (number >= types->list.count || depth == KEY_DEPTH)
         return false;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     if (type->kind == TYPE_ARRAY)
         return type->length <= KEY_FIELDS && type->elem < types->list.count &&
-               types->list.data[type->elem].size ==
-                   (type->length ? type->size / type->length : 0) &&
+               types_size(types, type->elem) == (type->length ? type->size / type->length : 0) &&
                key_names_are_textual(types, type->elem, depth + 1);
     if (type->kind != TYPE_STRUCT)
         return type->kind == TYPE_STRING ||
                (type->kind >= TYPE_BOOL && type->kind <= TYPE_UINTPTR && type->size <= 8);
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + i];
+        const struct type_field *field = types_fields(types, type) + i;
         if (!key_names_are_textual(types, field->type, depth + 1) || field->offset > type->size ||
-            types->list.data[field->type].size > type->size - field->offset)
+            types_size(types, field->type) > type->size - field->offset)
             return false;
     }
     return type->field_count > 0 && type->field_count <= KEY_FIELDS;
@@ -80,7 +79,7 @@ static bool key_names_are_textual(const struct types *types, uint32_t number, un
 /* Returns whether keys of a type can be shown, or may be, depending on what an interface holds. */
 static enum key_kind key_names_kind_of(const struct types *types, uint32_t number)
 {
-    if (types->list.data[number].kind == TYPE_INTERFACE)
+    if (types_get(types, number)->kind == TYPE_INTERFACE)
         return KEYS_INTERFACE;
     return key_names_are_textual(types, number, 0) ? KEYS_TEXTUAL : KEYS_WITHOUT_TEXT;
 }
@@ -90,9 +89,9 @@ static void map_entries_mark(struct map_entries *entries, const struct types *ty
 {
     const uint64_t word = types->pointer_size, key = entries->keys + slot * entries->key_stride,
                    elem = entries->elems + slot * entries->elem_stride;
-    for (uint64_t at = key; at < key + types->list.data[entries->key].size; at += word)
+    for (uint64_t at = key; at < key + types_size(types, entries->key); at += word)
         entries->slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
-    for (uint64_t at = elem; at < elem + types->list.data[entries->elem].size; at += word)
+    for (uint64_t at = elem; at < elem + types_size(types, entries->elem); at += word)
         entries->slot_of_word[at / word] = (uint8_t)slot;
 }
 
@@ -121,14 +120,14 @@ static bool map_entries_copy(const struct map_entries *found, const struct types
  * be damaged. */
 bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     struct map_entries found = {.size = type->size, .is_swiss = type->role == ROLE_MAP_GROUP};
     *ret = NULL;
     if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) ||
         type->size > UINT16_MAX || !key_names_find_fields(types, number, &found))
         return true;
-    const uint64_t key_size = types->list.data[found.key].size,
-                   elem_size = types->list.data[found.elem].size;
+    const uint64_t key_size = types_size(types, found.key),
+                   elem_size = types_size(types, found.elem);
     if (key_size > type->size || elem_size > type->size ||
         found.keys + (SLOTS - 1) * found.key_stride > type->size - key_size ||
         found.elems + (SLOTS - 1) * found.elem_stride > type->size - elem_size)
@@ -142,14 +141,14 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
 
 bool map_entries_create_single(const struct types *types, uint32_t number, struct map_entries **ret)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     const struct type_field *key = types_field(types, number, "key"),
                             *value = types_field(types, number, "value");
     *ret = NULL;
     if (!key || !value || type->size > UINT16_MAX || key->type >= types->list.count ||
         value->type >= types->list.count || key->offset > type->size ||
-        types->list.data[key->type].size > type->size - key->offset || value->offset > type->size ||
-        types->list.data[value->type].size > type->size - value->offset)
+        types_size(types, key->type) > type->size - key->offset || value->offset > type->size ||
+        types_size(types, value->type) > type->size - value->offset)
         return true;
     const struct map_entries found = {.key = key->type,
                                       .elem = value->type,
@@ -259,7 +258,7 @@ static void key_names_append_path(const struct types *types, const struct map_en
     const uint8_t known = entries->slot_of_word[offset / types->pointer_size];
     const bool is_key = (known & SLOT_IN_KEY) != 0;
     const uint32_t number = is_key ? entries->key : entries->elem;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: no path */
         if (is_key)
             text_append_string(text, " (key)");
@@ -455,8 +454,8 @@ static void key_names_append_part(struct key_parts *parts, bool is_first, uint32
 static void key_names_append_value(struct key_parts *parts, uint32_t number, const uint8_t *at)
 {
     const struct types *types = parts->reader->names->typing->types;
-    const struct type *type = &types->list.data[number],
-                      *elem = type->kind == TYPE_ARRAY ? &types->list.data[type->elem] : NULL;
+    const struct type *type = types_get(types, number),
+                      *elem = type->kind == TYPE_ARRAY ? types_get(types, type->elem) : NULL;
     struct text *text = parts->text;
     struct slot_key key;
     const size_t begin = text->size;
@@ -470,7 +469,7 @@ static void key_names_append_value(struct key_parts *parts, uint32_t number, con
         for (uint64_t i = 0; elem && i < type->length; i++)
             key_names_append_part(parts, i == 0, type->elem, at + i * elem->size);
         for (uint32_t i = 0; !elem && i < type->field_count; i++) {
-            const struct type_field *field = &types->fields.data[type->first_field + i];
+            const struct type_field *field = types_fields(types, type) + i;
             key_names_append_part(parts, i == 0, field->type, at + field->offset);
         }
         text_append_string(text, "}");
@@ -512,7 +511,7 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
     const struct g2h_heap *heap = names->heap;
     const struct types *types = names->typing->types;
     uint32_t number = entries->key;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     const uint8_t *at = value + entries->keys + slot * entries->key_stride;
     ret->form = KEY_NONE;
     ret->object = UINT32_MAX;
@@ -522,7 +521,7 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
         number = typing_interface_type(names->typing, heap_word(heap, at), type->empty_interface);
         if (number == TYPE_NONE)
             return;
-        type = &types->list.data[number];
+        type = types_get(types, number);
         if (key_names_kind_of(types, number) != KEYS_TEXTUAL || type->direct_interface)
             return;
         at = key_names_memory_at(reader, heap_word(heap, at + heap->params.pointer_size),

@@ -156,7 +156,7 @@ static bool part_name(const struct namer *namer, uint64_t offset, struct edge_na
         !typing_locate(typing, namer->object, offset, &location))
         return false;
     const uint64_t part =
-        location.part_offset + location.element * typing->types->list.data[location.type].size;
+        location.part_offset + location.element * types_size(typing->types, location.type);
     if (part > UINT16_MAX || location.offset > UINT16_MAX)
         return false;
     set_name(ret, EDGE_NAME_KEY, false,

@@ -198,7 +198,7 @@ static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
     if (is_known && !is_array)
         return; /* an earlier object of this type has as many words */
     uint64_t bytes = is_array ? heap_object_size(names->heap, object)
-                              : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
+                              : types_size(names->typing->types, (claim & CLAIM_TYPE) - 1);
     if (bytes > ELEMENT_OFFSET)
         bytes = ELEMENT_OFFSET;
     workers_raise(is_array ? &of_type->array_words : &of_type->value_words,
@@ -239,7 +239,7 @@ static void names_append_type(struct text *text, const struct names *names, uint
     struct g2h_bytes name = types_name(types, type);
     /* The runtime uses a sudog for one channel after another; its class must not change with the
      * channel. */
-    if (types->list.data[type].role == ROLE_INTERNAL && bytes_begin(name, SUDOG_TYPES))
+    if (types_get(types, type)->role == ROLE_INTERNAL && bytes_begin(name, SUDOG_TYPES))
         name = bytes_of("runtime.sudog");
     append_whole_name(text, names, name.data, name.size);
 }
@@ -260,9 +260,9 @@ static void append_entries(struct text *text, const struct names *names, uint32_
         append_whole_name(&name, names, own.data, own.size);
     } else {
         text_append_string(&name, "map[");
-        names_append_type(&name, names, types->list.data[map].key);
+        names_append_type(&name, names, types_get(types, map)->key);
         text_append_string(&name, "]");
-        names_append_type(&name, names, types->list.data[map].elem);
+        names_append_type(&name, names, types_get(types, map)->elem);
     }
     /* If the name has to be cut, the suffix must stay: without it the name would be the map's. */
     text_append_utf8(text, name.data, name.size, NAME_LIMIT - strlen(suffix));
@@ -276,7 +276,7 @@ static void append_entries(struct text *text, const struct names *names, uint32_
  * like the slices of them. A declared type has a name of its own. */
 static bool is_header(const struct types *types, uint32_t type)
 {
-    const enum type_kind kind = types->list.data[type].kind;
+    const enum type_kind kind = types_get(types, type)->kind;
     return (kind == TYPE_STRING && bytes_are(types_name(types, type), "string")) ||
            (kind == TYPE_SLICE && bytes_begin(types_name(types, type), "[]"));
 }
@@ -285,7 +285,7 @@ static bool is_header(const struct types *types, uint32_t type)
  * http.Header, are maps and channels to who reads. */
 static unsigned use_of_class(const struct types *types, uint32_t type)
 {
-    const struct type *read = &types->list.data[type];
+    const struct type *read = types_get(types, type);
     const unsigned use = form_of_type(types_name(types, type), G2H_FORM_OTHER);
     unsigned form = use >> NAME_FORM_SHIFT & NAME_FORM_MASK;
     if (form != G2H_FORM_DECLARED || read->is_generic)
@@ -358,13 +358,13 @@ static bool intern_path(struct names *names, const struct text *text, uint32_t *
 static bool is_internal_word(const struct types *types, uint32_t type,
                              const struct pointer_map *map, uint64_t offset)
 {
-    const uint8_t role = types->list.data[type].role;
+    const uint8_t role = types_get(types, type)->role;
     if (role == ROLE_MAP || role == ROLE_CHAN || role == ROLE_INTERNAL)
         return true;
     uint32_t at;
     BISECT(at, map->field_count, map->fields[at].offset < offset);
     return at < map->field_count && map->fields[at].offset == offset &&
-           types->list.data[map->fields[at].type].kind == TYPE_INTERFACE;
+           types_get(types, map->fields[at].type)->kind == TYPE_INTERFACE;
 }
 
 /* Appends the name of the word of a value of which paths name no part: "value" of a pointer; the
@@ -372,7 +372,7 @@ static bool is_internal_word(const struct types *types, uint32_t type,
 static void append_whole_field(const struct types *types, uint32_t type, uint64_t offset,
                                struct text *text)
 {
-    const struct type *of = &types->list.data[type];
+    const struct type *of = types_get(types, type);
     const struct type_field *field =
         of->kind == TYPE_STRUCT ? types_field_at(types, of, offset) : NULL;
     const struct g2h_bytes name = field ? types_text(types, field->name) : bytes_of("value");
@@ -474,7 +474,7 @@ static bool intern_paths(struct names *names, uint32_t type)
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
     /* A closure may have more words than its type shows, even if the type shows none. */
-    of_type->has_gaps = typing->types->list.data[type].role == ROLE_CLOSURE;
+    of_type->has_gaps = types_get(typing->types, type)->role == ROLE_CLOSURE;
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
         const bool is_entry =
@@ -495,7 +495,7 @@ static bool note_map_classes(struct names *names)
     const struct types *types = names->typing->types;
     _cleanup_(text_deinit) struct text text = {0};
     for (uint32_t i = 0; i < types->list.count; i++) {
-        const struct type *type = &types->list.data[i];
+        const struct type *type = types_get(types, i);
         const uint32_t class = names->of_type[i].value;
         uint32_t entries, known;
         if (class == NAME_NONE || type->role != ROLE_MAP || type->elem >= types->list.count)
@@ -519,10 +519,9 @@ static struct g2h_error *intern_types(struct names *names)
     names->of_type = calloc(count + 1, sizeof(*names->of_type));
     if (!names->of_type)
         return &error_no_memory;
-    for (size_t i = 0; i < count; i++)
-        names->of_type[i] = (struct type_names){.value = NAME_NONE,
-                                                .array = NAME_NONE,
-                                                .size = names->typing->types->list.data[i].size};
+    for (uint32_t i = 0; i < count; i++)
+        names->of_type[i] = (struct type_names){
+            .value = NAME_NONE, .array = NAME_NONE, .size = types_size(names->typing->types, i)};
     struct g2h_error *error = count_words(names);
     if (error)
         return error;

@@ -254,7 +254,7 @@ static bool append_first_thread(struct builder *builder, uint64_t address,
 {
     const struct first_thread *thread = &builder->first_thread;
     const uint64_t offset = address - thread->address;
-    if (thread->type == TYPE_NONE || offset >= builder->typing->types->list.data[thread->type].size)
+    if (thread->type == TYPE_NONE || offset >= types_size(builder->typing->types, thread->type))
         return false;
     *ret_package = bytes_of("runtime");
     text_printf(&builder->text, "m0");
@@ -850,7 +850,7 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
 /* Appends the path from a value to the word at an offset in it. */
 static void append_step(struct builder *builder, const struct outside_value *value, uint64_t offset)
 {
-    const uint64_t size = builder->typing->types->list.data[value->type].size;
+    const uint64_t size = types_size(builder->typing->types, value->type);
     if (value->is_array)
         text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / size));
     builder_append_path(builder, value->type, offset % size);
@@ -909,8 +909,8 @@ static void cut_path_in_sync(struct builder *builder, uint64_t address)
     const struct outside_value *value =
         outside_value_at(&builder->typing->outside, builder->heap, address, &offset);
     uint32_t type = value->type;
-    offset %= types->list.data[type].size;
-    while (!bytes_begin(types_text(types, types->list.data[type].name), "sync."))
+    offset %= types_size(types, type);
+    while (!bytes_begin(types_text(types, types_get(types, type)->name), "sync."))
         if (!types_step_into(types, &type, &offset))
             return;
     const size_t size = types_path(types, type, offset, path, sizeof(path));

@@ -122,7 +122,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
     struct builder *builder = remarks->builder;
     const struct types *types = builder->typing->types;
     const struct g2h_bytes name = types_name(types, type);
-    *ret = map_get(&remarks->part_by_name, types->list.data[type].name);
+    *ret = map_get(&remarks->part_by_name, types_get(types, type)->name);
     if (*ret != MAP_NONE)
         return true;
     if (remarks->parts == UINT32_MAX &&
@@ -132,7 +132,7 @@ static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
     text_append_name(&builder->text, builder->names, name.data, name.size, NAME_LIMIT);
     return builder_add_member(builder, remarks->parts, as_u32(remarks->part_by_name.count) + 1,
                               G2H_NODE_PART, id_hash_text(name.data, name.size), ret) &&
-           map_put(&remarks->part_by_name, types->list.data[type].name, *ret, ret);
+           map_put(&remarks->part_by_name, types_get(types, type)->name, *ret, ret);
 }
 
 /* Adds an edge from an object, of which only a part has a known type, to that type's node. Returns
@@ -196,7 +196,7 @@ static bool is_closure(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     return claim != 0 && (claim & CLAIM_ARRAY) == 0 &&
-           typing->types->list.data[(claim & CLAIM_TYPE) - 1].role == ROLE_CLOSURE &&
+           types_get(typing->types, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE &&
            !typing_is_text(typing, object);
 }
 

@@ -36,7 +36,7 @@ static uint64_t builder_read_field(const struct builder *builder, uint64_t addre
         return 0;
     heap_object(heap, number, &object);
     const uint64_t offset = address - heap_address(heap, number) + field->offset,
-                   size = types->list.data[field->type].size;
+                   size = types_size(types, field->type);
     uint64_t value = 0;
     for (uint64_t at = 0; at + word <= size && at <= word && value == 0; at += word)
         if (object.contents.size >= word && offset + at <= object.contents.size - word)
@@ -58,7 +58,7 @@ static struct waiting_fields waiting_find_fields(const struct types *types, uint
 {
     struct waiting_fields fields = {.type = type + 1};
     const struct type_field *waiting = known_field(types, type, "waiting");
-    const uint32_t sudog = waiting ? types->list.data[waiting->type].elem : TYPE_NONE;
+    const uint32_t sudog = waiting ? types_get(types, waiting->type)->elem : TYPE_NONE;
     if (sudog >= types->list.count)
         return fields;
     fields.channel = known_field(types, sudog, "c");
@@ -119,7 +119,7 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
     uint64_t entry;
     if (object == UINT32_MAX ||
         !typing_locate(typing, object, closure - heap_address(builder->heap, object), &location) ||
-        typing->types->list.data[location.type].role != ROLE_CLOSURE)
+        types_get(typing->types, location.type)->role != ROLE_CLOSURE)
         return false;
     const struct type_field *sequence = types_field(typing->types, location.type, "seq");
     if (!sequence || sequence->type >= typing->types->list.count)

@@ -155,7 +155,7 @@ static bool build_note_derived(struct runtime_types *runtime, unsigned kind, uin
  * two different types have finds neither. */
 bool build_register(struct runtime_types *runtime, uint32_t number)
 {
-    const struct type *type = &runtime->types->list.data[number];
+    const struct type *type = types_get(runtime->types, number);
     uint32_t first;
     const struct g2h_bytes name = types_name(runtime->types, number);
     const uint64_t key = map_hash_text(name.data, name.size);
@@ -164,7 +164,7 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
         return false;
     }
     if (first != number && first != NAME_AMBIGUOUS) {
-        const struct type *other = &runtime->types->list.data[first];
+        const struct type *other = types_get(runtime->types, first);
         if (other->name != type->name || other->kind != type->kind || other->size != type->size)
             map_set(&runtime->by_name, key, NAME_AMBIGUOUS);
     }
@@ -216,11 +216,11 @@ uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem)
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length)
 {
     char prefix[32];
-    if (elem == TYPE_NONE || runtime->types->list.data[elem].size > SIZE_MOST || length >= 1000)
+    if (elem == TYPE_NONE || types_size(runtime->types, elem) > SIZE_MOST || length >= 1000)
         return TYPE_NONE;
     snprintf(prefix, sizeof(prefix), "[%u]", (unsigned)length);
     return derive(runtime, TYPE_ARRAY, elem, length, prefix,
-                  length * runtime->types->list.data[elem].size);
+                  length * types_size(runtime->types, elem));
 }
 
 /* Copies the type *elem with another target, for a pointer of the runtime that leads to more than
@@ -244,7 +244,7 @@ uint32_t build_target(struct runtime_types *runtime, enum type_target target, ui
 uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type)
 {
     const uint64_t most = 128; /* abi.MapMaxKeyBytes, abi.MapMaxElemBytes, in all releases */
-    return runtime->types->list.data[type].size > most ? build_pointer(runtime, type) : type;
+    return types_size(runtime->types, type) > most ? build_pointer(runtime, type) : type;
 }
 
 /* ---- expressions ---- */
@@ -294,7 +294,7 @@ static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_by
                         .header = TYPE_NONE};
     uint32_t found = build_find(runtime, name);
     if (found != TYPE_NONE) {
-        const struct type *there = &runtime->types->list.data[found];
+        const struct type *there = types_get(runtime->types, found);
         if (there->kind == type.kind && there->size == type.size)
             return found;
     }
@@ -403,7 +403,7 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
         return traits;
     runtime->traits.data[number] = TRAIT_IN_WORK;
 
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     switch (type->kind) {
     case TYPE_ARRAY:
         traits = traits_of(runtime, type->elem, depth + 1);
@@ -413,8 +413,7 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
     case TYPE_STRUCT:
         traits = 1;
         for (uint32_t i = 0; i < type->field_count; i++) {
-            const uint8_t field =
-                traits_of(runtime, types->fields.data[type->first_field + i].type, depth + 1);
+            const uint8_t field = traits_of(runtime, types_fields(types, type)[i].type, depth + 1);
             if ((field & TRAIT_ALIGNMENT) > (traits & TRAIT_ALIGNMENT))
                 traits = (uint8_t)((traits & ~TRAIT_ALIGNMENT) | (field & TRAIT_ALIGNMENT));
             traits |= field & TRAIT_POINTERS;
@@ -503,7 +502,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
             return false;
         const uint64_t own = traits_of(runtime, field->type, 0) & TRAIT_ALIGNMENT;
         alignment = MAX(own, alignment);
-        last = types->list.data[field->type].size;
+        last = types_size(types, field->type);
         if (last > SIZE_MOST)
             return false;
         field->offset = offset = (offset + own - 1) / own * own;
@@ -546,14 +545,14 @@ bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const c
         return false;
     }
     const uint32_t found = build_find(runtime, bytes_at(name.data, name.size));
-    if (found == TYPE_NONE || found == type || types->list.data[found].address == 0 ||
-        types->list.data[found].size != types->list.data[type].size)
+    if (found == TYPE_NONE || found == type || types_get(types, found)->address == 0 ||
+        types_size(types, found) != types_size(types, type))
         return true;
-    types->list.data[type].address = types->list.data[found].address;
-    types->list.data[type].pointer_bytes = types->list.data[found].pointer_bytes;
-    types->list.data[type].gc_mask = types->list.data[found].gc_mask;
+    types->list.data[type].address = types_get(types, found)->address;
+    types->list.data[type].pointer_bytes = types_get(types, found)->pointer_bytes;
+    types->list.data[type].gc_mask = types_get(types, found)->gc_mask;
     types->list.data[found].address = 0;
-    map_set(&types->by_address, types->list.data[type].address, type);
+    map_set(&types->by_address, types_get(types, type)->address, type);
     return true;
 }
 
@@ -678,7 +677,7 @@ static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uin
     const bool send = build_has_prefix(runtime, channel, "chan<- ");
     *ret_unnamed = receive || send || build_has_prefix(runtime, channel, "chan ");
     if (!receive && !send)
-        return runtime->types->list.data[channel].name;
+        return types_get(runtime->types, channel)->name;
     return build_channel_name(runtime, elem);
 }
 
@@ -687,7 +686,7 @@ static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uin
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
 {
     struct types *types = runtime->types;
-    const uint32_t elem = types->list.data[channel].elem;
+    const uint32_t elem = types_get(types, channel)->elem;
     const uint64_t word = types->pointer_size;
     bool unnamed;
     const uint32_t name = header_name(runtime, channel, elem, &unnamed);

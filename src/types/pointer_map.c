@@ -67,7 +67,7 @@ static void add_measure(struct measure *measure, const struct measure *part, uin
 static bool next_inner_type(const struct types *types, struct pointer_map_limits_work *at,
                             uint32_t *ret, uint64_t *ret_count)
 {
-    const struct type *type = &types->list.data[at->type];
+    const struct type *type = types_get(types, at->type);
     *ret_count = 1;
     if (type->kind == TYPE_ARRAY) {
         *ret = type->elem;
@@ -104,7 +104,7 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
         struct measure *measure = &measurer->measures[at->type];
         if (measure->work == 0)
             *measure = (struct measure){.work = 1,
-                                        .fields = has_pointer_field(&types->list.data[at->type]),
+                                        .fields = has_pointer_field(types_get(types, at->type)),
                                         .is_busy = true};
         const struct pointer_map_limits_work before = *at;
         if (measure->work == TOO_MANY || !next_inner_type(types, at, &part, &count)) {
@@ -151,7 +151,7 @@ static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, la
 {
     const struct types *types = maps->types;
     for (uint32_t i = 0; i < maps->count; i++) {
-        const struct type *type = &types->list.data[i];
+        const struct type *type = types_get(types, i);
         if (!measure_type(measurer, i))
             return false;
         const struct measure *measure = &measurer->measures[i];
@@ -214,10 +214,11 @@ struct pointer_map_maker {
  * compilers: the mask of any interface type shows it. */
 static bool has_first_words(const struct types *types)
 {
-    for (size_t i = 0; i < types->list.count; i++)
-        if (types->list.data[i].kind == TYPE_INTERFACE && types->list.data[i].gc_mask &&
-            types->list.data[i].role == ROLE_NONE)
-            return (types->list.data[i].gc_mask[0] & 1) != 0;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = types_get(types, i);
+        if (type->kind == TYPE_INTERFACE && type->gc_mask && type->role == ROLE_NONE)
+            return (type->gc_mask[0] & 1) != 0;
+    }
     return false;
 }
 
@@ -276,7 +277,7 @@ void pointer_maps_deinit(struct pointer_maps *maps)
 /* Adds a pointer field of type `number` at an offset. */
 static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offset, uint32_t number)
 {
-    const struct type *type = &maker->types->list.data[number];
+    const struct type *type = types_get(maker->types, number);
     const struct pointer_field field = {offset, number, type->kind == TYPE_STRING};
     if (type->pointer_bytes == 0)
         return; /* the collector skips pointers whose targets are never in the heap */
@@ -297,7 +298,7 @@ static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t b
         maker->known = false;
         return;
     }
-    const struct type *type = &maker->types->list.data[number];
+    const struct type *type = types_get(maker->types, number);
     switch ((enum type_kind)type->kind) {
     case TYPE_CHAN:
     case TYPE_FUNC:
@@ -311,7 +312,7 @@ static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t b
         break;
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < type->field_count; i++) {
-            const struct type_field *field = &maker->types->fields.data[type->first_field + i];
+            const struct type_field *field = types_fields(maker->types, type) + i;
             flatten(maker, field->type, base + field->offset, depth + 1);
         }
         break;
@@ -320,7 +321,7 @@ static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t b
             maker->known = false;
             break;
         }
-        const uint64_t stride = maker->types->list.data[type->elem].size;
+        const uint64_t stride = types_size(maker->types, type->elem);
         const size_t before = maker->fields.count;
         for (uint64_t i = 0; i < type->length && maker->known && !maker->no_memory; i++) {
             flatten(maker, type->elem, base + i * stride, depth + 1);
@@ -373,7 +374,7 @@ static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 {
     for (size_t i = 0; i < maker->fields.count; i++) {
         const struct pointer_field *field = &maker->fields.data[i];
-        const bool is_interface = maker->types->list.data[field->type].kind == TYPE_INTERFACE;
+        const bool is_interface = types_get(maker->types, field->type)->kind == TYPE_INTERFACE;
         if (!is_interface || first_words)
             add_word(maker, field->offset);
         if (is_interface)
@@ -384,7 +385,7 @@ static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 uint64_t pointer_field_size(const struct types *types, uint32_t type)
 {
     const uint64_t word = types->pointer_size;
-    switch (types->list.data[type].kind) {
+    switch (types_get(types, type)->kind) {
     case TYPE_STRING:
     case TYPE_INTERFACE:
         return 2 * word;
@@ -401,7 +402,7 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
 static struct pointer_word describe_word(const struct types *types, uint32_t offset, uint32_t field,
                                          uint32_t number)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     const bool is_slice = type->kind == TYPE_SLICE;
     if (type->kind == TYPE_STRING)
         return (struct pointer_word){offset, field, number, WORD_TEXT};
@@ -430,7 +431,7 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
             (struct pointer_word){maker->words.data[i], POINTER_FIELD_NONE, TYPE_NONE, WORD_NONE};
     for (size_t i = 0; i < maker->fields.count; i++) {
         const struct pointer_field *field = &maker->fields.data[i];
-        const bool is_interface = maker->types->list.data[field->type].kind == TYPE_INTERFACE;
+        const bool is_interface = types_get(maker->types, field->type)->kind == TYPE_INTERFACE;
         const uint64_t pointer = field->offset + (is_interface ? maker->types->pointer_size : 0);
         while (word < maker->words.count && maker->words.data[word] < pointer)
             word++;
@@ -487,7 +488,7 @@ static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_m
 static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uint32_t number)
 {
     const struct types *types = maps->types;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     const bool is_bounded = !bits_have(maps->too_large, number);
     struct pointer_map_maker maker = {.types = types,
                                       .known = is_bounded && type->kind != TYPE_INVALID};

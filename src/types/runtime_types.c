@@ -54,8 +54,8 @@ static const struct member bucket_members[] = {
 static uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
-    const uint32_t name = types->list.data[map].name;
-    uint32_t key = types->list.data[map].key, elem = types->list.data[map].elem;
+    const uint32_t name = types_get(types, map)->name;
+    uint32_t key = types_get(types, map)->key, elem = types_get(types, map)->elem;
     const uint32_t bucket =
         build_struct(runtime, ROLE_MAP_BUCKET, map, build_name(runtime, "bucket", key, elem));
     const uint32_t extra =
@@ -165,8 +165,8 @@ static uint32_t build_group(struct runtime_types *runtime, uint32_t map, uint32_
 static uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
-    const uint32_t name = types->list.data[map].name;
-    const uint32_t key = types->list.data[map].key, elem = types->list.data[map].elem;
+    const uint32_t name = types_get(types, map)->name;
+    const uint32_t key = types_get(types, map)->key, elem = types_get(types, map)->elem;
     const uint32_t group = build_group(runtime, map, key, elem);
     if (group == TYPE_NONE)
         return TYPE_NONE;
@@ -204,12 +204,12 @@ static struct type_field *find_unsafe_pointer(struct runtime_types *runtime, uin
                                               const char *name)
 {
     const struct types *types = runtime->types;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     for (uint32_t i = 0; i < type->field_count; i++) {
         struct type_field *field = &types->fields.data[type->first_field + i];
         if (!bytes_are(types_text(types, field->name), name) || field->type >= types->list.count)
             continue;
-        if (types->list.data[field->type].kind == TYPE_UNSAFE_POINTER ||
+        if (types_get(types, field->type)->kind == TYPE_UNSAFE_POINTER ||
             build_is_named(runtime, field->type, "internal/runtime/atomic.UnsafePointer") ||
             build_is_named(runtime, field->type, "runtime/internal/atomic.UnsafePointer"))
             return field;
@@ -289,16 +289,16 @@ static uint32_t argument_type(struct runtime_types *runtime, uint32_t type, unsi
 static uint32_t generic_pointer_target(struct runtime_types *runtime, uint32_t number)
 {
     const struct types *types = runtime->types;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const uint32_t array = types->fields.data[type->first_field + i].type;
-        if (array >= types->list.count || types->list.data[array].kind != TYPE_ARRAY ||
-            types->list.data[array].length != 0)
+        const uint32_t array = types_fields(types, type)[i].type;
+        if (array >= types->list.count || types_get(types, array)->kind != TYPE_ARRAY ||
+            types_get(types, array)->length != 0)
             continue;
-        const uint32_t pointer = types->list.data[array].elem;
-        if (pointer < types->list.count && types->list.data[pointer].kind == TYPE_POINTER &&
-            types->list.data[pointer].elem < types->list.count)
-            return types->list.data[pointer].elem;
+        const uint32_t pointer = types_get(types, array)->elem;
+        if (pointer < types->list.count && types_get(types, pointer)->kind == TYPE_POINTER &&
+            types_get(types, pointer)->elem < types->list.count)
+            return types_get(types, pointer)->elem;
     }
     return argument_type(runtime, number, 0);
 }
@@ -489,7 +489,7 @@ static void retype_pool(struct runtime_types *runtime, uint32_t pool)
         if (inner == TYPE_NONE)
             return;
         /* sync.poolLocal is padded to multiples of 128 bytes, so that no two share a cache line. */
-        const uint64_t pad = 128 - runtime->types->list.data[inner].size % 128;
+        const uint64_t pad = 128 - types_size(runtime->types, inner) % 128;
         local = new_struct(runtime, bytes_of("sync.poolLocal"));
         const uint32_t bytes =
             build_array(runtime, build_type(runtime, bytes_of("uint8"), NULL), pad);
@@ -562,7 +562,7 @@ static void retype_timer(struct runtime_types *runtime, uint32_t type)
     const uint32_t timer = build_find(runtime, bytes_of("runtime.timer"));
     if (field && timer != TYPE_NONE && field->type < types->list.count &&
         build_is_named(runtime, field->type, "time.runtimeTimer") &&
-        types->list.data[field->type].size == types->list.data[timer].size)
+        types_size(types, field->type) == types_size(types, timer))
         runtime->types->fields.data[field - types->fields.data].type = timer;
 }
 
@@ -574,7 +574,7 @@ static void retype_timer(struct runtime_types *runtime, uint32_t type)
  */
 static void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 {
-    const uint32_t elem = runtime->types->list.data[number].elem;
+    const uint32_t elem = types_get(runtime->types, number)->elem;
     if (runtime->release.minor < 23 || elem >= runtime->types->list.count)
         return;
     if (build_is_named(runtime, elem, "iter.coro")) { /* to package iter it is an empty struct */
@@ -601,7 +601,7 @@ static void retype_reflected(struct runtime_types *runtime, uint32_t type)
     const uint64_t word = runtime->types->pointer_size;
     const struct type_field *pointer = types_field(runtime->types, type, "ptr");
     if (runtime->release.minor < 5 || !pointer || pointer->offset != word ||
-        runtime->types->list.data[type].size != 3 * word)
+        types_size(runtime->types, type) != 3 * word)
         return;
     retype(runtime, type, "ptr",
            build_target(runtime, TARGET_BY_TYPE, pointer->type, TYPE_NONE, 0));
@@ -638,7 +638,7 @@ static void sync_retype(struct runtime_types *runtime, uint32_t type)
         {"time.Ticker", retype_timer},
         {"reflect.Value", retype_reflected},
     };
-    if (runtime->types->list.data[type].is_generic)
+    if (types_get(runtime->types, type)->is_generic)
         return;
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         const bool is_prefix = rules[i].name[strlen(rules[i].name) - 1] == '[';
@@ -710,7 +710,7 @@ bool runtime_is_generic(struct g2h_bytes name)
  * name in the program. Gives the types of package sync their real fields. */
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
-    const struct type *type = &runtime->types->list.data[number];
+    const struct type *type = types_get(runtime->types, number);
     const uint32_t count = as_u32(runtime->types->list.count);
     uint32_t header = TYPE_NONE;
     switch (type->kind) {
@@ -749,7 +749,7 @@ bool runtime_types_add(struct runtime_types *runtime)
     const uint32_t start = runtime->processed, end = as_u32(types->list.count);
     for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
         build_register(runtime, i);
-        if (types->list.data[i].role == ROLE_NONE)
+        if (types_get(types, i)->role == ROLE_NONE)
             types->list.data[i].is_generic = runtime_is_generic(types_name(types, i));
     }
     for (uint32_t i = start; i < end && !runtime->no_memory; i++)

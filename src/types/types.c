@@ -91,7 +91,7 @@ struct g2h_bytes types_text(const struct types *types, uint32_t string)
 struct g2h_bytes types_name(const struct types *types, uint32_t type)
 {
     assert(type < types->list.count);
-    return types_text(types, types->list.data[type].name);
+    return types_text(types, types_get(types, type)->name);
 }
 
 bool types_intern(struct types *types, const void *text, size_t size, uint32_t *ret)
@@ -106,16 +106,16 @@ uint32_t types_find(const struct types *types, const char *name)
     if (!string_pool_find(&types->names, name, strlen(name), &wanted))
         return TYPE_NONE;
     for (uint32_t i = 0; i < types->list.count; i++)
-        if (types->list.data[i].name == wanted && types->list.data[i].size > 0)
+        if (types_get(types, i)->name == wanted && types_size(types, i) > 0)
             return i;
     return TYPE_NONE;
 }
 
 const struct type_field *types_field(const struct types *types, uint32_t number, const char *name)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + i];
+        const struct type_field *field = types_fields(types, type) + i;
         if (bytes_are(types_text(types, field->name), name))
             return field;
     }
@@ -126,13 +126,12 @@ const struct type_field *types_field_at(const struct types *types, const struct 
                                         uint64_t offset)
 {
     uint32_t after;
-    BISECT(after, type->field_count,
-           types->fields.data[type->first_field + after].offset <= offset);
+    BISECT(after, type->field_count, types_fields(types, type)[after].offset <= offset);
     /* Empty fields may be at the same offset, after the field that contains the byte. */
     for (unsigned i = 0; after > 0 && i < EMPTY_FIELDS_MOST; i++) {
         const struct type_field *field = &types->fields.data[type->first_field + --after];
         if (field->type < types->list.count &&
-            offset - field->offset < types->list.data[field->type].size)
+            offset - field->offset < types_size(types, field->type))
             return field;
     }
     return NULL;
@@ -141,10 +140,9 @@ const struct type_field *types_field_at(const struct types *types, const struct 
 /* An offset in padding belongs to no field, so it returns false for that, too. */
 bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offset)
 {
-    const struct type *type = &types->list.data[*number];
+    const struct type *type = types_get(types, *number);
     if (type->kind == TYPE_ARRAY) {
-        const uint64_t size =
-            type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+        const uint64_t size = type->elem < types->list.count ? types_size(types, type->elem) : 0;
         if (size == 0 || *offset >= type->size)
             return false;
         *number = type->elem;
@@ -165,7 +163,7 @@ uint32_t types_map_inside(const struct types *types, uint32_t number)
 {
     enum { STEPS_MOST = 4 }; /* enough for [2]*[]*bucket */
     for (int step = 0; step <= STEPS_MOST && number < types->list.count; step++) {
-        const struct type *type = &types->list.data[number];
+        const struct type *type = types_get(types, number);
         const bool is_part = type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
                              type->role == ROLE_INTERNAL;
         if (is_part)
@@ -228,13 +226,13 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
     size_t done = 0;
     buffer[0] = '\0';
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
-        const struct type *type = &types->list.data[number];
+        const struct type *type = types_get(types, number);
         bool is_whole = true;
         if (type->kind == TYPE_ARRAY && type->elem < types->list.count &&
-            types->list.data[type->elem].size > 0) {
+            types_size(types, type->elem) > 0) {
             number = type->elem;
-            is_whole = append_index(buffer, size, &done, offset / types->list.data[number].size);
-            offset %= types->list.data[number].size;
+            is_whole = append_index(buffer, size, &done, offset / types_size(types, number));
+            offset %= types_size(types, number);
         } else if (type->kind == TYPE_STRUCT) {
             const struct type_field *field = types_field_at(types, type, offset);
             if (!field)

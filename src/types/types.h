@@ -19,6 +19,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
+#include "base/contract.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -163,6 +164,27 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 
 /* Like types_add(), for a type that the program made: its descriptor is in the heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
+
+/* Return a type by its number, and its size. The pointer is valid until another type is added. */
+static inline const struct type *types_get(const struct types *types, uint32_t type)
+{
+    assert(type < types->list.count);
+    return &types->list.data[type];
+}
+
+static inline uint64_t types_size(const struct types *types, uint32_t type)
+{
+    return types_get(types, type)->size;
+}
+
+/* Returns the fields of a struct, ascending by offset. Another type with fields makes the pointer
+ * invalid. */
+static inline const struct type_field *types_fields(const struct types *types,
+                                                    const struct type *type)
+{
+    assert(type->first_field + (size_t)type->field_count <= types->fields.count);
+    return &types->fields.data[type->first_field];
+}
 
 /* Return a string by its number, and the name of a type. The bytes are valid until another string
  * is interned. */

@@ -67,7 +67,7 @@ static bool parameter_of(const struct types *types, uint32_t type, const char **
 {
     const struct g2h_bytes name = types_name(types, type);
     const size_t before = strlen("func(");
-    if (types->list.data[type].kind != TYPE_FUNC || name.size < sizeof("func()") ||
+    if (types_get(types, type)->kind != TYPE_FUNC || name.size < sizeof("func()") ||
         !bytes_begin(name, "func(") || !bytes_end(name, ")"))
         return false;
     *ret_text = (const char *)name.data + before;

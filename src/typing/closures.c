@@ -75,9 +75,9 @@ static bool may_be_closure(const struct g2h_bytes *name)
 /* Maps the name of each type to the type. Returns false if memory runs out. */
 static bool map_names(struct closures_maker *maker)
 {
-    for (size_t i = 0; i < maker->types->list.count; i++) {
+    for (uint32_t i = 0; i < maker->types->list.count; i++) {
         uint32_t first;
-        if (!map_put(&maker->by_name, maker->types->list.data[i].name, as_u32(i), &first))
+        if (!map_put(&maker->by_name, types_get(maker->types, i)->name, i, &first))
             return false;
     }
     return true;
@@ -125,11 +125,11 @@ static bool closures_add_field(struct closures_maker *maker, struct type *type, 
                                uint32_t field_type, uint64_t offset)
 {
     if (field_type >= maker->types->list.count || offset < type->size || offset > UINT32_MAX ||
-        maker->types->list.data[field_type].size > UINT32_MAX)
+        types_size(maker->types, field_type) > UINT32_MAX)
         return true; /* damage: fields ascend, and a closure is small */
     struct type_field field = {.name = name, .type = field_type, .offset = offset};
     type->field_count++;
-    type->size = offset + maker->types->list.data[field_type].size;
+    type->size = offset + types_size(maker->types, field_type);
     return vector_push(&maker->types->fields, field);
 }
 
@@ -141,11 +141,11 @@ static uint32_t captured_value_type(const struct types *types,
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
     const struct g2h_bytes name = types_text(types, captured->name);
     if (name.size < 2 || name.data[0] != '&' || captured->type >= types->list.count ||
-        types->list.data[captured->type].kind != TYPE_POINTER)
+        types_get(types, captured->type)->kind != TYPE_POINTER)
         return TYPE_NONE;
-    const uint32_t value = types->list.data[captured->type].elem;
-    return value < types->list.count && types->list.data[value].size <= MOST_BY_VALUE ? value
-                                                                                      : TYPE_NONE;
+    const uint32_t value = types_get(types, captured->type)->elem;
+    return value < types->list.count && types_size(types, value) <= MOST_BY_VALUE ? value
+                                                                                  : TYPE_NONE;
 }
 
 /* Returns whether the closure holds the value of a captured variable rather than a reference to it.
@@ -157,7 +157,7 @@ static bool is_captured_by_value(const struct types *types, const struct dwarf_c
     const uint32_t value = captured_value_type(types, captured);
     if (value == TYPE_NONE || is_last)
         return value != TYPE_NONE && last_is_value;
-    const uint64_t size = types->list.data[value].size;
+    const uint64_t size = types_size(types, value);
     return size > types->pointer_size && captured[1].offset - captured->offset >= size;
 }
 
@@ -239,16 +239,16 @@ static bool add_closure(struct closures_maker *maker, uint64_t entry, const stru
 static bool find_layouts(struct closures_maker *maker)
 {
     const struct types *types = maker->types;
-    for (size_t i = 0; i < types->list.count; i++) {
-        const struct type *type = &types->list.data[i];
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = types_get(types, i);
         if (type->kind != TYPE_STRUCT || type->address == 0 || type->field_count < 2)
             continue;
-        const struct type_field *fields = &types->fields.data[type->first_field];
+        const struct type_field *fields = types_fields(types, type);
         if ((fields[0].name != maker->code_name && fields[0].name != maker->old_code_name) ||
             fields[1].type >= types->list.count ||
-            types->list.data[fields[0].type].kind != TYPE_UINTPTR)
+            types_get(types, fields[0].type)->kind != TYPE_UINTPTR)
             continue;
-        const uint32_t key = types->list.data[fields[1].type].name,
+        const uint32_t key = types_get(types, fields[1].type)->name,
                        number = as_u32(maker->layouts.count);
         struct closure_layout layout = {as_u32(i), map_get(&maker->layouts_by_first, key)};
         uint32_t known;
@@ -276,7 +276,7 @@ static bool is_numbered_name(const struct types *types, uint32_t name)
 static bool is_same_type(const struct types *types, uint32_t number, uint32_t wanted)
 {
     return number < types->list.count &&
-           (number == wanted || types->list.data[number].name == types->list.data[wanted].name);
+           (number == wanted || types_get(types, number)->name == types_get(types, wanted)->name);
 }
 
 /* Returns whether a field of a layout can hold a captured variable. The types must agree: a
@@ -302,8 +302,8 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
                           uint32_t *ret_alternatives)
 {
     struct types *types = maker->types;
-    const uint32_t first = types->list.data[layout].first_field,
-                   fields = types->list.data[layout].field_count;
+    const uint32_t first = types_get(types, layout)->first_field,
+                   fields = types_get(types, layout)->field_count;
     enum { MOST = 64 };
     uint32_t names[MOST];
     /* A bit per variable that a field has already. */
@@ -333,7 +333,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
         if (!closures_add_field(maker, &type, names[i - 1], field.type, field.offset))
             return false;
     }
-    type.size = types->list.data[layout].size;
+    type.size = types_size(types, layout);
     type.alternative = *ret_alternatives;
     return types_add(types, &type, ret_alternatives);
 }
@@ -365,7 +365,7 @@ static bool add_candidates(struct closures_maker *maker, uint64_t entry,
                                        held_type);
         if (is_repeated)
             continue;
-        uint32_t number = map_get(&maker->layouts_by_first, types->list.data[held_type].name);
+        uint32_t number = map_get(&maker->layouts_by_first, types_get(types, held_type)->name);
         while (number != MAP_NONE && maker->layouts_left > 0) {
             const struct closure_layout layout = maker->layouts.data[number];
             maker->layouts_left--;
@@ -404,8 +404,8 @@ static bool add_all_candidates(struct closures_maker *maker)
 static uint32_t undescribed_closure(const struct closures_maker *maker, uint64_t entry)
 {
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
-    return type != MAP_NONE && maker->types->list.data[type].alternative == TYPE_NONE ? type
-                                                                                      : MAP_NONE;
+    return type != MAP_NONE && types_get(maker->types, type)->alternative == TYPE_NONE ? type
+                                                                                       : MAP_NONE;
 }
 
 /* Records that code makes a closure with a layout. If it seems to be made with several, none of
@@ -463,8 +463,8 @@ static bool read_makers(struct closures_maker *maker)
 /* Returns the name of the variable that a closure's type has at an offset, or TYPE_NONE. */
 static uint32_t closure_variable_at(const struct types *types, uint32_t type, uint64_t offset)
 {
-    const struct type *closure = &types->list.data[type];
-    const struct type_field *fields = &types->fields.data[closure->first_field];
+    const struct type *closure = types_get(types, type);
+    const struct type_field *fields = types_fields(types, closure);
     for (uint32_t i = 1; i < closure->field_count; i++)
         if (fields[i].offset == offset)
             return fields[i].name;
@@ -477,8 +477,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
                      uint32_t layout)
 {
     struct types *types = maker->types;
-    const uint32_t first = types->list.data[layout].first_field,
-                   fields = types->list.data[layout].field_count;
+    const uint32_t first = types_get(types, layout)->first_field,
+                   fields = types_get(types, layout)->field_count;
     struct type made;
     uint32_t number;
     if (!begin_closure(maker, name, &made))
@@ -490,7 +490,7 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
                                 field.type, field.offset))
             return false;
     }
-    made.size = types->list.data[layout].size;
+    made.size = types_size(types, layout);
     if (!types_add(types, &made, &number))
         return false;
     types->list.data[type].alternative = number;
@@ -500,13 +500,13 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
 /* Returns whether the last variables of two closures are at one place and of one type. */
 static bool have_one_last(const struct types *types, uint32_t a, uint32_t b)
 {
-    const struct type *one = &types->list.data[a], *other = &types->list.data[b];
+    const struct type *one = types_get(types, a), *other = types_get(types, b);
     if (one->field_count < 2 || one->field_count != other->field_count)
         return false;
     const struct type_field *last = &types->fields.data[one->first_field + one->field_count - 1],
                             *with = &types->fields.data[other->first_field + one->field_count - 1];
     return last->offset == with->offset &&
-           types->list.data[last->type].name == types->list.data[with->type].name;
+           types_get(types, last->type)->name == types_get(types, with->type)->name;
 }
 
 /* Decides whether the last variable of a closure is held by value, which DWARF does not tell, by

@@ -42,8 +42,8 @@ struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
     TRY(flow_init(&coded->flow, exe_pclntab(typing->exe), exe_module(typing->exe)));
     for (uint32_t i = 0; i < types->list.count && flow_can_read(&coded->flow); i++) {
         uint32_t first;
-        TRY_MEMORY(types->list.data[i].size == 0 ||
-                   (map_put(&coded->by_name, types->list.data[i].name, i, &first) &&
+        TRY_MEMORY(types_size(types, i) == 0 ||
+                   (map_put(&coded->by_name, types_get(types, i)->name, i, &first) &&
                     coded_add_generic(coded, i)));
     }
     return NULL;

@@ -50,12 +50,12 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
 bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type)
 {
     const struct types *types = typing->types;
-    const struct type *closure = &types->list.data[type];
+    const struct type *closure = types_get(types, type);
     if (closure->field_count < 2)
         return false;
     const struct type_field *last =
         &types->fields.data[closure->first_field + closure->field_count - 1];
-    const struct type *pointer = &types->list.data[last->type];
+    const struct type *pointer = types_get(types, last->type);
     if (pointer->kind != TYPE_POINTER || pointer->elem >= types->list.count ||
         contents.size < types->pointer_size || last->offset > contents.size - types->pointer_size)
         return false;
@@ -65,7 +65,7 @@ bool closure_last_is_value(const struct typing *typing, struct g2h_bytes content
         return false;
     const uint64_t base = heap_object_base(typing->heap, target);
     return value == heap_address(typing->heap, target) + base &&
-           !fits_class(typing, base + types->list.data[pointer->elem].size,
+           !fits_class(typing, base + types_size(types, pointer->elem),
                        heap_slot_class(typing->heap, target)->size);
 }
 
@@ -104,7 +104,7 @@ enum { ARRAYS_DEPTH = 64 };
  * if not known yet, else 1 plus the answer. */
 static bool has_array(const struct types *types, uint8_t *has, uint32_t number, unsigned depth)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     bool result = false;
     if (type->kind == TYPE_ARRAY)
         return type->length > 0;
@@ -114,7 +114,7 @@ static bool has_array(const struct types *types, uint8_t *has, uint32_t number, 
         return has[number] > 1;
     has[number] = 1; /* a damaged type may contain itself */
     for (uint32_t i = 0; i < type->field_count && !result; i++) {
-        const uint32_t field = types->fields.data[type->first_field + i].type;
+        const uint32_t field = types_fields(types, type)[i].type;
         result = field < types->list.count && has_array(types, has, field, depth - 1);
     }
     has[number] = (uint8_t)(1 + result);
@@ -127,7 +127,7 @@ static int fit_compare_sizes(const void *one, const void *other, void *context)
 {
     const struct types *types = context;
     const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-    const uint64_t size = types->list.data[a].size, other_size = types->list.data[b].size;
+    const uint64_t size = types_size(types, a), other_size = types_size(types, b);
     if (size != other_size)
         return COMPARE(size, other_size);
     return COMPARE(a, b);
@@ -139,7 +139,7 @@ static bool is_not_in_heap(const struct types *types, const struct type *type)
     static const char marker[] = "/sys.NotInHeap"; /* this package has moved */
     const size_t size = sizeof(marker) - 1;
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const uint32_t field = types->fields.data[type->first_field + i].type;
+        const uint32_t field = types_fields(types, type)[i].type;
         const struct g2h_bytes name =
             field < types->list.count ? types_name(types, field) : (struct g2h_bytes){.size = 0};
         if (name.size >= size && memcmp(name.data + name.size - size, marker, size) == 0)
@@ -162,8 +162,8 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     _cleanup_free_ uint8_t *has = calloc(types->list.count + 1, sizeof(*has));
     TRY_MEMORY(has);
     for (uint32_t i = 0; i < types->list.count; i++)
-        if (types->list.data[i].kind == TYPE_STRUCT && types->list.data[i].size > 0 &&
-            may_be_allocated(types, &types->list.data[i]) && has_array(types, has, i, ARRAYS_DEPTH))
+        if (types_get(types, i)->kind == TYPE_STRUCT && types_size(types, i) > 0 &&
+            may_be_allocated(types, types_get(types, i)) && has_array(types, has, i, ARRAYS_DEPTH))
             TRY_MEMORY(vector_push(&typing->with_arrays, i));
     if (typing->with_arrays.count > 0)
         qsort_r(typing->with_arrays.data, typing->with_arrays.count,
@@ -174,14 +174,14 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
 bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
                     uint64_t count)
 {
-    assert(elem < types->list.count && types->list.data[elem].size > 0);
+    assert(elem < types->list.count && types_size(types, elem) > 0);
     for (unsigned depth = 0; depth < ARRAYS_DEPTH && number < types->list.count; depth++) {
-        const struct type *type = &types->list.data[number];
+        const struct type *type = types_get(types, number);
         const uint64_t begin = offset;
         if (!types_step_into(types, &number, &offset))
             return false;
         if (type->kind == TYPE_ARRAY && number == elem && offset == 0)
-            return (type->size - begin) / types->list.data[elem].size >= count;
+            return (type->size - begin) / types_size(types, elem) >= count;
     }
     return false;
 }

@@ -36,7 +36,7 @@ void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum
 static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
-        const struct type *type = &types->list.data[number];
+        const struct type *type = types_get(types, number);
         if (type->kind == TYPE_ARRAY) {
             number = type->elem;
         } else if (type->kind == TYPE_STRUCT) {
@@ -120,7 +120,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
 static bool word_reference(const struct types *types, uint32_t number, enum reference_form *ret,
                            uint32_t *ret_type)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     *ret = REFERENCE_VALUE;
     *ret_type = 0;
     if (type->kind == TYPE_POINTER) {

@@ -33,10 +33,10 @@ static int compare_names(const struct types *types, uint32_t one, uint32_t other
  * conn. */
 static unsigned judge_depth_of(const struct types *types, uint32_t number)
 {
-    const uint64_t size = types->list.data[number].size;
+    const uint64_t size = types_size(types, number);
     unsigned depth = 0;
     while (depth < 64) {
-        const struct type *type = &types->list.data[number];
+        const struct type *type = types_get(types, number);
         uint32_t next = TYPE_NONE;
         if (type->kind == TYPE_ARRAY)
             next = type->elem;
@@ -44,7 +44,7 @@ static unsigned judge_depth_of(const struct types *types, uint32_t number)
             const struct type_field *field = types_field_at(types, type, 0);
             next = field ? field->type : TYPE_NONE;
         }
-        if (next >= types->list.count || types->list.data[next].size != size)
+        if (next >= types->list.count || types_size(types, next) != size)
             break;
         number = next;
         depth++;

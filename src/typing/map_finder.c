@@ -26,7 +26,7 @@ static bool find_small_field(const struct types *types, uint32_t type, const cha
     const struct type_field *field = types_field(types, type, name);
     if (!field || field->type >= types->list.count)
         return false;
-    const uint64_t size = types->list.data[field->type].size;
+    const uint64_t size = types_size(types, field->type);
     ret->offset = field->offset;
     ret->size = (unsigned)size;
     return size <= sizeof(uint64_t);
@@ -38,15 +38,15 @@ static bool find_small_field(const struct types *types, uint32_t type, const cha
 static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
 {
     const uint32_t count = as_u32(types->list.count),
-                   header = map < count ? types->list.data[map].header : TYPE_NONE;
-    if (header >= count || types->list.data[map].kind != TYPE_MAP)
+                   header = map < count ? types_get(types, map)->header : TYPE_NONE;
+    if (header >= count || types_get(types, map)->kind != TYPE_MAP)
         return TYPE_NONE;
     const struct type_field *directory = types_field(types, header, "dirPtr");
     if (!directory || directory->type >= count ||
-        types->list.data[directory->type].target != TARGET_BY_WORD)
+        types_get(types, directory->type)->target != TARGET_BY_WORD)
         return TYPE_NONE;
-    const uint32_t to_table = types->list.data[directory->type].other;
-    return to_table < count ? types->list.data[to_table].elem : TYPE_NONE;
+    const uint32_t to_table = types_get(types, directory->type)->other;
+    return to_table < count ? types_get(types, to_table)->elem : TYPE_NONE;
 }
 
 /* Finds the layout of Go 1.24's Swiss maps by one map type. Returns false if there is none, or if
@@ -56,15 +56,15 @@ static bool find_swiss(const struct types *types, uint32_t map, struct swiss_lay
     const uint32_t table = map_finder_table_of(types, map), count = as_u32(types->list.count);
     if (table >= count)
         return false;
-    const uint32_t header = types->list.data[map].header;
+    const uint32_t header = types_get(types, map)->header;
     const struct type_field *groups = types_field(types, table, "groups");
     if (!groups || !find_small_field(types, groups->type, "data", &ret->groups) ||
         !find_small_field(types, groups->type, "lengthMask", &ret->mask))
         return false;
     ret->groups.offset += groups->offset;
     ret->mask.offset += groups->offset;
-    ret->table_size = types->list.data[table].size;
-    ret->map_size = types->list.data[header].size;
+    ret->table_size = types_size(types, table);
+    ret->map_size = types_size(types, header);
     return find_small_field(types, table, "used", &ret->used) &&
            find_small_field(types, table, "capacity", &ret->capacity) &&
            find_small_field(types, header, "used", &ret->elements) &&
@@ -77,8 +77,8 @@ static bool find_swiss(const struct types *types, uint32_t map, struct swiss_lay
 /* Finds the layout of runtime.hmap by one map type. Returns false if a field is missing. */
 static bool find_classic(const struct types *types, uint32_t map, struct classic_layout *ret)
 {
-    const uint32_t header = types->list.data[map].header;
-    *ret = (struct classic_layout){.map_size = types->list.data[header].size};
+    const uint32_t header = types_get(types, map)->header;
+    *ret = (struct classic_layout){.map_size = types_size(types, header)};
     (void)find_small_field(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
     return find_small_field(types, header, "count", &ret->elements) &&
            find_small_field(types, header, "flags", &ret->flags) &&
@@ -127,7 +127,7 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
     const uint32_t count = as_u32(types->list.count);
     *finder = (struct map_finder){0};
     for (uint32_t i = 0; i < count && !finder->is_classic; i++) {
-        if (types->list.data[i].kind != TYPE_MAP || types->list.data[i].header >= count)
+        if (types_get(types, i)->kind != TYPE_MAP || types_get(types, i)->header >= count)
             continue;
         if (finder->map_tables.count == 0 && !find_swiss(types, i, &finder->swiss)) {
             finder->is_classic = find_classic(types, i, &finder->classic);

@@ -33,7 +33,7 @@ static uint32_t slot_array_elem(const struct types *types, const struct type_fie
 {
     if (!field || field->type >= types->list.count)
         return TYPE_NONE;
-    const struct type *array = &types->list.data[field->type];
+    const struct type *array = types_get(types, field->type);
     return array->kind == TYPE_ARRAY && array->length == SLOTS && array->elem < types->list.count
                ? array->elem
                : TYPE_NONE;
@@ -51,14 +51,14 @@ static bool map_parts_find_slots(const struct types *types, uint32_t type, struc
     if (key != TYPE_NONE && elem != TYPE_NONE) {
         ret->keys = keys->offset;
         ret->elems = elems->offset;
-        ret->key_stride = types->list.data[key].size;
-        ret->elem_stride = types->list.data[elem].size;
+        ret->key_stride = types_size(types, key);
+        ret->elem_stride = types_size(types, elem);
         return true;
     }
     if (slot == TYPE_NONE)
         return false;
     ret->keys = ret->elems = slots->offset;
-    ret->key_stride = ret->elem_stride = types->list.data[slot].size;
+    ret->key_stride = ret->elem_stride = types_size(types, slot);
     return true;
 }
 
@@ -79,7 +79,7 @@ bool map_parts_init(struct map_parts *parts, const struct typing *typing)
     const int minor = typing->release.minor;
     *parts = (struct map_parts){.least_used = minor != 0 && minor < 12 ? 4 : 5};
     for (uint32_t i = 0; i < types->list.count; i++) {
-        const struct type *type = &types->list.data[i];
+        const struct type *type = types_get(types, i);
         struct map_part part = {.size = type->size, .map = type->elem, .type = i};
         if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) || type->size < SLOTS ||
             type->elem >= types->list.count || !map_parts_find_slots(types, i, &part))

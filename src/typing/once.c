@@ -74,7 +74,7 @@ static bool add_result_name(const struct types *types, struct dictionary *dictio
 static bool find_results(const struct types *types, struct dictionary *dictionary)
 {
     static const char begin[] = "func() ";
-    const struct type *type = &types->list.data[dictionary->types[0]];
+    const struct type *type = types_get(types, dictionary->types[0]);
     size_t size, from = sizeof(begin) - 1, depth = 0;
     const char *name = string_pool_text(&types->names, type->name, &size);
     if (type->kind != TYPE_FUNC || size <= from || memcmp(name, begin, from) != 0)

@@ -183,10 +183,10 @@ static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *c
             append_text(name, out > 1 ? ") (" : ") ");
         else if (i > 0)
             append_text(name, ", ");
-        if (is_variadic && i + 1 == in && reader->types->list.data[type].kind == TYPE_SLICE &&
-            reader->types->list.data[type].elem < reader->types->list.count) {
+        if (is_variadic && i + 1 == in && types_get(reader->types, type)->kind == TYPE_SLICE &&
+            types_get(reader->types, type)->elem < reader->types->list.count) {
             append_text(name, "...");
-            type = reader->types->list.data[type].elem;
+            type = types_get(reader->types, type)->elem;
         }
         reflected_append_type(reader, name, type);
     }
@@ -233,7 +233,7 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
                 redaction_write(reader->typing->redaction, text.data, text.size, redacted)};
         field.embedded = is_shifted ? (field.offset & 1) != 0 : (flags & NAME_EMBEDDED) != 0;
         field.offset >>= is_shifted ? 1 : 0;
-        const uint64_t size = reader->types->list.data[field.type].size;
+        const uint64_t size = types_size(reader->types, field.type);
         good =
             field.offset >= end && field.offset <= type->size && size <= type->size - field.offset;
         end = field.offset + size;
@@ -307,7 +307,7 @@ static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *
         type->length = heap_word(heap, contents->data + parts + 2 * word);
         text_printf(name, "[%llu]", (unsigned long long)type->length);
         reflected_append_type(reader, name, type->elem);
-        return !__builtin_mul_overflow(type->length, reader->types->list.data[type->elem].size,
+        return !__builtin_mul_overflow(type->length, types_size(reader->types, type->elem),
                                        &size) &&
                size == type->size;
     case TYPE_MAP:
@@ -473,8 +473,8 @@ void typing_seed_reflected(struct typer *typer)
         return;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         const uint32_t type = types_find(types, kinds[i].name);
-        for (size_t j = 0; j < types->list.count && type != TYPE_NONE; j++) {
-            const struct type *made = &types->list.data[j];
+        for (uint32_t j = 0; j < types->list.count && type != TYPE_NONE; j++) {
+            const struct type *made = types_get(types, j);
             if (made->kind == kinds[i].kind && types_is_made(types, made->address))
                 typer_refer(typer, REFERENCE_VALUE, made->address, 0, type, NO_TARGET,
                             SOURCE_RUNTIME);

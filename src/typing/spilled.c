@@ -186,7 +186,7 @@ static uint32_t type_of_local_value(const struct spiller *spiller, uint32_t valu
     const struct word_type word = spilled_word_of(spiller, value, belief).type;
     if (word.is == WORD_POINTS_TO)
         return word.type;
-    return word.is == WORD_IS_VALUE ? types->list.data[word.type].header : TYPE_NONE;
+    return word.is == WORD_IS_VALUE ? types_get(types, word.type)->header : TYPE_NONE;
 }
 
 /* Adds the known values in the frames of the function that was read last. Slots that have one value
@@ -276,7 +276,7 @@ const struct frame_value *typing_frame_value(const struct typing *typing,
          value->type != TYPE_NONE && value->slot * word <= offset; value++)
         found = value;
     return found && found->type < typing->types->list.count &&
-                   offset - found->slot * word < typing->types->list.data[found->type].size
+                   offset - found->slot * word < types_size(typing->types, found->type)
                ? found
                : NULL;
 }

@@ -40,15 +40,15 @@ static struct g2h_error *collect_channels(struct typing *typing)
     if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
         return NULL;
     for (uint32_t i = 0; i < types->list.count; i++) {
-        const struct type *type = &types->list.data[i];
+        const struct type *type = types_get(types, i);
         for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
-            if (types->fields.data[type->first_field + j].name == name)
-                typing->elemtype_offset = types->fields.data[type->first_field + j].offset;
+            if (types_fields(types, type)[j].name == name)
+                typing->elemtype_offset = types_fields(types, type)[j].offset;
         if (type->role != ROLE_CHAN || type->elem >= types->list.count)
             continue;
-        const uint32_t elem = types->list.data[type->elem].elem;
-        if (elem < types->list.count && types->list.data[elem].address != 0 &&
-            !map_put(&typing->channel_by_elem, types->list.data[elem].address, i, &first))
+        const uint32_t elem = types_get(types, type->elem)->elem;
+        if (elem < types->list.count && types_get(types, elem)->address != 0 &&
+            !map_put(&typing->channel_by_elem, types_get(types, elem)->address, i, &first))
             return &error_no_memory;
     }
     return NULL;

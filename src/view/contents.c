@@ -22,7 +22,7 @@ struct formatting {
 
 static const struct type *contents_type_of(const struct formatting *out, uint32_t number)
 {
-    return &out->view->graph->typing->types->list.data[number];
+    return types_get(out->view->graph->typing->types, number);
 }
 
 static uint64_t contents_word_at(const struct formatting *out, const struct g2h_value *value,
@@ -207,7 +207,7 @@ static bool first_string(const struct formatting *out, uint32_t number,
     const struct type *type = contents_type_of(out, number);
     if (type->kind != TYPE_STRUCT || type->field_count == 0)
         return false;
-    const struct type_field *field = &types->fields.data[type->first_field];
+    const struct type_field *field = types_fields(types, type);
     if (field->offset != 0 || field->type >= types->list.count ||
         !value_fill(out->view, field->type, bytes, 0, &first) || first.kind != G2H_VALUE_STRING)
         return false;
@@ -221,12 +221,12 @@ static void format_at(const struct formatting *out, uint32_t number, uint64_t ad
     const struct types *types = out->view->graph->typing->types;
     struct g2h_value value;
     struct view_memory memory;
-    if (types->list.data[number].size == 0)
+    if (types_size(types, number) == 0)
         return;
     text_append_string(out->text, " ");
     const bool is_there = view_memory_at(out->view, address, &memory) &&
                           value_fill(out->view, number, &memory.bytes, 0, &value);
-    const uint8_t kind = types->list.data[number].kind;
+    const uint8_t kind = types_get(types, number)->kind;
     if (is_there && value.kind == G2H_VALUE_OTHER)
         first_string(out, number, &memory.bytes, &value);
     if (is_there && value.kind != G2H_VALUE_OTHER && value.kind != G2H_VALUE_INTERFACE) {

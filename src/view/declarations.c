@@ -80,11 +80,11 @@ void g2h_capacities_declaration(const struct g2h_capacities *capacities, uint32_
     struct text made = view_borrow(text);
     made.size = 0;
     if (declaration->of == DECLARATION_OF_MAP) {
-        append_map(capacities, &types->list.data[declaration->number], &made);
+        append_map(capacities, types_get(types, declaration->number), &made);
     } else if (declaration->of == DECLARATION_OF_TYPE) {
         const uint32_t map = types_map_inside(types, declaration->number);
         if (map < types->list.count)
-            append_map(capacities, &types->list.data[map], &made);
+            append_map(capacities, types_get(types, map), &made);
         else
             capacities_append_type(capacities, declaration->number, &made);
         capacities_append_path(capacities, declaration->number, declaration->offset, &made);

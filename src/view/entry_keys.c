@@ -152,7 +152,7 @@ static bool entry_keys_slot_of(const struct entry_keys *keys, uint64_t offset, u
     if (inner < entries->elems || entries->elem_stride == 0)
         return false;
     const uint64_t slot = (inner - entries->elems) / entries->elem_stride,
-                   size = namer->names->typing->types->list.data[entries->elem].size;
+                   size = types_size(namer->names->typing->types, entries->elem);
     *ret = (unsigned)slot;
     return slot < SLOTS && (inner - entries->elems) % entries->elem_stride < size &&
            (map_entries_used(namer->names, entries, at) >> slot & 1) != 0 && !is_rest(entries, at);

@@ -62,11 +62,11 @@ static bool layouts_find_fields(const struct types *types, struct type_layout *l
     bool is_fixed = false, is_empty = false;
     ret->align = 1;
     for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + i];
+        const struct type_field *field = types_fields(types, type) + i;
         if (field->type >= types->list.count || depth == 0)
             return false;
         const struct type_layout *layout = layouts_find(types, layouts, field->type, depth - 1);
-        const uint64_t size = types->list.data[field->type].size;
+        const uint64_t size = types_size(types, field->type);
         if (layout->align == 0 || size > type->size ||
             round_up(end, layout->align) != field->offset)
             return false;
@@ -92,14 +92,14 @@ static const struct type_layout *layouts_find(const struct types *types,
                                               struct type_layout *layouts, uint32_t number,
                                               unsigned depth)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     struct type_layout found = {.reordered = type->size, .is_found = true};
     if (layouts[number].is_found)
         return &layouts[number];
     layouts[number] = found; /* a damaged type may contain itself */
     if (type->kind == TYPE_ARRAY && type->elem < types->list.count && depth > 0) {
         const struct type_layout *elem = layouts_find(types, layouts, type->elem, depth - 1);
-        const uint64_t size = types->list.data[type->elem].size;
+        const uint64_t size = types_size(types, type->elem);
         const bool is_known = elem->align > 0 && (size == 0 || type->size / size == type->length);
         found.align = is_known ? elem->align : 0;
         found.padding = is_known && size > 0 ? elem->padding * type->length : 0;
@@ -120,7 +120,7 @@ static const struct type_layout *layouts_find(const struct types *types,
 static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
                               uint32_t name, const struct type_layout *layout)
 {
-    const struct type *type = &layouts->view->graph->typing->types->list.data[number];
+    const struct type *type = types_get(layouts->view->graph->typing->types, number);
     /* the order of the fields of a closure or of the runtime's structures is not the program's */
     const bool is_own = type->role == ROLE_NONE;
     layouts->of_type[is_array][number] = UINT32_MAX;

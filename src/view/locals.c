@@ -47,7 +47,7 @@ static bool locals_locate(const struct g2h_view *view, const struct dwarf_local 
     if (local->type >= typing->types->list.count || local->piece_count == 0)
         return false;
     const int64_t offset = typing->scopes->pieces.data[local->first_piece].cfa_offset;
-    const uint64_t size = typing->types->list.data[local->type].size;
+    const uint64_t size = types_size(typing->types, local->type);
     uint64_t at = frame.contents.size + (uint64_t)offset;
     if (offset >= 0 && caller == SIZE_MAX)
         return false;

@@ -76,7 +76,7 @@ uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory
     const struct types *types = view->graph->typing->types;
     const struct type_field *field = types_field(types, type, name);
     const uint64_t size =
-        field && field->type < types->list.count ? types->list.data[field->type].size : 0;
+        field && field->type < types->list.count ? types_size(types, field->type) : 0;
     if (size == 0 || size > 8 || memory->bytes.size < size ||
         field->offset > memory->bytes.size - size)
         return 0;
@@ -117,13 +117,13 @@ static bool locations_is_called(const struct types *types, const struct dwarf_gl
 static void follow_static(const struct g2h_view *view, struct g2h_location *location)
 {
     const struct types *types = view->graph->typing->types;
-    const struct type *pointer = &types->list.data[location->type];
+    const struct type *pointer = types_get(types, location->type);
     struct view_memory memory;
     if (pointer->kind != TYPE_POINTER || pointer->target != TARGET_ONE ||
         pointer->elem >= types->list.count)
         return;
     const uint64_t target = heap_word(view->graph->heap, location->bytes.data),
-                   size = types->list.data[pointer->elem].size;
+                   size = types_size(types, pointer->elem);
     if (!view_memory_at(view, target, &memory) || memory.object != UINT32_MAX ||
         memory.is_of_file || memory.bytes.size < size)
         return;
@@ -148,7 +148,7 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
             continue;
         found = G2H_VARIABLE_NOT_IN_DUMP;
         const uint64_t address = global->address + exe_slide(typing->exe),
-                       size = typing->types->list.data[global->type].size;
+                       size = types_size(typing->types, global->type);
         if (!view_memory_at(view, address, &memory) || memory.is_of_file ||
             memory.bytes.size < size)
             continue;
@@ -191,7 +191,7 @@ void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, 
                     struct g2h_text *text)
 {
     const struct typing *typing = view->graph->typing;
-    const struct type *type = &typing->types->list.data[value->number];
+    const struct type *type = types_get(typing->types, value->number);
     struct text made = view_borrow(text);
     uint32_t dynamic = TYPE_NONE;
     if (is_dynamic && value->kind == G2H_VALUE_INTERFACE)

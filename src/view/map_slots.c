@@ -29,7 +29,7 @@ CLEANUP_POINTER(destroy_entries, struct map_entries, map_entries_destroy);
 static uint32_t elem_of(const struct types *types, uint32_t type, const char *name)
 {
     const struct type_field *field = types_field(types, type, name);
-    return field && field->type < types->list.count ? types->list.data[field->type].elem
+    return field && field->type < types->list.count ? types_get(types, field->type)->elem
                                                     : TYPE_NONE;
 }
 
@@ -43,7 +43,7 @@ static bool map_slots_value_of(const struct slots *slots, uint32_t stored, uint3
     const struct types *types = slots->view->graph->typing->types;
     struct view_memory memory;
     if (type >= types->list.count || stored == type ||
-        types->list.data[stored].kind != TYPE_POINTER || types->list.data[stored].elem != type)
+        types_get(types, stored)->kind != TYPE_POINTER || types_get(types, stored)->elem != type)
         return value_fill(slots->view, stored, bucket, offset, ret);
     return view_memory_at(slots->view, heap_word(slots->view->graph->heap, bucket->data + offset),
                           &memory) &&
@@ -54,7 +54,7 @@ static bool map_slots_value_of(const struct slots *slots, uint32_t stored, uint3
 static bool map_slots_visit(struct slots *slots, const struct g2h_bytes *bucket)
 {
     const struct map_entries *entries = slots->entries;
-    const struct type *map = &slots->view->graph->typing->types->list.data[slots->map];
+    const struct type *map = types_get(slots->view->graph->typing->types, slots->map);
     const unsigned used = map_entries_used(&slots->view->graph->names, entries, bucket->data);
     for (unsigned slot = 0; slot < SLOTS; slot++) {
         struct g2h_entry entry;
@@ -162,9 +162,9 @@ static bool visit_swiss(struct slots *slots, uint32_t header, const struct view_
     const uint64_t count = view_memory_field(slots->view, map, header, "dirLen"),
                    word = types->pointer_size,
                    address = view_memory_word(slots->view, map, field->offset);
-    const uint32_t to_table = types->list.data[field->type].other,
+    const uint32_t to_table = types_get(types, field->type)->other,
                    table =
-                       to_table < types->list.count ? types->list.data[to_table].elem : TYPE_NONE;
+                       to_table < types->list.count ? types_get(types, to_table)->elem : TYPE_NONE;
     struct view_memory directory;
     uint64_t last = 0;
     if (count == 0 && view_memory_field(slots->view, map, header, "used") > 0)
@@ -186,7 +186,7 @@ static bool visit_swiss(struct slots *slots, uint32_t header, const struct view_
 bool g2h_location_is_map(const struct g2h_view *view, const struct g2h_location *location)
 {
     return !location->is_array &&
-           view->graph->typing->types->list.data[location->type].role == ROLE_MAP;
+           types_get(view->graph->typing->types, location->type)->role == ROLE_MAP;
 }
 
 /* The map's type says which structure it has, and leads to the type of its buckets or groups. */
@@ -208,7 +208,7 @@ struct g2h_error *g2h_location_entries(const struct g2h_view *view,
         return NULL;
     struct slots slots = {.view = view,
                           .entries = entries,
-                          .map = types->list.data[unit].elem,
+                          .map = types_get(types, unit)->elem,
                           .left = view->graph->heap->input->size / entries->size + 1,
                           .visit = visit,
                           .context = context};

@@ -27,7 +27,7 @@ enum {
 bool times_is_time(const struct types *types, uint32_t number)
 {
     const struct g2h_bytes name = types_name(types, number);
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     return name.size == strlen("time.Time") && memcmp(name.data, "time.Time", name.size) == 0 &&
            type->size == 16 + types->pointer_size && types_field(types, number, "wall");
 }

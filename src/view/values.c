@@ -79,7 +79,7 @@ static void values_begin(struct g2h_values *values, const struct g2h_location *l
                          bool as_seen)
 {
     const struct types *types = types_of(values);
-    const uint64_t size = types->list.data[location->type].size, all = location->bytes.size,
+    const uint64_t size = types_size(types, location->type), all = location->bytes.size,
                    space = all > location->base ? all - location->base : 0;
     values->contents = location->bytes;
     values->parts_left = 2 * (all + types->fields.count) + DEPTH;
@@ -144,13 +144,13 @@ static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset
     values->atomic = TYPE_NONE;
     if (level->element != TYPE_NONE) {
         const uint64_t index = level->next++;
-        *ret_offset = level->offset + index * types->list.data[level->element].size;
+        *ret_offset = level->offset + index * types_size(types, level->element);
         if (level->type == TYPE_NONE)
             text_printf(&values->path, "[%" PRIu64 "]", index);
         return level->element;
     }
     const struct type_field *field =
-        &types->fields.data[types->list.data[level->type].first_field + level->next++];
+        &types->fields.data[types_get(types, level->type)->first_field + level->next++];
     const struct g2h_bytes name = types_text(types, field->name);
     *ret_offset = level->offset + field->offset;
     if (values->as_seen && bytes_are(name, "v") &&
@@ -168,7 +168,7 @@ static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset
 static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offset)
 {
     const struct types *types = types_of(values);
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     enum g2h_value_kind kind;
     if (values->as_seen && value_kind_of(types, number, &kind) && kind != G2H_VALUE_OTHER)
         return false;
@@ -178,7 +178,7 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
     }
     if (type->kind != TYPE_ARRAY)
         return false;
-    if (type->elem < types->list.count && types->list.data[type->elem].size > 0)
+    if (type->elem < types->list.count && types_size(types, type->elem) > 0)
         values_enter(values, TYPE_NONE, offset, type->elem, type->length);
     return true;
 }
@@ -187,7 +187,7 @@ static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offs
  * kind is 1 higher, because 0 is that of types without an entry. */
 bool value_kind_of(const struct types *types, uint32_t number, enum g2h_value_kind *ret)
 {
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     static const uint8_t kinds[TYPE_KINDS] = {
         [TYPE_BOOL] = 1 + G2H_VALUE_BOOL,
         [TYPE_INT] = 1 + G2H_VALUE_INT,
@@ -225,8 +225,8 @@ bool value_kind_of(const struct types *types, uint32_t number, enum g2h_value_ki
 
 bool value_is_byte(const struct types *types, uint32_t number)
 {
-    return number < types->list.count && types->list.data[number].kind == TYPE_UINT8 &&
-           types->list.data[number].size == 1;
+    return number < types->list.count && types_get(types, number)->kind == TYPE_UINT8 &&
+           types_size(types, number) == 1;
 }
 
 /* Returns whether a value of a kind has a size that value_append() can read. */
@@ -263,7 +263,7 @@ bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_b
                 uint64_t offset, struct g2h_value *ret)
 {
     const struct types *types = view->graph->typing->types;
-    const struct type *type = &types->list.data[number];
+    const struct type *type = types_get(types, number);
     if (!value_kind_of(types, number, &ret->kind) ||
         !has_its_size(view->graph->heap, ret->kind, type->size) || contents->size < type->size ||
         offset > contents->size - type->size)

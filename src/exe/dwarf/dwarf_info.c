@@ -26,7 +26,7 @@ static void size_array(struct types *types, struct type *type)
 {
     if (type->kind != TYPE_ARRAY || type->size != DWARF_SIZE_UNKNOWN || type->elem == TYPE_NONE)
         return;
-    const uint64_t size = types->list.data[type->elem].size;
+    const uint64_t size = types_size(types, type->elem);
     if (size != DWARF_SIZE_UNKNOWN && __builtin_mul_overflow(size, type->length, &type->size))
         type->size = 0;
 }
@@ -56,7 +56,7 @@ static void check_struct(struct types *types, struct type *type)
     for (uint32_t i = 0; type->size > 0 && i < type->field_count; i++) {
         if (fields[i].type == TYPE_NONE)
             continue;
-        const uint64_t size = types->list.data[fields[i].type].size;
+        const uint64_t size = types_size(types, fields[i].type);
         if (fields[i].offset < end || fields[i].offset > type->size ||
             size > type->size - fields[i].offset)
             continue;
@@ -71,7 +71,7 @@ static void check_array(struct types *types, struct type *type)
 {
     if (type->size == DWARF_SIZE_UNKNOWN)
         type->size = 0;
-    const uint64_t size = type->elem == TYPE_NONE ? 0 : types->list.data[type->elem].size;
+    const uint64_t size = type->elem == TYPE_NONE ? 0 : types_size(types, type->elem);
     /* An array may claim any number of elements that have no size. */
     if (size == 0 || size == DWARF_SIZE_UNKNOWN)
         type->length = 0;
@@ -102,7 +102,7 @@ static unsigned check_depth(struct dwarf_reader *reader, struct types *types, ui
     else if (type->kind == TYPE_ARRAY && type->length > 0)
         depth = 1 + check_depth(reader, types, type->elem, level + 1);
     for (uint32_t i = 0; depth <= DWARF_DEPTH_MOST && i < type->field_count; i++) {
-        const uint32_t part = types->fields.data[type->first_field + i].type;
+        const uint32_t part = types_fields(types, type)[i].type;
         const unsigned below = 1 + check_depth(reader, types, part, level + 1);
         depth = MAX(below, depth);
     }
@@ -410,7 +410,7 @@ static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size
 static bool index_names(struct dwarf_reader *reader, const struct types *types)
 {
     for (uint32_t i = 0; i < types->list.count; i++) {
-        const struct type *type = &types->list.data[i];
+        const struct type *type = types_get(types, i);
         uint32_t first;
         if (type->address == 0)
             continue;
@@ -442,7 +442,7 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
         if (offset == 0)
             return true;
         *ret = types_at(types, reader->types_start + offset);
-        if (*ret != TYPE_NONE && dwarf_types_is_same(&types->list.data[*ret], type))
+        if (*ret != TYPE_NONE && dwarf_types_is_same(types_get(types, *ret), type))
             return true;
         *ret = TYPE_NONE;
         /* Basic types, for which the linker makes its own entries, have an address there
@@ -453,8 +453,8 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
     if (!reader->has_names && !index_names(reader, types))
         return false;
     *ret = map_get(&reader->type_by_name, dwarf_types_name_key(type->name, type->kind, type->size));
-    if (*ret >= types->list.count || types->list.data[*ret].name != type->name ||
-        !dwarf_types_is_same(&types->list.data[*ret], type))
+    if (*ret >= types->list.count || types_get(types, *ret)->name != type->name ||
+        !dwarf_types_is_same(types_get(types, *ret), type))
         *ret = TYPE_NONE;
     return true;
 }

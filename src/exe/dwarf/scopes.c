@@ -241,7 +241,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
         return true;
     if (!dwarf_type(reader, frame->types, die, DW_AT_type, &local.type))
         return false;
-    const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
+    const uint64_t size = local.type == TYPE_NONE ? 0 : types_size(frame->types, local.type);
     if (!read_locations(frame, die, size))
         return false;
     local.piece_count = as_u32(frame->pieces->count - local.first_piece);
@@ -356,7 +356,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
     for (size_t i = first; i < ret->count; i++) {
         struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
         if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)
-            piece->size = types->list.data[ret->data[i].type].size;
+            piece->size = types_size(types, ret->data[i].type);
     }
     return NULL;
 }
