@@ -45,7 +45,8 @@ static BITS_INLINE unsigned bits_of_word(uint64_t word)
 /* Returns how many of the numbers [first, end) a set has. */
 static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t end)
 {
-    uint64_t sum = 0, mask = UINT64_MAX << (first % 64);
+    uint64_t sum = 0;
+    uint64_t mask = UINT64_MAX << (first % 64);
     if (first >= end)
         return 0;
     for (uint64_t word = first / 64; word < end / 64; word++, mask = UINT64_MAX)
@@ -90,6 +91,9 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
  *     if (!vector_push(&frames, frame))
  *         return &error_no_memory;
  *
+ *     VECTOR_EACH(const struct frame, frame, frames)
+ *         depth += frame->depth;
+ *
  * Entries are in .data[0 … .count). free(frames.data) frees it.
  */
 #define VECTOR(type) \
@@ -97,6 +101,13 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
         type *data; \
         size_t count, capacity; \
     }
+
+/* A loop over the entries, by a pointer to each; .data may be NULL if there are none. The vector
+ * must not grow meanwhile. */
+#define VECTOR_EACH(type, entry, vector) \
+    for (type *entry = (vector).data, \
+              *entry##_end = (vector).count > 0 ? entry + (vector).count : entry; \
+         entry != entry##_end; entry++)
 
 /* Appends a copy of value. Returns false if memory runs out. */
 #define vector_push(vector, value) \

@@ -34,8 +34,7 @@ static void list_crossings(struct edge_lists *edges, owner_number first,
     for (uint32_t i = 0; i < edges->nodes; i++)
         edges->first[i + 1] += edges->first[i];
     for (unsigned i = 0; i < list_count; i++)
-        for (size_t j = 0; j < lists[i].all.count; j++) {
-            const struct crossing *crossing = &lists[i].all.data[j];
+        VECTOR_EACH(const struct crossing, crossing, lists[i].all) {
             assert(crossing->by < first ||
                    (crossing->by - first < edges->nodes && crossing->to - first < edges->nodes));
             if (crossing->by >= first)

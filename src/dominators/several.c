@@ -492,8 +492,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 static void add_holders(struct sharers *sharers)
 {
     const struct shared_entries *entries = sharers->entries;
-    for (size_t i = 0; i < entries->crossings.all.count; i++) {
-        const struct crossing *crossing = &entries->crossings.all.data[i];
+    VECTOR_EACH(const struct crossing, crossing, entries->crossings.all) {
         if (crossing->by >= entries->first)
             continue;
         add_bit(&sharers->sets[(size_t)(crossing->to - entries->first) * sharers->words],

@@ -356,11 +356,9 @@ static void exe_forget(struct g2h_exe *exe)
 static uint64_t exe_hash_process(const struct exe_process *process)
 {
     uint64_t hash = map_hash_pair(process->slide, process->witnesses.count);
-    for (size_t i = 0; i < process->witnesses.count; i++) {
-        const struct rtype_witness *witness = &process->witnesses.data[i];
+    VECTOR_EACH(const struct rtype_witness, witness, process->witnesses)
         hash = map_hash_pair(map_hash_pair(hash, witness->address),
                              map_hash_text(witness->name.data, witness->name.size));
-    }
     return hash | 1;
 }
 
@@ -700,8 +698,7 @@ size_t exe_calls(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
 /* Finds the outermost function that is inlined in a function's code, first in its order. */
 static bool calls_find_inlined(const struct code *code, struct g2h_bytes *ret)
 {
-    for (size_t i = 0; i < code->parts.count; i++) {
-        const struct code_part *part = &code->parts.data[i];
+    VECTOR_EACH(const struct code_part, part, code->parts) {
         struct inlined_call inlined;
         unsigned depth = 0;
         while (part && depth < EXE_MOST_CALLS && code_inlined(code, part->node, &inlined)) {

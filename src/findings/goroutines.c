@@ -534,8 +534,7 @@ struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret)
     for (uint32_t node = 0; node < synthetics && ret->all.leaked > 0; node++)
         if (g2h_view_is_leaked(findings->view, node))
             TRY(add_leaked(ret, findings, node));
-    for (size_t i = 0; i < ret->places.count; i++) {
-        struct leaks_place *place = &ret->places.data[i];
+    VECTOR_EACH(struct leaks_place, place, ret->places) {
         if (place->count == findings_members(findings, place->node))
             place->retained = findings_node(findings, place->node)->retained;
         ret->retained += place->retained;

@@ -639,8 +639,7 @@ struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vec
     for (size_t i = growth->count; i-- > 0;) /* of nodes with the same names the first one */
         if (growth->data[i].before != MERGED_NONE)
             now[growth->data[i].before] = as_u32(i);
-    for (size_t i = 0; i < base->named.count; i++) {
-        const struct growth_named *named = &base->named.data[i];
+    VECTOR_EACH(const struct growth_named, named, base->named) {
         const struct before *before = &base->nodes.data[named->number];
         struct growth_gone gone = {.kind = named->kind,
                                    .parent = now[named->parent],

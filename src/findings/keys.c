@@ -711,8 +711,7 @@ static void distribution_numbers_deinit(struct distribution_numbers *numbers)
 
 void distribution_deinit(struct distribution *distribution)
 {
-    for (size_t i = 0; i < distribution->fields.count; i++) {
-        struct field_distribution *field = &distribution->fields.data[i];
+    VECTOR_EACH(struct field_distribution, field, distribution->fields) {
         distribution_numbers_deinit(&field->numbers);
         distribution_numbers_deinit(&field->lengths);
         distribution_numbers_deinit(&field->capacities);

@@ -688,8 +688,7 @@ static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
         class->first = as_u32(islands->roots.count) - 1;
         class->islands++;
     }
-    for (size_t i = 0; i < islands->classes.count; i++) {
-        const struct shared_class *class = &islands->classes.data[i];
+    VECTOR_EACH(const struct shared_class, class, islands->classes) {
         if (class->islands < least || class->islands > ISLANDS_MOST)
             continue;
         for (uint32_t at = class->first; at != UINT32_MAX; at = islands->roots.data[at].next)

@@ -517,8 +517,7 @@ static void count_referred(const struct pinned_finder *finder, uint64_t address,
  * many pointers it has. */
 static void pinned_sum_up(struct pinned_finder *finder, struct pinned *ret)
 {
-    for (size_t i = 0; i < finder->arrays.count; i++) {
-        const struct array *array = &finder->arrays.data[i];
+    VECTOR_EACH(const struct array, array, finder->arrays) {
         if (!array->is_known)
             continue;
         ret->arrays++;
@@ -658,8 +657,7 @@ static bool views_may_be(struct views_finder *finder)
         if (finder->list.data[i].above != UINT32_MAX)
             g2h_capacities_of_objects(finder->capacities, finder->list.data[i].above,
                                       finder->list.data[i].above + 1, see_view, finder);
-    for (size_t i = 0; i < finder->list.count; i++) {
-        struct viewed *viewed = &finder->list.data[i];
+    VECTOR_EACH(struct viewed, viewed, finder->list) {
         is_any = is_any || is_barely_used(viewed);
         viewed->begin = UINT64_MAX;
         viewed->end = viewed->used = 0;
@@ -684,8 +682,7 @@ struct g2h_error *views_find(const struct findings *findings, uint32_t item, str
     if (!views_may_be(&finder))
         return NULL;
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_view, &finder);
-    for (size_t i = 0; i < finder.list.count; i++) {
-        struct viewed *viewed = &finder.list.data[i];
+    VECTOR_EACH(struct viewed, viewed, finder.list) {
         if (!is_barely_used(viewed))
             continue;
         ret->count++;

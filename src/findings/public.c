@@ -141,8 +141,7 @@ static struct g2h_error *public_find_classes(struct g2h_findings *found)
     _cleanup_(class_rows_deinit) struct class_rows rows = {0};
     TRY(class_rows_find(findings, true, &rows));
     vector_sort(&rows.list, by_retained);
-    for (size_t i = 0; i < rows.list.count; i++) {
-        const struct class_row *row = &rows.list.data[i];
+    VECTOR_EACH(const struct class_row, row, rows.list) {
         struct g2h_class *made = public_add(&found->classes, sizeof(*made));
         size_t size;
         TRY_MEMORY(made);
@@ -219,8 +218,7 @@ static struct g2h_error *find_suspects(struct g2h_findings *found)
     const struct findings *findings = &found->findings;
     _cleanup_vector_ suspect_vector suspects = {0};
     TRY(suspects_find(findings, &suspects));
-    for (size_t i = 0; i < suspects.count; i++) {
-        const struct suspect *suspect = &suspects.data[i];
+    VECTOR_EACH(const struct suspect, suspect, suspects) {
         struct g2h_suspect *made = public_add(&found->suspects, sizeof(*made));
         _cleanup_(text_deinit) struct text name = {0};
         struct example example;

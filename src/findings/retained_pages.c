@@ -624,13 +624,10 @@ static bool sample_spans(const struct sharers_finder *finder, uint32_t node)
     const struct g2h_heap *heap = g2h_view_heap(pages->findings->view);
     uint32_t step = 1;
     for (size_t i = 0; i < pages->tasks; i++)
-        for (size_t j = 0; j < pages->parts[i].count; j++) {
-            const struct pages_part *part = &pages->parts[i].data[j];
+        VECTOR_EACH(const struct pages_part, part, pages->parts[i])
             step += part->node == node ? (part->after - part->first) / SAMPLED_SPANS : 0;
-        }
     for (size_t i = 0; i < pages->tasks; i++)
-        for (size_t j = 0; j < pages->parts[i].count; j++) {
-            const struct pages_part *part = &pages->parts[i].data[j];
+        VECTOR_EACH(const struct pages_part, part, pages->parts[i]) {
             const uint32_t after = part->node == node ? part->after : part->first;
             struct span span;
             for (uint64_t at = part->first; at < after;) {
@@ -706,10 +703,8 @@ static struct g2h_error *find_own(struct pages_finder *finder)
     TRY(pages_tree_number(&finder->tree, finder->count));
     TRY(workers_run(finder->threads, finder->tasks, pages_find_task, finder));
     for (size_t i = 0; i < finder->tasks; i++)
-        for (size_t j = 0; j < finder->parts[i].count; j++) {
-            const struct pages_part *part = &finder->parts[i].data[j];
+        VECTOR_EACH(const struct pages_part, part, finder->parts[i])
             pages_sum_add(&finder->own[part->node], &part->sum);
-        }
     leave_out_untouched(finder);
     return NULL;
 }

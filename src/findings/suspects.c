@@ -1352,8 +1352,7 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
         uppermost = g2h_dominators_node(dominators, i);
     TRY(retainers_find(findings, paths_edges(findings->paths), uppermost, &retainers));
     *ret = 0;
-    for (size_t i = 0; i < retainers.list.count; i++) {
-        const struct retainer *retainer = &retainers.list.data[i];
+    VECTOR_EACH(const struct retainer, retainer, retainers.list) {
         const uint32_t line = lines[g2h_dominators_number(dominators, retainer->node)];
         *ret += is_below[line] || findings_node(findings, line)->is_garbage ? 0 : retainer->count;
     }

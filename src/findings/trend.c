@@ -994,8 +994,7 @@ struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
         sum.count = found->has_entries ? sum.entries : sum.count;
         return sum;
     }
-    for (size_t i = 0; i < trend->parts.count; i++) {
-        const struct trend_part *part = &trend->parts.data[i];
+    VECTOR_EACH(const struct trend_part, part, trend->parts) {
         if (part->found != found->place)
             continue;
         const struct trend_value value = trend_value_of(trend, heap, part->place);

@@ -311,8 +311,7 @@ static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
 {
     _cleanup_(map_deinit) struct map by_text = {0};
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < lists[i].count; j++) {
-            const struct waste_part *part = &lists[i].data[j];
+        VECTOR_EACH(const struct waste_part, part, lists[i]) {
             uint32_t index = as_u32(ret->count);
             if (bit_of(used, part->text))
                 continue;
@@ -501,8 +500,7 @@ static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32
     const struct findings *findings = arrays->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     _cleanup_(map_deinit) struct map by_declaration = {0};
-    for (size_t i = 0; i < arrays->list.count; i++) {
-        const struct open_slice *array = &arrays->list.data[i];
+    VECTOR_EACH(const struct open_slice, array, arrays->list) {
         if (array->used_end >= array->end ||
             g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
             continue;
@@ -526,8 +524,7 @@ static struct g2h_error *slices_sum_stale(const struct findings *findings,
                                           const uint32_t *declarations, struct waste_rows *ret)
 {
     _cleanup_(map_deinit) struct map by_declaration = {0};
-    for (size_t i = 0; i < findings->stale.arrays.count; i++) {
-        const struct stale_array *array = &findings->stale.arrays.data[i];
+    VECTOR_EACH(const struct stale_array, array, findings->stale.arrays) {
         const uint64_t objects = array->beyond + array->before;
         if (objects == 0)
             continue;

@@ -115,8 +115,7 @@ static bool cleanups_is_held(const struct cleanups_gatherer *gatherer,
 static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum cleanup_part_kind kind)
 {
     const struct typing *typing = gatherer->typing;
-    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
-        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+    VECTOR_EACH(const struct cleanup_part, part, typing->cleanup_parts) {
         if (part->kind != kind || cleanups_is_held(gatherer, part))
             continue;
         gatherer->closures += kind == CLEANUP_CLOSURE;
@@ -166,8 +165,7 @@ static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
     const struct g2h_heap *heap = gatherer->builder.heap;
     const struct typing *typing = gatherer->typing;
     const uint64_t word = heap->params.pointer_size;
-    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
-        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+    VECTOR_EACH(const struct cleanup_part, part, typing->cleanup_parts) {
         struct g2h_object object;
         if (part->kind != CLEANUP_HANDLE || cleanups_is_held(gatherer, part))
             continue;

@@ -494,11 +494,9 @@ static struct g2h_error *choose_sets(struct together_finder *finder)
     }
     while (changes && sized.count > 0) {
         changes = false;
-        for (size_t i = 0; i < finder->crossings.count; i++) {
-            const struct held_crossing *crossing = &finder->crossings.data[i];
+        VECTOR_EACH(const struct held_crossing, crossing, finder->crossings)
             if (finder->members.data[crossing->member].is_grouped)
                 changes |= join_set(finder, crossing->member, &finder->sets.data[crossing->set]);
-        }
     }
     return NULL;
 }

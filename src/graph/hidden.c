@@ -56,8 +56,7 @@ static struct g2h_error *hidden_find_started(struct hidden *hidden)
 {
     const struct roots *roots = &hidden->graph->roots;
     uint32_t known;
-    for (size_t i = 0; i < roots->goroutines.count; i++) {
-        const struct root_goroutine *goroutine = &roots->goroutines.data[i];
+    VECTOR_EACH(const struct root_goroutine, goroutine, roots->goroutines) {
         for (uint32_t j = goroutine->frame_count; j > 0; j--) {
             const struct heap_stack_frame frame = heap_frame(
                 hidden->graph->heap, roots->frames.data[goroutine->first_frame + j - 1].frame);

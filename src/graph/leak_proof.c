@@ -10,11 +10,9 @@ static bool lacks_contents(const struct g2h_heap *heap)
 {
     if (heap->account.short_objects == 0)
         return false;
-    for (size_t i = 0; i < heap->slot_classes.list.count; i++) {
-        const struct slot_class *class = &heap->slot_classes.list.data[i];
+    VECTOR_EACH(const struct slot_class, class, heap->slot_classes.list)
         if (class->has_pointers && class->stored < class->size)
             return true;
-    }
     return false;
 }
 

@@ -980,8 +980,7 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
 static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, struct leaked *ret)
 {
     const struct root_goroutine *goroutines = finder->graph->roots.goroutines.data;
-    for (size_t i = 0; i < finder->waits.count; i++) {
-        const struct leaked_link *link = &finder->waits.data[i];
+    VECTOR_EACH(const struct leaked_link, link, finder->waits) {
         const struct blocked *blocked = &finder->blocked.data[link->blocked];
         const struct leaked_wait wait = {goroutines[blocked->goroutine].node, link->object, 0};
         if (blocked->kind != WAITS_FOR_CHANNEL && link->lock != 0)

@@ -70,11 +70,9 @@ static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_gra
     for (uint32_t node = 0; node < roots->nodes.count; node++)
         if (owners_is_group(roots->nodes.data[node].kind))
             TRY(owners_add_group(owners, graph, node));
-    for (size_t i = 0; i < roots->edges.count; i++) {
-        const struct edge *edge = &roots->edges.data[i];
+    VECTOR_EACH(const struct edge, edge, roots->edges)
         if (leads_to_group(roots, edge))
             TRY(owners_add_group(owners, graph, edge->target.index));
-    }
     return NULL;
 }
 

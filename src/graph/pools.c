@@ -162,8 +162,7 @@ struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker
     bool any = false;
     finder.left = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*finder.left));
     TRY_MEMORY(finder.left);
-    for (size_t i = 0; i < boundaries->list.count; i++) {
-        const struct boundary *boundary = &boundaries->list.data[i];
+    VECTOR_EACH(const struct boundary, boundary, boundaries->list) {
         if (boundary->of != BOUNDARY_POOL || is_marked(marker->marks, boundary->object))
             continue;
         bits_add(finder.left, boundary->object);

@@ -24,12 +24,10 @@ static struct g2h_error *mark_from(struct marker *marker, const struct g2h_graph
                                    enum tier tier, bool all)
 {
     const struct roots *roots = &graph->roots;
-    for (size_t i = 0; i < roots->edges.count; i++) {
-        const struct edge *edge = &roots->edges.data[i];
+    VECTOR_EACH(const struct edge, edge, roots->edges)
         if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
             roots_edge_holds(edge) && (all || roots->nodes.data[edge->source.index].tier == tier))
             TRY_MEMORY(marker_push(marker, edge->target.index));
-    }
     return marker_drain(marker);
 }
 
@@ -47,8 +45,7 @@ static bool reach_decide(const struct marker *marker, struct g2h_graph *graph,
                          enum roots_edge_type type)
 {
     bool has_last = false;
-    for (size_t i = 0; i < graph->roots.edges.count; i++) {
-        struct edge *edge = &graph->roots.edges.data[i];
+    VECTOR_EACH(struct edge, edge, graph->roots.edges) {
         has_last |= edge->type == EDGE_LAST;
         if (edge->type == type)
             edge->type = marker_has(marker, edge->target.index) ? EDGE_WEAK : EDGE_INTERNAL;
@@ -86,8 +83,7 @@ static struct g2h_error *reach_list_goroutines(struct reach_waiting *waiting)
     const struct g2h_graph *graph = waiting->graph;
     const struct g2h_heap *heap = graph->heap;
     uint32_t known;
-    for (size_t i = 0; i < graph->roots.goroutines.count; i++) {
-        const struct root_goroutine *root = &graph->roots.goroutines.data[i];
+    VECTOR_EACH(const struct root_goroutine, root, graph->roots.goroutines) {
         const uint32_t object =
             heap_find(heap, heap->goroutines.data[root->goroutine].record.address);
         if (object != UINT32_MAX)
@@ -135,8 +131,7 @@ static struct g2h_error *hold_waited(struct reach_waiting *waiting)
 {
     struct g2h_graph *graph = waiting->graph;
     uint32_t name;
-    for (size_t i = 0; i < waiting->waited.count; i++) {
-        const struct waited *waited = &waiting->waited.data[i];
+    VECTOR_EACH(const struct waited, waited, waiting->waited) {
         if (waited->goroutine == MAP_NONE) {
             bits_remove(graph->tiers.waiters, waited->waiter);
             waiting->is_changed = true;
@@ -185,8 +180,7 @@ static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *mark
 static struct g2h_error *reach_close_boundaries(const struct boundaries *boundaries,
                                                 uint64_t *marks, struct mark_stack *ret)
 {
-    for (size_t i = 0; i < boundaries->list.count; i++) {
-        const struct boundary *boundary = &boundaries->list.data[i];
+    VECTOR_EACH(const struct boundary, boundary, boundaries->list) {
         if (boundary->of == BOUNDARY_GOROUTINE || is_marked(marks, boundary->object))
             continue;
         bits_add(marks, boundary->object);
@@ -423,8 +417,7 @@ static struct g2h_error *add_outside_lock(struct g2h_graph *graph, const struct 
 static struct g2h_error *add_locks(struct g2h_graph *graph)
 {
     uint32_t name;
-    for (size_t i = 0; i < graph->leaked.waits.count; i++) {
-        const struct leaked_wait *wait = &graph->leaked.waits.data[i];
+    VECTOR_EACH(const struct leaked_wait, wait, graph->leaked.waits) {
         if (wait->object == NO_TARGET) {
             TRY(add_outside_lock(graph, wait));
             continue;

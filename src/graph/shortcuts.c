@@ -197,8 +197,7 @@ static bool add_of_shared_handles(struct shortcuts_finder *finder)
         const struct shard *shard = &finder->graph->typing->shards[i];
         uint32_t object = UINT32_MAX;
         uint64_t offset = 0;
-        for (size_t j = 0; j < shard->parts.count; j++) {
-            const struct typed_part *part = &shard->parts.data[j];
+        VECTOR_EACH(const struct typed_part, part, shard->parts) {
             const bool is_known =
                 (part->object == object && part->offset == offset) ||
                 (part->offset == 0 && type_at_start(finder, part->object) == finder->handle_type);

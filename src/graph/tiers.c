@@ -152,11 +152,9 @@ void boundaries_deinit(struct boundaries *boundaries)
  * not of goroutines. */
 static void tiers_close_boundaries(const struct boundaries *boundaries, owner_number *of, bool all)
 {
-    for (size_t i = 0; i < boundaries->list.count; i++) {
-        const struct boundary *boundary = &boundaries->list.data[i];
+    VECTOR_EACH(const struct boundary, boundary, boundaries->list)
         if ((all || boundary->of != BOUNDARY_GOROUTINE) && of[boundary->object] == OWNER_NONE)
             of[boundary->object] = OWNER_BOUNDARY;
-    }
 }
 
 /* Undoes tiers_close_boundaries() for the boundaries that the walk has given to nothing. */
@@ -179,8 +177,7 @@ static struct g2h_error *tiers_walk(const struct g2h_graph *graph, struct owners
                                                      .waiters = graph->tiers.waiters,
                                                      .owners = owners->of_object,
                                                      .threads = graph->threads};
-    for (size_t i = 0; i < roots->edges.count; i++) {
-        const struct edge *edge = &roots->edges.data[i];
+    VECTOR_EACH(const struct edge, edge, roots->edges) {
         if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
             !roots_edge_holds(edge) || roots->nodes.data[edge->source.index].tier != tier)
             continue;

@@ -127,8 +127,7 @@ static uint64_t words_of(const struct g2h_heap *heap, const struct slot_class *s
 
 void slot_classes_finish(struct g2h_heap *heap)
 {
-    for (size_t i = 0; i < heap->slot_classes.list.count; i++) {
-        struct slot_class *slot_class = &heap->slot_classes.list.data[i];
+    VECTOR_EACH(struct slot_class, slot_class, heap->slot_classes.list) {
         if (heap->pointer_form == POINTERS_TYPED)
             slot_class_resolve_type(heap, slot_class);
         else if (slot_class->fields)

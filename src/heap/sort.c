@@ -121,8 +121,7 @@ static bool are_interleaved(const struct sorter *sorter)
 static bool split_runs(struct chunk *chunk)
 {
     VECTOR(struct slot_run) split = {0};
-    for (size_t i = 0; i < chunk->runs.count; i++) {
-        const struct slot_run *run = &chunk->runs.data[i];
+    VECTOR_EACH(const struct slot_run, run, chunk->runs) {
         struct run_walk walk;
         for (uint32_t j = 0; j < run->count; j++) {
             if (j == 0)

@@ -435,8 +435,7 @@ static struct g2h_error *targets_gather(struct targets_finding *finding, unsigne
         struct targets_finder *finder = &finding->finders[i];
         targets->pointers += finder->pointers;
         targets->hits += finder->hits;
-        for (size_t j = 0; j < finder->chunks.count; j++) {
-            const struct target_chunk *chunk = &finder->chunks.data[j];
+        VECTOR_EACH(const struct target_chunk, chunk, finder->chunks) {
             if (vector_push(&targets->chunks, *chunk))
                 continue;
             large_free(chunk->data, chunk->capacity, sizeof(*chunk->data));

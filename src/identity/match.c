@@ -118,8 +118,7 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
 static bool blocks_gather(struct blocks *blocks)
 {
     for (unsigned i = 0; i < blocks->matches->threads; i++)
-        for (size_t j = 0; j < blocks->found[i].count; j++) {
-            const struct claim *claim = &blocks->found[i].data[j];
+        VECTOR_EACH(const struct claim, claim, blocks->found[i]) {
             uint32_t number;
             if (!map_put(&blocks->by_value, claim->value, as_u32(blocks->claims.count), &number))
                 return false;
@@ -196,11 +195,9 @@ static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *f
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), note_pointers_task,
                     blocks));
     pointers_of_roots(matches->after->heap, note_root_pointers, blocks);
-    for (size_t i = 0; i < blocks->claims.count; i++) {
-        const struct claim *claim = &blocks->claims.data[i];
+    VECTOR_EACH(const struct claim, claim, blocks->claims)
         if (!claim->is_shared && mark_same(matches, claim->object))
             TRY_MEMORY(vector_push(found, claim->object));
-    }
     return NULL;
 }
 
@@ -933,8 +930,7 @@ static uint64_t frame_key(uint64_t goid, const struct heap_stack_frame *frame)
 static bool list_frames(const struct g2h_heap *heap, struct map *ret)
 {
     uint32_t number;
-    for (size_t i = 0; i < heap->goroutines.count; i++) {
-        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+    VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines) {
         for (uint32_t j = 0; j < goroutine->frame_count; j++) {
             const uint32_t at = goroutine->first_frame + j;
             const struct heap_stack_frame frame = heap_frame(heap, at);
@@ -950,8 +946,7 @@ static bool list_frames(const struct g2h_heap *heap, struct map *ret)
 static bool match_walk_frames(const struct root_walk *walk, const struct map *frames_before)
 {
     const struct g2h_heap *heap = walk->matches->after->heap, *before = walk->matches->before->heap;
-    for (size_t i = 0; i < heap->goroutines.count; i++) {
-        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+    VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines) {
         for (uint32_t j = 0; j < goroutine->frame_count; j++) {
             const struct heap_stack_frame frame = heap_frame(heap, goroutine->first_frame + j);
             const uint32_t at = map_get(frames_before, frame_key(goroutine->record.goid, &frame));

@@ -201,8 +201,7 @@ static void requests_fail(struct hub *hub, const char *why, size_t size)
         show_progress(hub, &request->clients.data[i], 100, true);
     if (is_shown)
         send_chunk(hub, snapshot.data, snapshot.size, true);
-    for (size_t i = 0; i < request->clients.count; i++) {
-        const struct waiting_client *client = &request->clients.data[i];
+    VECTOR_EACH(const struct waiting_client, client, request->clients) {
         if (is_shown && client->has_progress)
             reply_string(hub, &client->to, "{}");
         else

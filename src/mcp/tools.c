@@ -287,8 +287,7 @@ static void answers_put_classes(const struct answers *answers, const char *asked
 {
     struct page *page = report->page;
     page_open_list(page, "classes");
-    for (size_t i = 0; i < answers->classes.list.count; i++) {
-        const struct class_row *row = &answers->classes.list.data[i];
+    VECTOR_EACH(const struct class_row, row, answers->classes.list) {
         if (!answers_is_named(answers, row->node, asked))
             continue;
         PUT(page, "<>%s{class}%n{objects}%b{bytes}%b{retained}</>", report_name(report, row->node),

@@ -204,8 +204,7 @@ static struct g2h_error *sum_declarations(struct held_finder *finder)
 {
     const struct g2h_heap *heap = g2h_view_heap(finder->view);
     _cleanup_(map_deinit) struct map by_number = {0};
-    for (size_t i = 0; i < finder->arrays.count; i++) {
-        const struct held_array *array = &finder->arrays.data[i];
+    VECTOR_EACH(const struct held_array, array, finder->arrays) {
         const struct held_declaration fresh = {.number = array->declaration,
                                                .type = g2h_view_class(finder->view, array->object),
                                                .class = UINT32_MAX};

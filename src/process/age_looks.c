@@ -54,8 +54,7 @@ static void join_looks(struct g2h_ages *ages)
         join_ends(ages->ended_first[class], of, ages->look_count);
     }
     ages->look_count = to - 1;
-    for (size_t i = 0; i < ages->spans.count; i++) {
-        struct aged_span *span = &ages->spans.data[i];
+    VECTOR_EACH(struct aged_span, span, ages->spans) {
         age *slots = span->shape.nelems > 0 ? ages_of(span) : NULL;
         for (unsigned slot = 0; slot < span->shape.nelems; slot++)
             slots[slot] = of[slots[slot]];

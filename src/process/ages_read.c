@@ -440,11 +440,9 @@ static bool add_pages(struct ages_live *live)
     marks->last = 0;
     if (marks->capacity > 0)
         memset(marks->table, 0, marks->capacity * sizeof(*marks->table));
-    for (size_t i = 0; i < live->mspans.count; i++) {
-        const struct mspan *mspan = &live->mspans.data[i];
+    VECTOR_EACH(const struct mspan, mspan, live->mspans)
         if (mspan->fate == FATE_SWEPT && !pages_add_marks(marks, mspan->bits, mspan->shape.nelems))
             return false;
-    }
     return true;
 }
 

@@ -431,8 +431,7 @@ static bool point_from_all(struct frames *frames)
     const uint64_t *word = frames->words.data;
     if (frames->objects.list.count == 0)
         return true;
-    for (size_t i = 0; i < frames->walked.count; i++) {
-        const struct frame_walked *walked = &frames->walked.data[i];
+    VECTOR_EACH(const struct frame_walked, walked, frames->walked) {
         const uint8_t *contents = contents_of(frames, walked);
         for (const uint64_t *end = word + walked->words; word < end; word++)
             if (*word + WORD <= walked->fp - walked->sp &&
@@ -843,10 +842,8 @@ struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
     }
     TRY_MEMORY(worker_buffer_put(&records->buffer, goroutines->registers.data,
                                  goroutines->registers.size));
-    for (size_t i = 0; i < goroutines->threads.ms.count; i++) {
-        const struct thread_m *m = &goroutines->threads.ms.data[i];
+    VECTOR_EACH(const struct thread_m, m, goroutines->threads.ms)
         TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_OSTHREAD, m->address, m->id, m->procid));
-    }
     return NULL;
 }
 

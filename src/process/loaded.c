@@ -138,8 +138,7 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         *ret = process->entry - entry;
     if (is_at(process, exe, *ret) || !find_start(image, &start))
         return true;
-    for (size_t i = 0; i < process->files.count; i++) {
-        const struct mapped_file *file = &process->files.data[i];
+    VECTOR_EACH(const struct mapped_file, file, process->files) {
         const uint64_t slide = file->address - start;
         if (file->offset != 0)
             continue;

@@ -912,8 +912,7 @@ static struct g2h_error *put_resident(struct records *records)
                    G2H_MEMORY_PARTS));
     for (unsigned i = 0; i < G2H_MEMORY_PARTS; i++)
         TRY_MEMORY(put_number(&records->buffer, memory->parts[i]));
-    for (size_t i = 0; i < records->spans->absent.count; i++) {
-        const struct resident_absent *absent = &records->spans->absent.data[i];
+    VECTOR_EACH(const struct resident_absent, absent, records->spans->absent) {
         TRY_MEMORY(PUT(&records->buffer, FACT_ABSENT, absent->address, absent->bytes));
         TRY(records_flush(records));
     }

@@ -434,8 +434,7 @@ struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t addre
 
 bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret)
 {
-    for (size_t i = 0; i < runtime->modules.count; i++) {
-        const struct runtime_module *module = &runtime->modules.data[i];
+    VECTOR_EACH(const struct runtime_module, module, runtime->modules) {
         ret->module = module;
         if (pc >= module->minpc && pclntab_find(module->pclntab, pc - module->minpc, &ret->index))
             return true;
@@ -718,11 +717,9 @@ struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *pr
 
 uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type)
 {
-    for (size_t i = 0; i < runtime->modules.count; i++) {
-        const struct runtime_module *module = &runtime->modules.data[i];
+    VECTOR_EACH(const struct runtime_module, module, runtime->modules)
         if (type >= module->types && type < module->etypes)
             return module->types;
-    }
     return runtime->types;
 }
 

@@ -395,8 +395,7 @@ struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *
     uint32_t named = UINT32_MAX, name;
     struct g2h_object object;
     struct namer namer;
-    for (size_t i = 0; i < roots->mapped.count; i++) {
-        const struct mapped_word *word = &roots->mapped.data[i];
+    VECTOR_EACH(const struct mapped_word, word, roots->mapped) {
         if (word->object != named) {
             heap_object(heap, word->object, &object);
             namer_init(&namer, names, word->object, heap_slot_class(heap, word->object),

@@ -254,8 +254,7 @@ static struct g2h_error *add_panic(struct deferred *deferred, const struct g2h_p
 static struct g2h_error *add_deferred_pointers(struct builder *builder)
 {
     const struct targets *targets = builder->targets;
-    for (size_t i = 0; i < targets->deferred.count; i++) {
-        const struct deferred_pointer *pointer = &targets->deferred.data[i];
+    VECTOR_EACH(const struct deferred_pointer, pointer, targets->deferred) {
         uint32_t name;
         builder->text.size = 0;
         if (builder->typing)
@@ -797,8 +796,7 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
     builder->site_of = calloc(heap->frames.count + 1, sizeof(*builder->site_of));
     TRY_MEMORY(builder->site_of);
     TRY(goroutine_roots_list(builder, &places, &goroutines, &frames));
-    for (size_t i = 0; i < goroutines.count; i++) {
-        struct goroutine *goroutine = &goroutines.data[i];
+    VECTOR_EACH(struct goroutine, goroutine, goroutines) {
         const uint32_t *own = frames_of(&frames, goroutine);
         TRY_MEMORY(places_add_group(&places, builder, group, goroutine, &parent));
         TRY(add_goroutine(&places, builder, parent, goroutine, own));

@@ -372,8 +372,7 @@ static void words_of_mask(struct pointer_map_maker *maker, const struct type *ty
  * scans the second word; with old compilers also the first. */
 static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 {
-    for (size_t i = 0; i < maker->fields.count; i++) {
-        const struct pointer_field *field = &maker->fields.data[i];
+    VECTOR_EACH(const struct pointer_field, field, maker->fields) {
         const bool is_interface = types_get(maker->types, field->type)->kind == TYPE_INTERFACE;
         if (!is_interface || first_words)
             add_word(maker, field->offset);
@@ -429,8 +428,7 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
     for (size_t i = 0; i < maker->words.count; i++)
         maker->followed[i] =
             (struct pointer_word){maker->words.data[i], POINTER_FIELD_NONE, TYPE_NONE, WORD_NONE};
-    for (size_t i = 0; i < maker->fields.count; i++) {
-        const struct pointer_field *field = &maker->fields.data[i];
+    VECTOR_EACH(const struct pointer_field, field, maker->fields) {
         const bool is_interface = types_get(maker->types, field->type)->kind == TYPE_INTERFACE;
         const uint64_t pointer = field->offset + (is_interface ? maker->types->pointer_size : 0);
         while (word < maker->words.count && maker->words.data[word] < pointer)

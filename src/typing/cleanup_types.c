@@ -381,8 +381,7 @@ static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object
             typer_propose(typer, object, 0, &reference);
         return cleanup_types_add_part(typing, object, TYPE_NONE, CLEANUP_HANDLE);
     }
-    for (size_t i = 0; i < gatherer->boxes.count; i++) {
-        struct wanted_box *box = &gatherer->boxes.data[i];
+    VECTOR_EACH(struct wanted_box, box, gatherer->boxes) {
         if (box->left == 0 || (claim != 0 && (claim & CLAIM_TYPE) != box->type + 1) ||
             !claim_box(typer, object, &record, box->type))
             continue;
@@ -430,8 +429,7 @@ static bool cleanup_types_gather(struct cleanup_types_gatherer *gatherer)
 static _asserted_ bool parts_ascend(const struct typing *typing)
 {
     uint32_t behind[CLEANUP_HANDLE + 1] = {0};
-    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
-        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+    VECTOR_EACH(const struct cleanup_part, part, typing->cleanup_parts) {
         if (part->object < behind[part->kind])
             return false;
         behind[part->kind] = part->object + 1;

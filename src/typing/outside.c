@@ -166,8 +166,7 @@ static void drop_overlaps(struct outside *outside)
 {
     size_t kept = 0;
     uint64_t end = 0;
-    for (size_t i = 0; i < outside->areas.count; i++) {
-        struct area *area = &outside->areas.data[i];
+    VECTOR_EACH(struct area, area, outside->areas) {
         if (area->address + area->contents.size < area->address || area->address < end) {
             free(area->listed);
             continue;

@@ -54,8 +54,7 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
 void typer_seed_facts(struct typer *typer)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    for (size_t i = 0; i < heap->facts.types.count; i++) {
-        const struct fact_type *fact = &heap->facts.types.data[i];
+    VECTOR_EACH(const struct fact_type, fact, heap->facts.types) {
         const uint32_t object = heap_find(heap, fact->address);
         if (object != UINT32_MAX && heap_address(heap, object) == fact->address)
             seed_object(typer, object, 0, fact->type);

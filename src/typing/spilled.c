@@ -83,8 +83,7 @@ static bool find_passed_types(struct spiller *spiller, enum belief belief)
     for (size_t i = 0; i < flow->values.count; i++)
         if (!vector_push(&spiller->passed_types, ((struct word_type){.is = WORD_IS_UNKNOWN})))
             return false;
-    for (size_t i = 0; i < flow->passes.count; i++) {
-        const struct flow_pass *pass = &flow->passes.data[i];
+    VECTOR_EACH(const struct flow_pass, pass, flow->passes) {
         struct word_type *known = &spiller->passed_types.data[pass->value], type = *known;
         bool agrees = true;
         for (size_t j = static_words_of_argument(words, pass->callee, pass->argument);

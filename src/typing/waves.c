@@ -227,12 +227,10 @@ static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
 {
     for (unsigned i = 0; i < waves->typing->threads; i++) {
         struct typer *typer = &waves->typers[i];
-        for (size_t j = 0; j < typer->waiting[shard].count; j++) {
-            const struct typer_waiting *waiting = &typer->waiting[shard].data[j];
+        VECTOR_EACH(const struct typer_waiting, waiting, typer->waiting[shard])
             if (!vector_push(all, *waiting) ||
                 !withdraw_fresh_claim(waves->typing, waiting->object, all))
                 return false;
-        }
         typer->waiting[shard].count = 0;
     }
     return sort_waiting(waves->typing, all);

@@ -559,8 +559,7 @@ static bool list_members(struct folding *folding)
 static void link_folded(const struct folding *folding)
 {
     struct fold *fold = folding->fold;
-    for (size_t i = 0; i < folding->groups.count; i++) {
-        const struct group *group = &folding->groups.data[i];
+    VECTOR_EACH(const struct group, group, folding->groups) {
         if (group->folded == UINT32_MAX)
             continue;
         struct folded *folded = &fold->folded[group->folded];

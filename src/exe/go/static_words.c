@@ -204,8 +204,7 @@ static uint32_t stored_value(const struct flow *flow, uint32_t value)
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
-    for (size_t i = 0; i < flow->uses.count; i++) {
-        const struct flow_use *use = &flow->uses.data[i];
+    VECTOR_EACH(const struct flow_use, use, flow->uses) {
         struct argument_source source;
         if (use->base == 0 || is_stored_in_interface(flow, use->value) ||
             !source_of(flow, use->base, &source) || source.part != ARGUMENT_ADDRESS)
@@ -340,11 +339,9 @@ static void sort_facts(struct arguments *arguments)
 {
     size_t kept = 0;
     vector_sort(&arguments->facts, compare_facts);
-    for (size_t i = 0; i < arguments->facts.count; i++) {
-        const struct argument_fact *fact = &arguments->facts.data[i];
+    VECTOR_EACH(const struct argument_fact, fact, arguments->facts)
         if (kept == 0 || compare_facts(fact, &arguments->facts.data[kept - 1]) != 0)
             arguments->facts.data[kept++] = *fact;
-    }
     arguments->facts.count = kept;
 }
 
@@ -361,8 +358,7 @@ static size_t first_fact_of(const struct arguments *arguments, uint32_t argument
 static bool learn_results(struct arguments *arguments, uint64_t *left,
                           const struct static_words *words)
 {
-    for (size_t i = 0; i < arguments->words.count; i++) {
-        const struct argument_word *set = &arguments->words.data[i];
+    VECTOR_EACH(const struct argument_word, set, arguments->words) {
         size_t at;
         if (set->to % ARGUMENTS != RESULT || set->word.kind != STATIC_WORD)
             continue;
@@ -401,8 +397,7 @@ static bool translate_to_caller(const struct argument_source *from, struct argum
 static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;
-    for (size_t i = 0; i < arguments->passes.count; i++) {
-        const struct argument_pass *pass = &arguments->passes.data[i];
+    VECTOR_EACH(const struct argument_pass, pass, arguments->passes) {
         for (size_t j = first_fact_of(arguments, pass->to);
              j < count && arguments->facts.data[j].source.argument == pass->to && *left > 0; j++) {
             struct argument_fact fact = arguments->facts.data[j];
@@ -683,8 +678,7 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
 static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;
-    for (size_t i = 0; i < flow->uses.count; i++) {
-        const struct flow_use *use = &flow->uses.data[i];
+    VECTOR_EACH(const struct flow_use, use, flow->uses) {
         struct static_word word = {.address = use->address,
                                    .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
                                    .offset = use->distance};

@@ -714,13 +714,11 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
         buffer, (CONTEXT_EDGES * contexts->list.count + edges) * EDGE_LINE + LINE_SLACK,
         LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
-    for (size_t i = 0; i < contexts->members.count; i++) {
-        const struct context_member *member = &contexts->members.data[i];
+    VECTOR_EACH(const struct context_member, member, contexts->members)
         at = member->type == EDGE_ELEMENT
                  ? write_element(at, member->name_or_index, member->node)
                  : write_edge(at, &snapshot->digits, (enum edge_type)member->type,
                               member->name_or_index, member->node);
-    }
     for (size_t i = 0; i < listeners; i++)
         at = write_element(at, as_u32(i) + 1, handler_node(snapshot, 1 + i));
     for (size_t i = 0; i < listeners; i++)

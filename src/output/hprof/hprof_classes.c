@@ -677,8 +677,7 @@ static bool has_gap(const struct classes *classes, const struct shape_key *key,
     uint64_t word = 0;
     if (g2h_view_account(classes->view)->folded_nodes > 0)
         return true;
-    for (size_t i = 0; i < parts->list.count; i++) {
-        const struct part *part = &parts->list.data[i];
+    VECTOR_EACH(const struct part, part, parts->list) {
         const uint64_t size = part->type == TYPE_OF_OBJECT ? classes->word : part->size;
         if (part->offset / classes->word > word)
             return true;

@@ -147,8 +147,7 @@ static struct g2h_error *put_classes(const struct html_series *series)
     struct html_series_row rows[MOST_CLASSES + 1];
     size_t count = 0;
     TRY(class_rows_find(series->data->findings, false, &classes));
-    for (size_t i = 0; i < classes.list.count; i++) {
-        const struct class_row *class = &classes.list.data[i];
+    VECTOR_EACH(const struct class_row, class, classes.list) {
         size_t size;
         const char *name = merged_name(&series->data->findings->merged, class->node, &size);
         const struct growth_class before = growth_class_before(series->bases[0], name, size);
@@ -206,8 +205,7 @@ static struct g2h_error *put_places(const struct html_series *series)
     size_t count = 0;
     TRY_MEMORY(counts);
     TRY(goroutines_find_places(data->findings, &places));
-    for (size_t i = 0; i < places.count; i++) {
-        const struct goroutine_place *place = &places.data[i];
+    VECTOR_EACH(const struct goroutine_place, place, places) {
         const uint64_t change = (uint64_t)llabs(place->grown);
         if (change >= LEAST_CHANGE)
             html_series_add_row(rows, &count, MOST_PLACES,

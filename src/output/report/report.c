@@ -209,8 +209,7 @@ static struct g2h_error *by_label_put_key(const struct report *report,
     PUT(page, " %#s{key}\n", report_bytes(name, size));
     shown = report_rows(report, REPORT_ROWS);
     table_init(&table, page, "values", "VALUE,>goroutines,>retained,>of the heap", shown);
-    for (size_t i = 0; i < values.count; i++) {
-        const struct label_value *value = &values.data[i];
+    VECTOR_EACH(const struct label_value, value, values) {
         const bool is_none = value->value == UINT32_MAX;
         const char *text =
             is_none ? "no label" : string_pool_text(&labels->texts, value->value, &size);

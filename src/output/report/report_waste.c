@@ -95,8 +95,7 @@ static void put_pins(const struct report *report, const struct fragmentation *fr
     struct page *page = report->page;
     unsigned shown = 0;
     PUT(page, "[classes]");
-    for (size_t i = 0; i < fragmentation->pins.count; i++) {
-        const struct span_pin *pin = &fragmentation->pins.data[i];
+    VECTOR_EACH(const struct span_pin, pin, fragmentation->pins) {
         if (pin->slot == slot && (page->is_json || shown < MOST_PINS))
             PUT(page,
                 shown++ == 0 ? "<>, pinned by %n{objects} %s{class} in %n{spans}</>"

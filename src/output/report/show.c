@@ -224,14 +224,12 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
 {
     struct page *page = show->report->page;
     size_t names = 0, types = 0;
-    for (size_t i = 0; i < distribution->fields.count; i++) {
-        const struct field_distribution *field = &distribution->fields.data[i];
+    VECTOR_EACH(const struct field_distribution, field, distribution->fields) {
         names = wider(show_name_of(distribution, field->path), names, LABEL_WIDTH);
         types = wider(show_name_of(distribution, field->type), types, SHOW_TYPE_WIDTH);
     }
     page_open_list(page, "fields");
-    for (size_t i = 0; i < distribution->fields.count; i++) {
-        struct field_distribution *field = &distribution->fields.data[i];
+    VECTOR_EACH(struct field_distribution, field, distribution->fields) {
         const struct g2h_bytes name = show_name_of(distribution, field->path),
                                type = show_name_of(distribution, field->type);
         _cleanup_(text_deinit) struct text line = {0}, spread = {0};

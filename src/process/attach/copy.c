@@ -92,8 +92,7 @@ static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
                          const struct attach_space *space)
 {
     uint64_t batch_size = 0;
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         uint8_t *data = attach_space_at(space, run);
         for (uint64_t at = 0; at < run->size && attach_run_is_read(run);) {
             const uint64_t left = run->size - at, size = MIN(left, MOST_BATCH);
@@ -314,8 +313,7 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
     size_t next = 0;
     assert(copy->next >= copy->batches.count); /* all have been read */
     vector_sort(&copy->unreadable, copy_compare_addresses);
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         const struct range zeros = {run->address, run->address + run->size};
         if (!copy_add_run(copy, run, attach_space_at(space, run), &next, memory) ||
             (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
@@ -429,8 +427,7 @@ bool copied_make_space(const struct attach_pages *pages, struct attach_space *sp
 
 int copied_note_resident(const struct attach_pages *pages, struct process *ret)
 {
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         const struct process_pages there = {run->address, run->size};
         if (run->kind != ATTACH_ZERO && !vector_push(&ret->resident, there))
             return ENOMEM;
@@ -479,12 +476,10 @@ bool copied_mark_wiped(const struct copied_wiped *wiped, struct attach_pages *pa
 void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pages *pages,
                        const struct attach_space *space)
 {
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
         if (run->kind == ATTACH_GIVEN)
             memcpy(attach_space_at(space, run), attach_space_at(&wiped->space, run),
                    (size_t)run->size);
-    }
 }
 
 /* ---- windows ---- */
@@ -505,8 +500,7 @@ int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct att
     if (!attach_space_make(&pages, 0, space))
         return EOVERFLOW;
     copied_fill_wiped(wiped, &pages, space);
-    for (size_t i = 0; i < pages.runs.count; i++) {
-        const struct attach_run *run = &pages.runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages.runs) {
         const struct range all = {run->address, run->address + run->size};
         if (!memory_add(&ret->memory, run->address, run->size, attach_space_at(space, run)) ||
             (run->kind == ATTACH_ZERO && !vector_push(&ret->memory.untouched.list, all)))

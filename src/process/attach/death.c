@@ -337,8 +337,7 @@ static uint64_t death_spill(struct death_spill *spill, uint64_t thread,
     bool can = from >= 0 && buffer && spill->file >= 0;
     uint64_t refused = 0;
     *ret = (struct attach_copied){0};
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         const uint64_t rest = can ? spill_run(spill, from, buffer, run, memory, ret) : run->size;
         refused += rest;
         can = can && rest == 0;
@@ -525,8 +524,7 @@ static bool list_reserved(const struct attach_pages *pages, const struct death_o
 {
     for (int rank = -1; rank <= DEATH_POINTERS; rank++) {
         size_t next = 0;
-        for (size_t i = 0; i < pages->runs.count; i++) {
-            const struct attach_run *run = &pages->runs.data[i];
+        VECTOR_EACH(const struct attach_run, run, pages->runs) {
             const bool is_in_heap =
                 run->address >= order->heap.begin && run->address < order->heap.end;
             if (run->kind == ATTACH_ZERO || is_in_heap != (rank >= 0))
@@ -679,11 +677,9 @@ static bool can_read_new_page(const struct dying *dying)
 {
     const struct attach_run *largest = NULL;
     uint8_t byte;
-    for (size_t i = 0; i < dying->all.runs.count; i++) {
-        const struct attach_run *run = &dying->all.runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, dying->all.runs)
         if (run->kind == ATTACH_ZERO && (!largest || run->size > largest->size))
             largest = run;
-    }
     if (!largest)
         return true;
     const int memory =
@@ -726,12 +722,10 @@ static bool is_in_heap(const struct dying *dying, const struct attach_run *run)
 /* Lists the pages outside the heap, which are copied first. Returns false if memory runs out. */
 static bool list_outside(struct dying *dying)
 {
-    for (size_t i = 0; i < dying->all.runs.count; i++) {
-        const struct attach_run *run = &dying->all.runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, dying->all.runs)
         if (run->kind != ATTACH_ZERO && !is_in_heap(dying, run) &&
             !add_run(&dying->lists[OUTSIDE], run->address, run->size, run->kind))
             return false;
-    }
     return true;
 }
 
@@ -739,12 +733,10 @@ static bool list_outside(struct dying *dying)
  * memory runs out. */
 static bool list_zeros(struct dying *dying)
 {
-    for (size_t i = 0; i < dying->all.runs.count; i++) {
-        const struct attach_run *run = &dying->all.runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, dying->all.runs)
         if (run->kind == ATTACH_ZERO &&
             !add_run(&dying->lists[ZEROS], run->address, run->size, run->kind))
             return false;
-    }
     return true;
 }
 
@@ -837,13 +829,11 @@ static bool list_slow(struct dying *dying, struct process *ret, struct attach_ac
         !list_changed(all->slow.data, all->slow.count, &changed))
         return false;
     ranges_sort(&changed);
-    for (size_t i = 0; i < all->slow.count; i++) {
-        const struct attach_run *run = &all->slow.data[i];
+    VECTOR_EACH(const struct attach_run, run, all->slow)
         if (!(run->kind == ATTACH_FILE
                   ? list_clean(dying, &file, run, &changed, ret, account)
                   : add_run(&dying->lists[SLOW], run->address, run->size, run->kind)))
             return false;
-    }
     memory_sort(&ret->memory);
     return true;
 }
@@ -883,11 +873,9 @@ static bool list_heap(struct dying *dying, const struct memory *memory)
     if (dying->order->find && !dying->order->find(dying->order->context, memory, &dying->parts))
         return false;
     vector_sort(&dying->parts, death_part_compare);
-    for (size_t i = 0; i < dying->all.runs.count; i++) {
-        const struct attach_run *run = &dying->all.runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, dying->all.runs)
         if (run->kind != ATTACH_ZERO && is_in_heap(dying, run) && !list_run(dying, run, &next))
             return false;
-    }
     return true;
 }
 

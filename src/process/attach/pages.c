@@ -498,8 +498,7 @@ static bool space_reserve(struct attach_space *space, int protection)
 /* All areas are in one mapping, so that it takes one call, and one number of bytes counts. */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
 {
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         const uint64_t from = run->address > around ? run->address - around : 0;
         if (!space_add_area(ret, from, run->address + run->size + around))
             return false;
@@ -533,8 +532,7 @@ bool attach_space_fill(const struct attach_space *space, const struct attach_pag
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {
     uint64_t done = 0, next_look = 0; /* calling the guard costs as much as a few hundred pages */
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         uint8_t *data = attach_space_at(space, run);
         if (run->kind == ATTACH_WRITTEN && run->size >= HUGE_RUN)
             (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);

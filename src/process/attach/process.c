@@ -189,8 +189,7 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
         window_destroy(window);
         return NULL;
     }
-    for (size_t i = 0; i < pages->runs.count; i++) {
-        const struct attach_run *run = &pages->runs.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
         const uint64_t first = as_size(attach_space_at(space, run) - space->data) / window->page;
         for (uint64_t at = first; at < first + run->size / window->page; at++) {
             set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
