@@ -163,11 +163,26 @@ static const char *read_object(const struct merged *merged, uint32_t line,
     return NULL;
 }
 
+/* Returns the sync.Map that a variable is, if the line of merged is of such a variable; else the
+ * line. Until Go 1.23 it has two pointers, which paths leave out. */
+static uint32_t map_of_variable(const struct findings *findings, uint32_t node, uint32_t line)
+{
+    const struct merged_node *nodes = findings->merged.nodes.data;
+    const uint32_t child = nodes[line].child;
+    struct g2h_node read;
+    if (nodes[line].kind == MERGED_CLASS || child == MERGED_NONE || !nodes[child].is_trie ||
+        nodes[child].count != 1 || nodes[child].sibling != MERGED_NONE)
+        return line;
+    g2h_view_brief(findings->view, node, &read);
+    return (g2h_view_name_uses(findings->view, read.name) & G2H_NAME_OF_LINKS) != 0 ? child : line;
+}
+
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret)
 {
     const struct merged *merged = &findings->merged;
-    const uint32_t line = merged->of[g2h_dominators_number(findings->dominators, node)];
+    const uint32_t line = map_of_variable(
+        findings, node, merged->of[g2h_dominators_number(findings->dominators, node)]);
     _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
     struct g2h_location location;
     struct g2h_node read;

@@ -869,21 +869,29 @@ static void count_trie(const struct merging *merging, uint32_t name, struct merg
     }
 }
 
-/* Returns whether an object is an entry of a sync.Map. Those of releases before 1.24 may have been
- * deleted. */
 static bool is_trie_entry(const struct merging *merging, uint32_t name)
+{
+    return name < merging->merged->view_names &&
+           g2h_view_runtime_class(merging->view, name) == G2H_RUNTIME_TRIE_ENTRY;
+}
+
+/* Returns whether an object counts as an entry of a sync.Map. Entries of releases before 1.24 may
+ * have been deleted: one that has not points to an interface of its own. */
+static bool is_living_entry(const struct merging *merging, uint32_t name, uint32_t above)
 {
     static const char old[] = "sync.entry";
     size_t size;
-    if (g2h_view_runtime_class(merging->view, name) != G2H_RUNTIME_TRIE_ENTRY)
-        return false;
+    if (!is_trie_entry(merging, name))
+        return is_trie_entry(merging, above) &&
+               g2h_view_class_form(merging->view, name) == G2H_FORM_INTERFACE;
     const char *text = g2h_view_name(merging->view, name, &size);
     return size != sizeof(old) - 1 || memcmp(text, old, size) != 0;
 }
 
-/* Merges an object of a sync.Map: all of one map are one of its class. */
+/* Merges an object of a sync.Map: all of one map are one of its class. above: as for
+ * merged_merge(). */
 static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint32_t number,
-                                    uint32_t parent)
+                                    uint32_t above, uint32_t parent)
 {
     struct merged *merged = merging->merged;
     struct merging_node *one = &merging->by_number[number];
@@ -905,10 +913,9 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
         }
     }
     merged->nodes.data[into].is_trie = true;
-    merged->nodes.data[into].entries += is_trie_entry(merging, one->name);
-    merged->nodes.data[into].trie_entries +=
-        one->name < merged->view_names &&
-        g2h_view_runtime_class(merging->view, one->name) == G2H_RUNTIME_TRIE_ENTRY;
+    merged->nodes.data[into].entries +=
+        is_living_entry(merging, one->name, merging->by_number[above].name);
+    merged->nodes.data[into].trie_entries += is_trie_entry(merging, one->name);
     merged->nodes.data[into].bytes += merging_size(merging, one, node);
     one->merged = into;
     return NULL;
@@ -947,7 +954,7 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
         return NULL;
     }
     if (object && is_of_trie(merging, name, parent))
-        return merge_trie(merging, node, number, parent);
+        return merge_trie(merging, node, number, above, parent);
     if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
         TRY(enter_island(merging, node, number, &parent));
     if (!object)
