@@ -2142,13 +2142,47 @@ struct g2h_error *who_find_path(const struct findings *findings, struct who *who
     return NULL;
 }
 
+/* Sets *ret to the heaviest of a suspect's objects that the object at the end of its path holds: of
+ * several maps alike the path may lead to another one than that of the example. If it holds none,
+ * that is the example. */
+static struct g2h_error *find_entry(const struct findings *findings, const struct who *who,
+                                    uint32_t *ret)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t *lines = findings->merged.of, count = findings->merged.of_count,
+                   end = g2h_dominators_number(dominators, who->path_end);
+    uint64_t most = 0;
+    *ret = who->example.node;
+    if (who->path_end == UINT32_MAX || findings_node(findings, lines[end])->count < 2 ||
+        findings_node(findings, lines[end])->kind != MERGED_CLASS)
+        return NULL;
+    _cleanup_free_ bool *is_below = calloc(count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    is_below[end] = true;
+    for (uint32_t i = end + 1; i < count; i++)
+        is_below[i] = is_below[g2h_dominators_above(dominators, i)];
+    if (is_below[g2h_dominators_number(dominators, *ret)])
+        return NULL;
+    for (uint32_t i = end + 1; i < count; i++) {
+        const uint32_t node = g2h_dominators_node(dominators, i);
+        if (!is_below[i] || lines[i] != who->suspect.item || node == UINT32_MAX)
+            continue;
+        const uint64_t retained = g2h_dominators_retained_size(dominators, node);
+        if (retained > most || (retained == most && node < *ret)) {
+            most = retained;
+            *ret = node;
+        }
+    }
+    return NULL;
+}
+
 /* Finds what a report shows below a suspect, but for those who share it: those to be found are
  * added to sharing. Stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who,
                                       struct sharing *sharing, size_t *ret_count)
 {
     const struct suspect *suspect = &who->suspect;
-    uint32_t end;
+    uint32_t entry, end;
     if (suspect->is_deferred ||
         (!suspect->is_goroutines && findings_is_kind(findings, suspect->item, G2H_NODE_STACK)))
         return NULL;
@@ -2167,8 +2201,10 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     TRY(keys_find(findings, suspect->item, &who->keys));
     *ret_count += sharing_begin(findings, who, &sharing[*ret_count]);
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
-        who->path_end != who->example.node && who->path_of == 0)
-        TRY(path_append(findings->paths, who->example.node, &who->entry, &end));
+        who->path_end != who->example.node && who->path_of == 0) {
+        TRY(find_entry(findings, who, &entry));
+        TRY(path_append(findings->paths, entry, &who->entry, &end));
+    }
     if (who->entry.size > 0 && memmem(who->entry.data, who->entry.size, "…", strlen("…")))
         who->entry.size = 0; /* far along a list: it leads nowhere, and is one of many */
     TRY_MEMORY(!who->path.failed && !who->entry.failed);
