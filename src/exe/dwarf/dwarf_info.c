@@ -711,6 +711,18 @@ static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
     return NULL;
 }
 
+/* Adds the type of a method's receiver, given by the first entry below the method: a value that is
+ * only ever in a frame may have no descriptor and, if the compiler knows its address all the time,
+ * no variable that leads to it. Then its methods tell its type. Returns false if memory runs out.
+ */
+static bool read_receiver(struct dwarf_info *dwarf_info, struct types *types,
+                          const struct die *first)
+{
+    uint32_t type;
+    return die_tag(first) != DW_TAG_formal_parameter ||
+           dwarf_type(dwarf_info->reader, types, first, DW_AT_type, &type);
+}
+
 /* Reads the captured variables of the closure whose function begins at entry: they have
  * DW_AT_go_closure_offset. While no variable of the executable has had it, reads all variables of a
  * closure's function instead, into maybe_captured. *ret_behind is die.behind of the last child. */
@@ -723,10 +735,15 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
     if (!die_child(dies, function, &die))
         return NULL;
     /* main.f.func1 and main.f.func1.2 are closures; main.f and other handwritten names are not. */
-    const bool is_closure = bytes_contain(die_name(dies, function), ".func");
+    const struct g2h_bytes name = die_name(dies, function);
+    const bool is_closure = bytes_contain(name, ".func");
+    bool is_receiver = bytes_contain(name, ".(*");
     do {
         struct dwarf_captured captured = {.entry = entry};
         struct die_attribute attribute;
+        if (is_receiver && !read_receiver(dwarf_info, types, &die))
+            return &error_no_memory;
+        is_receiver = false;
         if (die_tag(&die) != DW_TAG_variable)
             continue;
         const bool is_captured = die_own(dies, &die, DW_AT_go_closure_offset, &attribute) &&
