@@ -962,15 +962,31 @@ static uint64_t missing_of(const struct attach_run *run, const struct memory *me
     return missing;
 }
 
-/* Returns how many of the bytes that existed are missing in the copy. */
-static uint64_t count_missing(const struct attach_pages *pages, const struct memory *memory)
+/* Counts the bytes that existed and are missing in the copy: of a mapping of a file those that the
+ * process has not written to, because the others are among the runs. Returns false if memory runs
+ * out. */
+static bool count_missing(const struct attach_pages *pages, const struct memory *memory,
+                          uint64_t *ret)
 {
-    uint64_t missing = 0;
+    _cleanup_(ranges_deinit) struct ranges changed = {0};
+    if (!list_changed(pages->runs.data, pages->runs.count, &changed) ||
+        !list_changed(pages->slow.data, pages->slow.count, &changed))
+        return false;
+    ranges_sort(&changed);
+    *ret = 0;
     for (size_t i = 0; i < pages->runs.count; i++)
-        missing += missing_of(&pages->runs.data[i], memory);
-    for (size_t i = 0; i < pages->slow.count; i++)
-        missing += missing_of(&pages->slow.data[i], memory);
-    return missing;
+        *ret += missing_of(&pages->runs.data[i], memory);
+    for (size_t i = 0; i < pages->slow.count; i++) {
+        const struct attach_run *slow = &pages->slow.data[i];
+        const uint64_t end = slow->address + slow->size;
+        struct range next = {end, end};
+        for (uint64_t at = slow->address; at < end; at = next.end) {
+            if (slow->kind == ATTACH_FILE)
+                (void)ranges_next(&changed, at, end, &next);
+            *ret += missing_of(&(struct attach_run){at, next.begin - at, slow->kind}, memory);
+        }
+    }
+    return true;
 }
 
 /* ---- all of it ---- */
@@ -997,8 +1013,10 @@ static int copy_lists(struct dying *dying, struct process *ret, struct attach_ac
 static int note_loss(struct dying *dying, struct process *ret, struct attach_account *account,
                      struct death_loss *loss)
 {
-    const uint64_t missing = count_missing(&dying->all, &ret->memory);
     const uint64_t left_out = loss->limited + loss->refused;
+    uint64_t missing;
+    if (!count_missing(&dying->all, &ret->memory, &missing))
+        return ENOMEM;
     loss->lost = missing > left_out ? missing - left_out : 0;
     loss->is_late = dying->is_late ||
                     (dying->is_doubtful && (loss->lost > 0 || dying->all.resident < LEAST_OF_GO));
