@@ -23,6 +23,7 @@ for signal in TERM KILL; do
 	await_file 'early*'
 	end $! $signal
 	check "csv, ended early by $signal: no directory of that name" [ ! -e early ]
+	[ $signal = KILL ] || equal "csv, ended early by $signal: none is left" "$(compgen -G 'early*')" ""
 done
 exec 3>&-
 equal "csv, ended early: only SIGKILL leaves one, which is empty" "$(find early.* | wc -l)" 1
