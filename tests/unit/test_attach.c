@@ -1397,6 +1397,37 @@ static void test_needs(void **state)
                     "as many addresses are not there: ");
 }
 
+/* Why there are no addresses is said by the limit that there is. */
+static void test_limit_of_addresses(void **state)
+{
+    static const struct {
+        rlim_t addresses, data;
+        const char *says;
+    } cases[] = {
+        {1ull << 46, 1ull << 45, "the limit is 68719476736 kB: raise it (ulimit -v)"},
+        {RLIM_INFINITY, 1ull << 45, "the limit is 34359738368 kB: raise it (ulimit -d)"},
+        {RLIM_INFINITY, RLIM_INFINITY, NULL},
+    };
+    struct rlimit addresses, data;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_AS, &addresses), 0);
+    assert_int_equal(getrlimit(RLIMIT_DATA, &data), 0);
+    if (addresses.rlim_max != RLIM_INFINITY || data.rlim_max != RLIM_INFINITY)
+        skip();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char limit[ATTACH_LIMIT_TEXT];
+        setrlimit(RLIMIT_AS, &(struct rlimit){cases[i].addresses, RLIM_INFINITY});
+        setrlimit(RLIMIT_DATA, &(struct rlimit){cases[i].data, RLIM_INFINITY});
+        attach_available_address_limit(limit);
+        setrlimit(RLIMIT_AS, &addresses);
+        setrlimit(RLIMIT_DATA, &data);
+        if (cases[i].says)
+            assert_string_equal(limit, cases[i].says);
+        else
+            assert_null(strstr(limit, "ulimit"));
+    }
+}
+
 /* Makes a file in a directory, or a subdirectory if content is NULL. */
 static void make_file_of(const char *directory, const char *name, const char *content)
 {
@@ -1796,6 +1827,7 @@ int main(void)
         TEST(test_room),
         TEST(test_room_of_conversion),
         TEST(test_needs),
+        TEST(test_limit_of_addresses),
 
         TEST(test_groups),
         TEST(test_groups_of_others),

@@ -176,6 +176,26 @@ static void classes(void **state)
     g2h_close(session);
 }
 
+/* What is garbage counts as such in its class. */
+static void garbage_of_classes(void **state)
+{
+    (void)state;
+    struct g2h_session *session;
+    struct g2h_findings *findings;
+    const struct g2h_class *row;
+    size_t count, index = 0;
+    uint64_t garbage = 0;
+    assert_no_error(g2h_open("samples/dumps/go1.15-amd64.2.dump.gz", NULL, NULL, &session));
+    assert_no_error(g2h_session_findings(session, &findings));
+    assert_no_error(g2h_findings_classes(findings, &count));
+    for (; (row = g2h_findings_class(findings, index)) != NULL; index++) {
+        assert_true(row->garbage <= row->objects);
+        garbage += row->garbage;
+    }
+    assert_int_equal(garbage, 2930); /* what -v says that nothing holds */
+    g2h_close(session);
+}
+
 static void suspects(void **state)
 {
     (void)state;
@@ -234,6 +254,7 @@ int main(void)
         cmocka_unit_test(bad_sources),
         cmocka_unit_test(retainers),
         cmocka_unit_test(classes),
+        cmocka_unit_test(garbage_of_classes),
         cmocka_unit_test(suspects),
         cmocka_unit_test(version),
     };
