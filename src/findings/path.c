@@ -235,9 +235,18 @@ static bool is_chain(const struct g2h_view *view, const struct g2h_edge *edge)
            g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_TRIE_ENTRY;
 }
 
+/* Returns whether an edge is a word of a frame that is called after its offset, "f88": no variable
+ * is known to have it. */
+static bool is_offset(const struct g2h_view *view, const struct g2h_edge *edge)
+{
+    size_t size;
+    const char *name = g2h_view_name(view, edge->name, &size);
+    return size > 1 && name[0] == 'f' && name[1] >= '0' && name[1] <= '9';
+}
+
 /* Sets *ret to the first strong edge from one node to another. Of a frame it takes the last one,
- * since edges for named variables come after those for unnamed stack words. Returns false if there
- * is none. */
+ * since edges for named variables come after those for unnamed stack words, and that of a variable
+ * rather than a copy of its value. Returns false if there is none. */
 static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                       uint32_t to, struct g2h_edge *ret)
 {
@@ -246,7 +255,8 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
     struct g2h_edge edge;
     g2h_edges_begin(edges, from, from + 1);
     for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
-        if (edge.target == to && g2h_edge_leads(edge.flags)) {
+        if (edge.target == to && g2h_edge_leads(edge.flags) &&
+            !(is_found && is_offset(view, &edge))) {
             *ret = edge;
             is_found = true;
             if (!is_frame)
@@ -1046,6 +1056,42 @@ static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t fro
     return NULL;
 }
 
+/* Replaces a frame of a path that leads to the next node only by words without names by the frame
+ * of the same goroutine, the innermost, that has a variable with that pointer: a caller, whose
+ * variable the word is a copy of. */
+static void take_variable(struct paths *paths, size_t at)
+{
+    enum { MOST = 256 };
+    uint32_t *nodes = paths->nodes.data, frames[MOST];
+    struct g2h_edge edge;
+    size_t count = 0;
+    if (!find_edge(paths->view, paths->edges, nodes[at], nodes[at + 1], &edge) ||
+        !is_offset(paths->view, &edge))
+        return;
+    g2h_edges_begin_targets(paths->edges, nodes[at - 1], nodes[at - 1] + 1);
+    while (count < MOST && g2h_edges_next(paths->edges, &edge))
+        if (findings_kind_of(paths->view, edge.target) == G2H_NODE_FRAME &&
+            !is_library_frame(paths->view, edge.target))
+            frames[count++] = edge.target;
+    for (size_t i = 0; i < count; i++)
+        if (find_edge(paths->view, paths->edges, frames[i], nodes[at + 1], &edge) &&
+            !is_offset(paths->view, &edge) && (edge.flags & G2H_EDGE_DOUBTFUL) == 0) {
+            nodes[at] = frames[i];
+            return;
+        }
+}
+
+/* Appends the expression of the path that has been collected. */
+static struct g2h_error *append_collected(struct paths *paths, struct text *text)
+{
+    const node_vector *nodes = &paths->nodes;
+    for (size_t i = 1; i + 1 < nodes->count; i++)
+        if (findings_kind_of(paths->view, nodes->data[i]) == G2H_NODE_FRAME &&
+            findings_kind_of(paths->view, nodes->data[i - 1]) == G2H_NODE_GOROUTINE)
+            take_variable(paths, i);
+    return expression_append(paths->view, paths->edges, nodes->data, nodes->count, text);
+}
+
 struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
                               uint32_t *ret_end)
 {
@@ -1055,8 +1101,7 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
     paths->nodes.count = 0;
     TRY(collect_by_dominators(paths, 0, node));
     *ret_end = paths->nodes.data[paths->nodes.count - 1];
-    return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
-                             text);
+    return append_collected(paths, text);
 }
 
 /* Names that are certain come first. */
@@ -1083,8 +1128,7 @@ struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t 
     TRY_MEMORY(vector_push(&paths->nodes, held));
     TRY(collect_by_dominators(paths, held, node));
     *ret_end = paths->nodes.data[paths->nodes.count - 1];
-    return expression_append(paths->view, paths->edges, paths->nodes.data, paths->nodes.count,
-                             text);
+    return append_collected(paths, text);
 }
 
 bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder)
