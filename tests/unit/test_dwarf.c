@@ -1259,6 +1259,42 @@ static void types_of_c(void **state)
     close_dwarf();
 }
 
+/* A type that contains itself, or others too deep, has no parts: what reads values would not end.
+ */
+static void types_too_deep(void **state)
+{
+    enum { DEEP = 64 }; /* as in dwarf_info.c */
+    size_t of[DEEP + 1];
+    char name[16];
+    (void)state;
+    clear();
+    abbreviate_c();
+    begin_unit(4, 0, 0);
+    put_leb(&info, C_UNIT);
+    of[0] = put_base("int", DW_ATE_signed, 4);
+    const size_t self = info.size - unit_start;
+    put_named(C_STRUCT, "self"), put(&info, 1, 8);
+    put_member(C_MEMBER, "self", self, 0);
+    put(&info, 1, 0);
+    for (unsigned i = 1; i <= DEEP; i++) {
+        of[i] = info.size - unit_start;
+        snprintf(name, sizeof(name), "s%u", i);
+        put_named(C_STRUCT, name), put(&info, 1, 8);
+        put_member(C_MEMBER, "part", of[i - 1], 0);
+        put(&info, 1, 0);
+    }
+    put_global("self", self), put_global("least", of[1]), put_global("deepest", of[DEEP - 1]);
+    put_global("deeper", of[DEEP]);
+    put(&info, 1, 0);
+    end_unit();
+    open_dwarf();
+    assert_int_equal(type_of("self", "self", TYPE_INVALID, 8)->field_count, 0);
+    assert_int_equal(type_of("least", "s1", TYPE_STRUCT, 8)->field_count, 1);
+    assert_int_equal(type_of("deepest", "s63", TYPE_STRUCT, 8)->field_count, 1);
+    assert_int_equal(type_of("deeper", "s64", TYPE_INVALID, 8)->field_count, 0);
+    close_dwarf();
+}
+
 /* ---- damage ---- */
 
 /* Reads everything of DWARF that is cut, or has another byte somewhere. */
@@ -1304,13 +1340,13 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),     cmocka_unit_test(names),
-        cmocka_unit_test(references),  cmocka_unit_test(siblings),
-        cmocka_unit_test(expressions), cmocka_unit_test(old_lists),
-        cmocka_unit_test(new_lists),   cmocka_unit_test(bounds),
-        cmocka_unit_test(locals),      cmocka_unit_test(globals_and_captured),
-        cmocka_unit_test(bases_of_c),  cmocka_unit_test(types_of_c),
-        cmocka_unit_test(damage),
+        cmocka_unit_test(numbers),        cmocka_unit_test(names),
+        cmocka_unit_test(references),     cmocka_unit_test(siblings),
+        cmocka_unit_test(expressions),    cmocka_unit_test(old_lists),
+        cmocka_unit_test(new_lists),      cmocka_unit_test(bounds),
+        cmocka_unit_test(locals),         cmocka_unit_test(globals_and_captured),
+        cmocka_unit_test(bases_of_c),     cmocka_unit_test(types_of_c),
+        cmocka_unit_test(types_too_deep), cmocka_unit_test(damage),
     };
     return UNIT_RUN(tests);
 }
