@@ -116,6 +116,35 @@ static void expect_growth(int grown)
     expect_grown(&before, view, &now, make(&now, &all), grown);
 }
 
+/* Makes a dump of a slice with objects, and of one that is a hundred times as large as all of them.
+ */
+static struct g2h_view *make_beside_large(struct dump *dump, int count)
+{
+    enum { LARGE = 100 * COUNT * SIZE };
+    const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
+    uint64_t words[2], elements[COUNT];
+    dump_start(dump, DUMP_1_3, 8, false);
+    dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
+    dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
+    for (int i = 0; i < count; i++)
+        dump_typed_object(dump, elements[i] = AT(i), NODE_TYPE, 0, SIZE, WORDS(0));
+    dump_typed_object(dump, words[0] = AT(COUNT), POINTER_TYPE, 1, sizeof(elements), (size_t)count,
+                      elements);
+    dump_typed_object(dump, words[1] = AT(2 * COUNT), 0, 0, LARGE, NO_WORDS);
+    dump_bss(dump, 0x560000, 2, words);
+    dump_eof(dump);
+    return dump_view(dump, 1, NULL);
+}
+
+/* Many objects that have grown are a suspect, though a single one would have to be larger. */
+static void grown_a_little(void **state)
+{
+    struct dump before, now;
+    (void)state;
+    struct g2h_view *view = make_beside_large(&before, 10);
+    expect_grown(&before, view, &now, make_beside_large(&now, COUNT - 10), COUNT - 20);
+}
+
 static void one_list(void **state)
 {
     (void)state;
@@ -567,7 +596,8 @@ static void ended_goroutines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(one_list),
+    const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(grown_a_little),
+                                               cmocka_unit_test(one_list),
                                                cmocka_unit_test(ring),
                                                cmocka_unit_test(list_held_twice),
                                                cmocka_unit_test(two_lists),
