@@ -71,6 +71,7 @@ struct variable_word {
     uint64_t start; /* where the variable begins */
     uint64_t address, first, distance;
     uint64_t like; /* the type of the object that it leads to, or else the object's size */
+    bool is_far;   /* it is of this variable only if it goes on with an array */
 };
 
 struct builder {

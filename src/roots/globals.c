@@ -201,6 +201,9 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
         user = typing_user(typing, value->address, true);
     if (!user && typing && !is_exact)
         user = typing_user_before(typing, address);
+    const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
+    if (element != MAP_NONE && !is_exact)
+        user = typing_user(typing, builder->words.data[element].start, true);
     if (!user)
         return false;
     /* What uses flag.CommandLine may be inlined in functions of the program. */
@@ -477,8 +480,9 @@ static uint64_t unnamed_variable_at(const struct builder *builder, uint64_t addr
     uint32_t distance;
     const uint64_t array = typing_array_at(builder->typing, address, &distance);
     const struct static_user *user = typing_user_before(builder->typing, address);
-    if (array == 0 && !user && map_get(&builder->word_at, address) != MAP_NONE)
-        return address;
+    const uint32_t index = map_get(&builder->word_at, address);
+    if (array == 0 && !user && index != MAP_NONE)
+        return builder->words.data[index].start;
     return array == 0 && user ? user->address + exe_slide(builder->exe) : array;
 }
 
@@ -516,6 +520,20 @@ static uint64_t variable_of_word(const struct builder *builder, uint64_t address
     return first->kind == HOLDER_WORD ? variable_with_word(builder, first->offset) : 0;
 }
 
+/* Returns where the variable begins whose address code takes last before a word, however far that
+ * is, if no variable is known to have the word; or 0. */
+static uint64_t variable_far_before(const struct builder *builder, uint64_t address)
+{
+    struct g2h_bytes name;
+    const struct static_user *user = builder->static_pointers.count > 0 && builder->typing
+                                         ? typing_last_user(builder->typing, address)
+                                         : NULL;
+    if (!user || !user->is_address)
+        return 0;
+    exe_function(builder->exe, user->function, &name);
+    return bytes_begin(name, "runtime.") ? 0 : user->address + exe_slide(builder->exe);
+}
+
 /* Returns whether the first pointer of a variable is that of a sync.Map of before Go 1.24: only
  * these lead to a sync.readOnly, after a lock or, in an interface, after a lock and a type. */
 static bool begins_map(const struct builder *builder, uint32_t object, uint64_t offset)
@@ -536,16 +554,19 @@ static bool has_type(const struct builder *builder, uint64_t address)
                                typing_static_value(builder->typing, address));
 }
 
-/* Notes a word of a variable whose type is not known. Returns false if memory runs out. */
-static bool note_word(struct builder *builder, uint64_t start, uint64_t address, uint32_t object)
+/* Notes a word of a variable whose type is not known. is_far: it may be another variable's. Returns
+ * false if memory runs out. */
+static bool note_word(struct builder *builder, uint64_t start, uint64_t address, uint32_t object,
+                      bool is_far)
 {
     if (builder->static_pointers.count == 0)
         return true;
     const struct object_type of = typing_object(builder->typing, object);
     const uint64_t size = heap_object_size(builder->heap, object),
                    like = of.form == OBJECT_VALUE ? (uint64_t)of.type << 1 : size << 1 | 1;
-    return vector_push(&builder->words,
-                       ((struct variable_word){.start = start, .address = address, .like = like}));
+    const struct variable_word word = {
+        .start = start, .address = address, .like = like, .is_far = is_far};
+    return vector_push(&builder->words, word);
 }
 
 static int compare_words(const void *a, const void *b)
@@ -555,7 +576,30 @@ static int compare_words(const void *a, const void *b)
         return COMPARE(one->start, other->start);
     if (one->like != other->like)
         return COMPARE(one->like, other->like);
+    if (one->is_far != other->is_far)
+        return one->is_far - other->is_far;
     return COMPARE(one->address, other->address);
+}
+
+/* Returns whether two words may be of one array. */
+static bool is_like(const struct variable_word *one, const struct variable_word *other)
+{
+    return one->start == other->start && one->like == other->like && one->is_far == other->is_far;
+}
+
+/* Returns the end of the words that go on with an array, at its distance but for a few that are
+ * nil: those that may be another variable's come right after the others, which end before end. */
+static size_t end_of_far(const struct builder *builder, size_t end, uint64_t distance)
+{
+    enum { GAP = 4 };
+    const struct variable_word *words = builder->words.data;
+    assert(end > 0);
+    while (end < builder->words.count && words[end].is_far &&
+           words[end].start == words[end - 1].start && words[end].like == words[end - 1].like &&
+           (words[end].address - words[end - 1].address) % distance == 0 &&
+           words[end].address - words[end - 1].address <= GAP * distance)
+        end++;
+    return end;
 }
 
 static uint64_t greatest_divisor(uint64_t one, uint64_t other)
@@ -570,7 +614,8 @@ static uint64_t greatest_divisor(uint64_t one, uint64_t other)
 
 /* If words of one variable lead to objects of one type, or of one size if that is not known, and
  * are at equal distances but for a few that are nil, they are of an array: the shards of var cache
- * = &Cache{}, where m is in shards [16]struct{ mu; m }. Returns false if memory runs out. */
+ * = &Cache{}, where m is in shards [16]struct{ mu; m }. Its end is where another variable is used.
+ * Returns false if memory runs out. */
 static bool find_arrays(struct builder *builder)
 {
     enum { MANY = 4, MANY_SMALL = 8, SMALL = 3 /* words: fields may be strings or slices */ };
@@ -582,17 +627,17 @@ static bool find_arrays(struct builder *builder)
         struct variable_word *words = builder->words.data;
         uint64_t distance = 0, first = words[begin].address;
         const uint64_t start = words[begin].start;
-        for (end = begin + 1;
-             end < count && words[end].start == start && words[end].like == words[begin].like;
-             end++)
+        for (end = begin + 1; end < count && is_like(&words[begin], &words[end]); end++)
             distance = greatest_divisor(words[end].address - first, distance);
         const size_t many = distance > small ? MANY : MANY_SMALL;
-        if (end - begin < many || (words[end - 1].address - first) / distance >= 2 * (end - begin))
+        if (words[begin].is_far || end - begin < many ||
+            (words[end - 1].address - first) / distance >= 2 * (end - begin))
             continue;
+        end = end_of_far(builder, end, distance);
         if (first - start == distance && map_get(&builder->word_at, start) == MAP_NONE) {
             first = start; /* code takes the address of this one, which is no word before it */
             if (!vector_push(&builder->words,
-                             ((struct variable_word){start, start, start, distance, 0})) ||
+                             ((struct variable_word){start, start, start, distance, 0, false})) ||
                 !map_put(&builder->word_at, start, (uint32_t)builder->words.count - 1,
                          &(uint32_t){0}))
                 return false;
@@ -622,9 +667,14 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
         const uint64_t start =
             object != UINT32_MAX ? variable_of_word(builder, segment->address + offset) : 0;
         uint32_t index = as_u32(builder->variables.count);
+        const uint64_t address = segment->address + offset,
+                       far = object != UINT32_MAX && start == 0
+                                 ? variable_far_before(builder, address)
+                                 : 0;
+        if (far != 0 && !note_word(builder, far, address, object, true))
+            return false;
         if (start == 0)
             continue;
-        const uint64_t address = segment->address + offset;
         const struct variable added = {.object = object,
                                        .node = UINT32_MAX,
                                        .first = address,
@@ -632,7 +682,7 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
         if (!map_put(&builder->variable_at, start, index, &index) ||
             (index == builder->variables.count && !vector_push(&builder->variables, added)))
             return false;
-        if (!note_word(builder, start, address, object))
+        if (!note_word(builder, start, address, object, false))
             return false;
         struct variable *variable = &builder->variables.data[index];
         variable->has_several = variable->has_several || variable->object != object;

@@ -32,6 +32,11 @@
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	says ^  1 .* in 16 × map\[int\]\*main\.user$
 //	says[stripped] held by     the global (set|used) by main\.shard
+//	case spread SHAPE=spread
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	says ^  1 .* in 16 × map\[string\]\*main\.user$
+//	says[plain] held by     main\.spread\[\d+\]\.users, a map of [\d,]+ entries, one of 16$
+//	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\.f\d+\[\d+\], a map of [\d,]+ entries, one of 16$
 //	case reflected SHAPE=reflected
 //	unwalked what other packages have of each entry is no part of the container
 //	is Math.abs(r.suspects[0].count - 300) <= 20
@@ -89,7 +94,25 @@ type shard struct {
 	m    map[int]*user
 }
 
+// spreader is larger than what counts as a variable behind the only address of it that code takes.
+type spreader [16]struct {
+	lock  sync.RWMutex
+	hits  int
+	users map[string]*user
+}
+
+func (s *spreader) add(u *user) {
+	one := &s[u.id%16]
+	one.lock.Lock()
+	if one.users == nil {
+		one.users = map[string]*user{}
+	}
+	one.users[u.name] = u
+	one.lock.Unlock()
+}
+
 var (
+	twinSpread, spread     spreader
 	oldByID, byID          = map[int]*user{}, map[int]*user{}
 	oldByName, byName      = map[string]*user{}, map[string]*user{}
 	audit, bus             = newBroker("audit"), newBroker("bus")
@@ -192,6 +215,8 @@ func fillOld(n int) {
 			archive.add(newUser(i))
 		case "shards":
 			shardOld(newUser(i))
+		case "spread":
+			twinSpread.add(newUser(i))
 		}
 	}
 	previous = ringOf(2)
@@ -212,6 +237,8 @@ func fill(n int) {
 			users.add(newUser(i))
 		case "shards":
 			shardNew(newUser(i))
+		case "spread":
+			spread.add(newUser(i))
 		case "reflected":
 			if i < 300 {
 				marshal()
