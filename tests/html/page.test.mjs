@@ -381,7 +381,7 @@ async function testPages() {
     {free_slots: 400_000, bytes: 1e6, shared_by: [{held_by: 'main.a'}, {name: '(globals)'}], sharers: 5, is_sample: true}]};
   const memory = {rss: {bytes: 9e6, parts: {objects: 5e6, free_slots: 4e6}, files: []}};
   const path = join(made, 'pages.html');
-  writeFileSync(path, withData(source('leak.html'), {...leak, tree: {...leak.tree, pages: own, free_slots: slots}, report: {...leak.report, free_slots, process: memory}}));
+  writeFileSync(path, withData(source('leak.html'), {...leak, tree: {...leak.tree, pages: own, free_slots: slots}, report: {...leak.report, heap: {...leak.report.heap, source: "process 17 (it's a server)"}, free_slots, process: memory}}));
   const pages = node => node.pages ??= own[node.number] + leak.tree.parent.reduce((sum, parent, i) => sum + (parent === node.number ? pages(leakNodes[i]) : 0), 0);
   const visit = await Visit.to(browser, path, {address: `view=icicle&node=${rich.number}&top=0&by=pages`});
   await test('the areas of pages are what could be freed', async () => {
@@ -397,6 +397,7 @@ async function testPages() {
   await test('the head names who keeps free slots', async () => {
     assert.deepEqual(await visit.texts('header li'), ['1.50 MB of free slots could be freed if main.index were emptied of 9,375 main.Req.',
       '400 kB of free slots could be freed only if all that share these pages were emptied: main.a, (globals) and at least 3 more.']);
+    for (const command of await visit.texts('.card .next')) assert.match(command, /^go2heapsnapshot --pid 17 --(show|path-to) '[^']+'(Copy)?$/);
     await visit.choose('Table');
     assert.ok((await visit.texts('.plot th')).includes('pages'));
     assert.deepEqual(visit.complaints, []);

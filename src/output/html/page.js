@@ -741,7 +741,10 @@ function nextCommand(suspect) {
   const what = areGoroutines ? goroutine !== undefined && `goroutine ${goroutine}` : held && !held.includes('…') && held;
   const asked = what && !data.redacted ? ['--show', what] : item && !item.includes('…') ? ['--path-to', item] : undefined;
   if (!asked || isOutside) return undefined;
-  const command = `go2heapsnapshot --exe APP ${asked[0]} '${asked[1].replaceAll("'", "'\\''")}' ${baseName(report.heap.source)}`;
+  const source = baseName(report.heap.source), [, pid] = /^process (\d+) \(/.exec(source) ?? [];
+  const quoted = text => `'${text.replaceAll("'", "'\\''")}'`;
+  const command = pid ? `go2heapsnapshot --pid ${pid} ${asked[0]} ${quoted(asked[1])}`
+    : `go2heapsnapshot --exe APP ${asked[0]} ${quoted(asked[1])} ${/[^\w.,:+@%-]/.test(source) ? quoted(source) : source}`;
   const text = make('bdi', {}, visible(command));
   return make('div', {class: 'expression next'}, text, copyButton(() => visible(command), () => text));
 }

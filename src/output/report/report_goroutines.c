@@ -91,7 +91,7 @@ static size_t place_characters(const uint8_t *begin, const uint8_t *end)
  * from the begin of one of its parts on, if that is near. */
 static void place_append_end(struct text *text, struct g2h_bytes name, size_t most)
 {
-    enum { NEAR = 4 };
+    enum { NEAR = 8 };
     const uint8_t *end = name.data + name.size, *cut = end, *part = end;
     if (place_characters(name.data, end) <= most) {
         text_append(text, name.data, name.size);
