@@ -137,6 +137,42 @@ G2H_PUBLIC const struct g2h_memory *g2h_heap_memory(const struct g2h_heap *heap)
 G2H_PUBLIC const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap);
 
 /*
+ * A sample: a dump of a heap of which only some spans were read (g2h_process_options.sample). It
+ * has the objects of these spans, and others that were read only to find what holds them. How many
+ * objects of each size there are is known exactly, how they divide into classes is not.
+ */
+struct g2h_sample_kind {
+    unsigned span_class;        /* mspan.spanclass */
+    uint64_t slot_size;         /* 0: a span is one object */
+    uint64_t spans, spans_read; /* spans_read: those of the sample */
+    uint64_t objects, objects_read;
+};
+
+struct g2h_sample_span {
+    uint64_t address, size;
+    uint32_t kind; /* index in kinds */
+};
+
+struct g2h_sample {
+    uint64_t every; /* the N of --sample N */
+    uint32_t kind_count;
+    const struct g2h_sample_kind *kinds;
+    uint32_t span_count;
+    const struct g2h_sample_span *spans; /* of the sample, ascending by address */
+};
+
+/* Returns what the sample is, or NULL: the dump has all objects. */
+G2H_PUBLIC const struct g2h_sample *g2h_heap_sample(const struct g2h_heap *heap);
+
+/* Returns the index in spans of the span of an object; UINT32_MAX: the object is not of the
+ * sample. */
+G2H_PUBLIC uint32_t g2h_heap_sample_span(const struct g2h_heap *heap, uint32_t object);
+
+/* Returns how many bytes an object stands for: in a sample those of its slot times the objects of
+ * its kind per one that was read, and 0 if it is not of the sample; otherwise those of its slot. */
+G2H_PUBLIC uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object);
+
+/*
  * Ages: since which collection each object lives. A dump that was made of a process or a core has
  * them: of a process that was watched for a while they reach back to the beginning of that;
  * otherwise there is one look, and it is known of each object only whether it survived the last

@@ -630,11 +630,13 @@ static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned wor
     const uint32_t *preorder_of = own->dominators->preorder_of + graph_synthetics(graph),
                    first = as_u32(task) << BLOCK_SHIFT,
                    end = first + graph->targets->blocks[task].objects;
+    const bool is_sample = g2h_heap_sample(graph->heap) != NULL;
     (void)worker;
     for (uint32_t i = first; i < end; i++) {
         if (end - i > 2 * AHEAD)
             __builtin_prefetch(&own->sizes[preorder_of[i + 2 * AHEAD]], 1);
-        own->sizes[preorder_of[i]] = heap_object_size(graph->heap, i);
+        own->sizes[preorder_of[i]] =
+            is_sample ? g2h_heap_estimated_size(graph->heap, i) : heap_object_size(graph->heap, i);
     }
     return NULL;
 }

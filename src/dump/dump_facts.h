@@ -54,8 +54,18 @@ enum fact {
     FACT_COLLECTOR = 15, /* 0 if GOGC is off, else its percentage plus 1; GOMEMLIMIT, 0: none; and
                             in bytes what was alive after the last collection, and the size of the
                             heap at which GOGC begins the next. Missing if they are not known */
-    FACT_LAST = FACT_COLLECTOR,
+    FACT_SAMPLE = 16,    /* the dump has only a part of the objects; see below */
+    FACT_LAST = FACT_SAMPLE,
 };
+
+/*
+ * FACT_SAMPLE: every so manieth span was read, and the number of kinds of spans. For each kind: the
+ * mspan's spanclass, the size of a slot, or 0 if a span is one object, the number of spans, how
+ * many of them were read, and the number of objects in all of them. For each span that was read,
+ * ascending by address, up to a 0: its size in bytes, the number of its kind, and its address minus
+ * that of the span before. Objects that are in no such span were read only to find what holds those
+ * that are.
+ */
 
 /*
  * FACT_AGES: when the first look at the marks was, in milliseconds since 1970, or 0 if there was no

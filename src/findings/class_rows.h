@@ -13,6 +13,9 @@
  *
  * structs: the structs whose objects have most bytes of their own, and their layouts.
  *
+ * estimates: how many objects of a sample of a heap belong to a set, such as a class, and how wrong
+ * that may be.
+ *
  * held: indexes for repeated queries of one heap: the retainers of each node, the objects of each
  * class, and the paths to all objects.
  */
@@ -108,6 +111,59 @@ typedef VECTOR(struct struct_layout) struct_vector;
  * the heap; not those of the runtime, which users cannot change, and those without types. Findings
  * must have their merged tree. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret);
+
+/* ---- estimates ---- */
+
+/* What the errors are: an estimate is further off in one of 16,000 cases, if the spans that were
+ * read are many. */
+enum { ESTIMATE_ERRORS = 4 /* standard errors */ };
+
+/* A set in which so few spans have objects has no error that can be relied on. */
+enum { ESTIMATE_LEAST_SPANS = 8 };
+
+struct estimate {
+    uint64_t objects, bytes, objects_error, bytes_error;
+    uint64_t read;  /* objects of the set that were read; those of kinds of which all spans are
+                       read, and which are therefore exact, included */
+    uint64_t spans; /* of kinds of which not all were read: in how many that were these are */
+    bool is_vague;  /* the spans are too few: the errors may be larger */
+};
+
+/* The objects of a set in the spans of a kind. */
+struct estimate_sums {
+    uint32_t set, kind;
+    uint32_t span; /* of the last object */
+    uint64_t in_span, objects, bytes;
+    uint64_t spans, mixed;    /* that have some; that have others, too */
+    double squares, products; /* of in_span; of in_span and the span's objects */
+};
+
+struct estimates {
+    const struct g2h_heap *heap;
+    const struct g2h_sample *sample;
+    uint64_t *objects_of; /* by span: of all sets */
+    double *squares_of;   /* by kind: of these */
+    struct map by_key;    /* set and kind → index in sums */
+    VECTOR(struct estimate_sums) sums;
+    struct estimate *sets; /* by set, once estimates_finish() has run */
+};
+
+/* Begins without objects. The heap must be a sample. *ret goes to estimates_deinit(), after an
+ * error, too. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *estimates_begin(const struct g2h_heap *heap, struct estimates *ret);
+
+/* Adds an object to a set, a number below UINT32_MAX; those of a set in ascending order. Objects
+ * that are not of the sample change nothing. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *estimates_add(struct estimates *estimates, uint32_t set, uint32_t object);
+
+/* Makes the estimates of the sets 0 to count - 1: estimates->sets. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count);
+
+/* Returns how many bytes a set that no span has which was read has at most, as sure as the errors
+ * are. */
+uint64_t estimates_unseen(const struct g2h_sample *sample);
+
+void estimates_deinit(struct estimates *estimates);
 
 /* ---- held ---- */
 

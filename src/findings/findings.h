@@ -20,6 +20,7 @@
  *   allocated           who allocated it, by the stacks of the heap profile
  *   growth              by how much each node has grown since another heap
  *   trend               the course of each place over a series of heaps
+ *   estimates           sums of a sample of a heap, with their errors
  *   class_rows          sums by class, the objects that retain most, structs and their layouts;
  *                       indexes of a heap that is queried repeatedly
  *   goroutines          goroutines by place, their stacks; those that can never run again; what

@@ -249,6 +249,8 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
     const uint32_t begin = as_u32(task) * TASK_NODES;
     struct g2h_node nodes[NODES];
     struct merging_node *into[NODES];
+    const struct g2h_heap *heap = g2h_view_heap(merging->view);
+    const bool is_sample = g2h_heap_sample(heap) != NULL;
     (void)worker;
     for (uint32_t first = begin; first - begin < TASK_NODES; first += NODES) {
         const size_t count = g2h_view_nodes(merging->view, first, NODES, nodes);
@@ -257,6 +259,9 @@ static struct g2h_error *read_nodes(void *context, size_t task, unsigned worker)
                 &merging->by_number[g2h_dominators_number(merging->dominators, first + as_u32(i))];
             __builtin_prefetch(into[i], 1);
         }
+        for (size_t i = 0; i < count && is_sample; i++)
+            if (nodes[i].object != UINT32_MAX)
+                nodes[i].size = g2h_heap_estimated_size(heap, nodes[i].object);
         for (size_t i = 0; i < count; i++)
             *into[i] = (struct merging_node){
                 .size = nodes[i].size < UINT32_MAX ? as_u32(nodes[i].size) : UINT32_MAX,
@@ -274,7 +279,9 @@ static inline uint64_t merging_size(const struct merging *merging, const struct 
     if (one->size < UINT32_MAX)
         return one->size;
     g2h_view_brief(merging->view, node, &read);
-    return read.size;
+    return read.object == UINT32_MAX
+               ? read.size
+               : g2h_heap_estimated_size(g2h_view_heap(merging->view), read.object);
 }
 
 /* Sets *ret to the name of a word of a variable, without the package: "cache.items" of items in

@@ -60,7 +60,7 @@ struct merged_node {
                            count; 0: not known (length.h) */
     uint64_t
         trie_entries;   /* of sync.Maps: entries, with those of before Go 1.24 that are deleted */
-    uint64_t bytes;     /* the size of this node alone */
+    uint64_t bytes;     /* the size of this node alone; in a sample an estimate */
     uint64_t retained;  /* the size of this node and of all nodes below it */
     uint64_t untouched; /* bytes of retained that take no memory: never written to */
 };

@@ -107,6 +107,67 @@ static bool heap_facts_read_collector(struct cursor *cursor, struct facts *ret)
     return true;
 }
 
+/* Reads the kinds of spans of a sample. Returns false if they are cut or contradict each other;
+ * *error becomes one if memory runs out. */
+static bool read_kinds(struct cursor *cursor, uint64_t count, struct fact_sample *ret,
+                       struct g2h_error **error)
+{
+    enum { MOST = 256 };
+    const uint64_t most = UINT64_C(1) << 40;
+    for (uint64_t i = 0; i < count; i++) {
+        struct g2h_sample_kind kind = {0};
+        uint64_t class;
+        if (i == MOST || !cursor_uvarint(cursor, &class) ||
+            !cursor_uvarint(cursor, &kind.slot_size) || !cursor_uvarint(cursor, &kind.spans) ||
+            !cursor_uvarint(cursor, &kind.spans_read) || !cursor_uvarint(cursor, &kind.objects) ||
+            class > UINT8_MAX || kind.slot_size > most || kind.spans > most ||
+            kind.objects > most || kind.spans_read > kind.spans)
+            return false;
+        kind.span_class = (unsigned)class;
+        if (!vector_push(&ret->kinds, kind)) {
+            *error = &error_no_memory;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Reads what a sample has. Returns false if it is cut or contradicts itself, or if memory runs
+ * out: *error. */
+static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *ret,
+                                   struct g2h_error **error)
+{
+    uint64_t every, count, size = 1, kind, distance, address = 0, left = 0;
+    if (ret->all.every > 0 || !cursor_uvarint(cursor, &every) || !cursor_uvarint(cursor, &count) ||
+        every == 0 || !read_kinds(cursor, count, ret, error))
+        return false;
+    for (size_t i = 0; i < ret->kinds.count; i++)
+        left += ret->kinds.data[i].spans_read;
+    while (cursor_uvarint(cursor, &size) && size > 0) {
+        if (left-- == 0 || !cursor_uvarint(cursor, &kind) || !cursor_uvarint(cursor, &distance) ||
+            kind >= ret->kinds.count || ret->spans.count == UINT32_MAX - 1 ||
+            distance > UINT64_MAX - address || size > UINT64_MAX - address - distance)
+            return false;
+        const struct g2h_sample_span *before =
+            ret->spans.count > 0 ? &ret->spans.data[ret->spans.count - 1] : NULL;
+        if (before && distance < before->size)
+            return false;
+        address += distance;
+        if (!vector_push(&ret->spans, ((struct g2h_sample_span){address, size, (uint32_t)kind}))) {
+            *error = &error_no_memory;
+            return false;
+        }
+    }
+    if (left > 0 || size > 0)
+        return false;
+    ret->all = (struct g2h_sample){.every = every,
+                                   .kind_count = (uint32_t)ret->kinds.count,
+                                   .kinds = ret->kinds.data,
+                                   .span_count = (uint32_t)ret->spans.count,
+                                   .spans = ret->spans.data};
+    return true;
+}
+
 /* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
  * their sizes are not known; FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
@@ -115,6 +176,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     const size_t text = sizeof(FACTS_TEXT) - 1;
     struct cursor cursor = {data, data + size};
     uint64_t fact = FACT_STACK_OBJECTS; /* the last one that was read */
+    struct g2h_error *error = NULL;
     *ret_size = 0;
     ret->is_damaged = size > 0 && size < text && memcmp(data, FACTS_TEXT, (size_t)size) == 0;
     if (size < text || memcmp(data, FACTS_TEXT, text) != 0)
@@ -150,12 +212,14 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
                  cursor_uvarint(&cursor, &bytes))
             TRY_MEMORY(vector_push(&ret->absent, ((struct fact_absent){begin, bytes})));
         else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
+                 !(fact == FACT_SAMPLE && heap_facts_read_sample(&cursor, &ret->sample, &error)) &&
                  !(fact == FACT_AGES && heap_ages_read(&cursor, &ret->ages)) &&
                  !(fact == FACT_COLLECTOR && heap_facts_read_collector(&cursor, ret)) &&
                  !(fact == FACT_RESIDENT && heap_facts_read_resident(&cursor, ret)) &&
                  !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
             break;
     }
+    TRY(error);
     ret->is_damaged = fact != FACT_END && fact <= FACT_LAST;
     ret->is_partial |= fact > FACT_LAST;
     vector_sort(&ret->data, compare_data);

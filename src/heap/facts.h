@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/memory.h>
 
 #include "base/error.h"
@@ -28,6 +29,13 @@ struct fact_data {
 /* A span of small objects, some of whose pages were not resident. */
 struct fact_absent {
     uint64_t address, bytes;
+};
+
+/* What a sample has; see g2h_heap_sample(). */
+struct fact_sample {
+    struct g2h_sample all; /* its lists are kinds and spans; every is 0: it is not a sample */
+    VECTOR(struct g2h_sample_kind) kinds;
+    VECTOR(struct g2h_sample_span) spans;
 };
 
 struct facts {
@@ -56,6 +64,7 @@ struct facts {
     bool has_ending;
     struct g2h_ending ending; /* valid if has_ending */
     struct heap_ages *ages;   /* NULL: they are not known */
+    struct fact_sample sample;
 };
 
 /* Reads the facts at the beginning of size bytes, as far as they are valid. *ret_size is the number

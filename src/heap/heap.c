@@ -28,6 +28,8 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     ranges_deinit(&heap->facts.untouched);
     free(heap->facts.absent.data);
     heap_ages_destroy(heap->facts.ages);
+    free(heap->facts.sample.kinds.data);
+    free(heap->facts.sample.spans.data);
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);
     map_deinit(&heap->itab_by_address);
@@ -56,7 +58,7 @@ bool g2h_heap_is_complete(const struct g2h_heap *heap)
 bool heap_is_exact(const struct g2h_heap *heap)
 {
     const struct facts *facts = &heap->facts;
-    return g2h_heap_is_complete(heap) && !facts->is_partial &&
+    return g2h_heap_is_complete(heap) && !facts->is_partial && !g2h_heap_sample(heap) &&
            facts->incomplete_stacks + facts->unread_threads + facts->unread_words == 0;
 }
 
@@ -197,6 +199,49 @@ uint64_t g2h_heap_absent(const struct g2h_heap *heap, uint64_t begin, uint64_t e
     if (at == heap->facts.absent.count || list[at].address >= end)
         return 0;
     return MIN(list[at].bytes, end - begin);
+}
+
+const struct g2h_sample *g2h_heap_sample(const struct g2h_heap *heap)
+{
+    return heap->facts.sample.all.every > 0 ? &heap->facts.sample.all : NULL;
+}
+
+uint32_t g2h_heap_sample_span(const struct g2h_heap *heap, uint32_t object)
+{
+    const struct g2h_sample *sample = &heap->facts.sample.all;
+    const uint64_t address = heap_address(heap, object);
+    size_t after;
+    BISECT(after, sample->span_count, sample->spans[after].address <= address);
+    return after > 0 && address - sample->spans[after - 1].address < sample->spans[after - 1].size
+               ? as_u32(after - 1)
+               : UINT32_MAX;
+}
+
+uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object)
+{
+    const struct g2h_sample *sample = &heap->facts.sample.all;
+    const uint64_t size = heap_object_size(heap, object);
+    if (sample->every == 0)
+        return size;
+    const uint32_t span = g2h_heap_sample_span(heap, object);
+    if (span == UINT32_MAX)
+        return 0;
+    const struct g2h_sample_kind *kind = &sample->kinds[sample->spans[span].kind];
+    if (kind->spans_read == kind->spans)
+        return size;
+    assert(kind->objects_read > 0); /* at least this one */
+    const double most = 0x1p40, all = (double)size * as_ratio(kind->objects, kind->objects_read);
+    return (uint64_t)((all < most ? all : most) + 0.5);
+}
+
+void heap_count_sample(struct g2h_heap *heap)
+{
+    struct fact_sample *sample = &heap->facts.sample;
+    for (uint32_t i = 0; sample->all.every > 0 && i < heap->object_count; i++) {
+        const uint32_t span = g2h_heap_sample_span(heap, i);
+        if (span != UINT32_MAX)
+            sample->kinds.data[sample->spans.data[span].kind].objects_read++;
+    }
 }
 
 bool g2h_heap_is_of_process(const struct g2h_heap *heap)

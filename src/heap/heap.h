@@ -159,6 +159,9 @@ struct g2h_heap {
  * conservative. Only then is what nothing reaches proved to be garbage. */
 bool heap_is_exact(const struct g2h_heap *heap);
 
+/* Counts the objects of a sample, once they are known. */
+void heap_count_sample(struct g2h_heap *heap);
+
 /* Returns a word of the dump's memory. at must have pointer_size readable bytes. */
 static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 {

@@ -463,6 +463,7 @@ static struct g2h_error *load_all(struct loader *loader)
     TRY(sort_objects(heap, &loader->chunks, loader->threads));
     TRY(heap_cut_untouched(heap));
     TRY(make_index(heap, loader->threads));
+    heap_count_sample(heap);
     TRY(heap_ages_find(heap));
     return heap_find_secrets(heap);
 }
