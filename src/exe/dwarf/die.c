@@ -454,8 +454,8 @@ void dies_deinit(struct dies *dies)
 
 /* Returns the abbreviation with a code in the table of a unit, or NULL. An abbreviation says which
  * attributes an entry has, and in which form. */
-static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
-                                                        const struct die_unit *unit, uint64_t code)
+static inline const struct die_abbreviation *
+find_abbreviation(const struct dies *dies, const struct die_unit *unit, uint64_t code)
 {
     const struct die_table *table = &dies->tables.data[unit->table];
     if (table->count == 0)
@@ -471,8 +471,8 @@ static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
 
 /* Reads the entry that begins at an offset. Returns false if a list of siblings ends there, or the
  * entry cannot be read. */
-static bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t offset,
-                       struct die *ret)
+static inline bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t offset,
+                              struct die *ret)
 {
     struct cursor cursor = {dies->info.data + offset, dies->info.data + unit->end};
     uint64_t code;
@@ -536,9 +536,35 @@ static bool die_skip_value(const struct dies *dies, const struct die_unit *unit,
     }
 }
 
+enum { NEAR = 8 /* bytes of a text that are looked at before memchr() is called for the rest */ };
+
+/* Does the same, without a call for the values that almost all attributes have: names of a few
+ * characters, numbers of one byte. */
+static inline bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
+                              struct cursor *cursor)
+{
+    const size_t left = cursor_left(cursor);
+    const uint8_t *at = cursor->at;
+    if (size <= SIZE_BYTES_MOST) {
+        cursor->at += size <= left ? size : 0;
+        return size <= left;
+    }
+    if (size == SIZE_LEB && left > 0 && *at < 0x80) {
+        cursor->at++;
+        return true;
+    }
+    if (size == SIZE_TEXT && left >= NEAR)
+        for (const uint8_t *end = at + NEAR; at < end; at++)
+            if (*at == 0) {
+                cursor->at = at + 1;
+                return true;
+            }
+    return die_skip_value(dies, unit, size, cursor);
+}
+
 /* Finds the end of an entry's attributes, where the next entry begins. Returns false if the entry
  * is damaged or too much has been read. */
-static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
+static inline bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
     const struct die_abbreviation *own = die->abbreviation;
@@ -554,7 +580,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
     if (!die_pay(dies, own->count))
         return false;
     for (uint32_t i = 0; i < own->count; i++)
-        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = as_size(cursor.at - dies->info.data);
     return true;
@@ -643,7 +669,7 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
     if (!die_pay(dies, 1 + number / 4) || number == count || !die_pay(dies, number))
         return false;
     for (uint32_t i = 0; i < number; i++)
-        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = (struct die_attribute){die->unit, &specs[number], cursor};
     return true;
