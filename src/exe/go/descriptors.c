@@ -115,6 +115,24 @@ static uint64_t descriptor_parts_offset(const struct descriptors *all, uint64_t 
 
 /* ---- names ---- */
 
+/* Returns whether the first bytes of a name are text: none is a control character. Eight are tested
+ * at once: a byte that is less than n borrows from its highest bit when n is subtracted. */
+static bool starts_as_text(const uint8_t *at, uint64_t size)
+{
+    const uint64_t ones = 0x0101010101010101, most = MIN(size, NAME_CHECKED);
+    uint64_t i = 0, eight;
+    for (; most - i >= 8; i += 8) {
+        memcpy(&eight, at + i, 8);
+        const uint64_t deleted = eight ^ ones * 0x7f;
+        if ((((eight - ones * 0x20) & ~eight) | ((deleted - ones) & ~deleted)) & ones * 0x80)
+            return false;
+    }
+    for (; i < most; i++)
+        if (at[i] < 0x20 || at[i] == 0x7f)
+            return false;
+    return true;
+}
+
 /*
  * Reads a name, which is a byte of flags, the length and the bytes. A long name is cut. Returns
  * false if the name is not in the range, or is not text.
@@ -139,9 +157,8 @@ static bool descriptor_read_name(const struct descriptors *all, uint64_t offset,
     }
     if (size > cursor_left(&cursor))
         return false;
-    for (uint64_t i = 0; i < size && i < NAME_CHECKED; i++)
-        if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)
-            return false;
+    if (!starts_as_text(cursor.at, size))
+        return false;
     *ret = bytes_at(cursor.at, MIN(size, NAME_MOST));
     *ret_flags = all->data[offset];
     return true;
@@ -193,7 +210,8 @@ static bool is_alignment(uint8_t number)
 }
 
 /*
- * Returns whether a header may begin at an offset: whether its fields are valid by themselves.
+ * Returns whether a header may begin at an offset, but for its name: whether its fields are valid
+ * by themselves.
  *
  * Tests what the compiler guarantees, the cheapest first, since each word of read-only data is
  * tested.
@@ -212,8 +230,7 @@ static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
         (sizes[kind] < 0 && size != (uint64_t)-sizes[kind] * all->word))
         return false;
     const uint32_t pointer_to_this = u32_at(all, string_of(all, offset) + 4);
-    return pointer_to_this < all->size && pointer_to_this % all->word == 0 &&
-           descriptor_header_name(all, offset).size > 0;
+    return pointer_to_this < all->size && pointer_to_this % all->word == 0;
 }
 
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
@@ -449,17 +466,36 @@ static bool add_references(struct descriptors *all, struct descriptor_search *se
 
 /* ---- candidates ---- */
 
-/* Lists all offsets where a header may begin. Returns false if memory runs out. */
+/* Lists all offsets where a header may begin, but for its name. Returns false if memory runs
+ * out. */
 static bool list_headers(struct descriptors *all)
 {
     const unsigned header = descriptor_header_size(all);
-    all->list.count = 0;
     for (uint64_t offset = 0; descriptors_have(all, offset, header); offset += all->word) {
         struct descriptor found = {(uint32_t)offset, 0};
         if (descriptor_is_header(all, offset) && !vector_push(&all->list, found))
             return false;
     }
     return true;
+}
+
+/* Returns how many candidates have a name. */
+static size_t count_named(const struct descriptors *all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->list.count; i++)
+        count += descriptor_header_name(all, all->list.data[i].offset).size > 0;
+    return count;
+}
+
+/* Drops the candidates without a name. */
+static void drop_nameless(struct descriptors *all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->list.count; i++)
+        if (descriptor_header_name(all, all->list.data[i].offset).size > 0)
+            all->list.data[count++] = all->list.data[i];
+    all->list.count = count;
 }
 
 /* Finds the types that each candidate is composed of, and marks a candidate as bad if one of them
@@ -538,10 +574,11 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
  * shifted. */
 static bool fields_fit(const struct descriptors *all, size_t index, bool shifted)
 {
+    const uint64_t parts = descriptor_parts_offset(all, all->list.data[index].offset);
     uint64_t end = 0, size = descriptor_size(all, index);
     for (size_t i = 0; i < descriptor_reference_count(all, index); i++) {
-        uint64_t offset = descriptor_field(all, index, i).offset;
-        if (shifted && !all->shifted_fields)
+        uint64_t offset = descriptor_word_at(all, parts + (3 * i + 2) * all->word);
+        if (shifted)
             offset >>= 1;
         uint64_t part = descriptor_size(all, descriptor_reference(all, index, i));
         if (offset < end || offset > size || part > size - offset)
@@ -702,13 +739,11 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
     /* If names are read in the wrong way, most descriptors have no name: both ways are tried. */
     if (!list_headers(all))
         return &error_no_memory;
-    const size_t with_two_bytes = all->list.count;
+    const size_t with_two_bytes = count_named(all);
     all->varint_names = true;
-    if (!list_headers(all))
-        return &error_no_memory;
-    all->varint_names = all->list.count >= with_two_bytes;
-    if ((!all->varint_names && !list_headers(all)) || !descriptor_check(all))
-        return &error_no_memory;
+    all->varint_names = count_named(all) >= with_two_bytes;
+    drop_nameless(all);
+    TRY_MEMORY(descriptor_check(all));
     assert(
         IS_ORDERED(i, all->list.count,
                    all->list.data[i - 1].offset < all->list.data[i].offset &&
