@@ -695,8 +695,11 @@ bool runtime_is_generic(struct g2h_bytes name)
         "hchan<",          "waitq<",           "sudog<",     "table<",
         "groupReference<",
     };
+    static const char initials[] = "rimnhbwstg"; /* of all these: few names begin with one */
     if (bytes_contain(name, "go.shape."))
         return true;
+    if (name.size == 0 || !memchr(initials, name.data[0], sizeof(initials) - 1))
+        return false;
     for (size_t i = 0; i < COUNT_OF(whole); i++)
         if (bytes_are(name, whole[i]))
             return true;

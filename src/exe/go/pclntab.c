@@ -76,20 +76,24 @@ static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_G
                       MAGIC_GO120 = 0xfffffff1;
 
 /* Returns size bytes at an offset of the table, or NULL if the table does not have them. */
-static const uint8_t *pclntab_at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
+static inline const uint8_t *pclntab_at(const struct pclntab *pclntab, uint64_t offset,
+                                        uint64_t size)
 {
     if (offset > pclntab->table.size || size > pclntab->table.size - offset)
         return NULL;
     return pclntab->table.data + offset;
 }
 
-/* Returns the number at an offset of the table, or 0 if that is outside the table. */
-static uint64_t table_number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
+/* Returns the number at an offset of the table, or 0 if that is outside the table. All functions
+ * are listed several times, so numbers of four bytes, as most are, are read without a call. */
+static inline uint64_t table_number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
     const uint8_t *bytes = pclntab_at(pclntab, offset, size);
     if (!bytes)
         return 0;
-    return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
+    if (size == 4)
+        return pclntab->image->big_endian ? u32_big(bytes) : u32_little(bytes);
+    return image_word(pclntab->image, bytes);
 }
 
 /* Returns the string at an offset, cut if it is long, because many functions may share one. It is
