@@ -56,6 +56,15 @@ const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap)
     return known && known->look_count > 1 ? known : NULL;
 }
 
+struct g2h_error *ages_check_cut(const struct g2h_heap *heap)
+{
+    return g2h_heap_ages(heap) || !g2h_heap_damage(heap)
+               ? NULL
+               : error_create(G2H_ERROR_NOT_FOUND,
+                              "it is not known since when objects live: that is at the end of a "
+                              "dump, where this one is cut or damaged");
+}
+
 const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t object)
 {
     const struct g2h_ages_known *known = g2h_heap_ages(heap);
@@ -65,7 +74,8 @@ const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t objec
 
 /* ---- counting ---- */
 
-/* Counts the objects of an item, and those of its class below it, by their ages. */
+/* Counts the objects of an item, and those of its class below it, by their ages; but not the memory
+ * of maps, which a map at its limit, too, gets more of until it replaces all of it at once. */
 static struct g2h_error *ages_count(const struct findings *findings, uint32_t item,
                                     struct age_counts *ret)
 {
@@ -81,7 +91,7 @@ static struct g2h_error *ages_count(const struct findings *findings, uint32_t it
         if (line == MERGED_NONE || !is_below[line] || findings_node(findings, line)->name != name)
             continue;
         g2h_view_brief(findings->view, g2h_dominators_node(findings->dominators, i), &node);
-        if (node.object == UINT32_MAX)
+        if (node.object == UINT32_MAX || findings_is_entries(findings->view, node.name))
             continue;
         ret->looks[g2h_heap_age(heap, node.object)]++;
         ret->classes[g2h_heap_age_class(heap, node.object) % CLASSES]++;
@@ -373,13 +383,13 @@ void ages_older_deinit(struct ages_older *older)
     free(older->lines.data);
 }
 
-/* Returns the last look whose objects are old enough, by whole seconds; 0: there is none. */
+/* Returns the last look whose objects are old enough; 0: there is none. */
 static unsigned last_old_look(const struct g2h_ages_known *known, uint64_t seconds)
 {
-    const int64_t end = known->looks[known->look_count].time, half = 500;
+    const int64_t end = known->looks[known->look_count].time;
     unsigned last = 0;
     for (unsigned look = 1; look <= known->look_count; look++)
-        if ((uint64_t)(end - known->looks[look].time + half) / 1000 >= seconds)
+        if ((uint64_t)(end - known->looks[look].time) / 1000 >= seconds)
             last = look;
     return last;
 }
@@ -388,6 +398,7 @@ static struct g2h_error *find_last_old_look(const struct g2h_heap *heap, uint64_
                                             unsigned *ret)
 {
     const struct g2h_ages_known *known = ages_watched(heap);
+    TRY(ages_check_cut(heap));
     if (!known)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "it is not known how old objects are: no collection of the process "

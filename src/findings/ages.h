@@ -57,6 +57,9 @@ struct g2h_error *ages_find(const struct findings *findings, uint32_t item, stru
 /* Returns the ages of a heap whose process was watched; NULL: it was not. */
 const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap);
 
+/* Returns an error if the ages are missing because the dump is cut: they are at its end. */
+struct g2h_error *ages_check_cut(const struct g2h_heap *heap);
+
 /* Returns the look since which an object of such a heap lives. NULL: it is not known, it has not
  * survived a collection, or object is UINT32_MAX. */
 const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t object);

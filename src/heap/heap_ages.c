@@ -31,12 +31,13 @@ static bool read_run(struct cursor *cursor, uint64_t looks, uint64_t left, uint6
            *ret_age <= looks && *ret_length > 0 && *ret_length <= left;
 }
 
-/* Passes over all spans. Returns false if one is invalid, or if they are not ascending. */
-static bool skip_spans(struct cursor *cursor, uint64_t looks)
+/* Passes over all spans. Returns false if one is invalid, or if they are not ascending; *ret_end is
+ * the end of those before it. */
+static bool skip_spans(struct cursor *cursor, uint64_t looks, const uint8_t **ret_end)
 {
     struct heap_ages_span span;
     uint64_t end = 0, age, length;
-    while (read_span(cursor, &span)) {
+    for (*ret_end = cursor->at; read_span(cursor, &span); *ret_end = cursor->at) {
         if (span.nelems == 0)
             return true;
         if (span.start < end)
@@ -74,7 +75,7 @@ static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned nu
     return false;
 }
 
-static bool read_fact(struct cursor *cursor, struct heap_ages *ages)
+static bool read_looks(struct cursor *cursor, struct heap_ages *ages)
 {
     const uint64_t most_time = UINT64_C(1) << 50;
     struct g2h_ages_known *known = &ages->known;
@@ -90,19 +91,19 @@ static bool read_fact(struct cursor *cursor, struct heap_ages *ages)
     for (unsigned i = 1; i <= looks; i++)
         if (!read_look(cursor, ages, i))
             return false;
-    ages->spans = *cursor;
-    return skip_spans(cursor, looks);
+    return true;
 }
 
 bool heap_ages_read(struct cursor *cursor, struct heap_ages **ret)
 {
     struct heap_ages *ages = calloc(1, sizeof(*ages));
-    if (!ages || *ret || !read_fact(cursor, ages)) {
+    if (!ages || *ret || !read_looks(cursor, ages)) {
         heap_ages_destroy(ages);
         return false;
     }
     *ret = ages;
-    return true;
+    ages->spans = *cursor;
+    return skip_spans(cursor, ages->known.look_count, &ages->spans.end);
 }
 
 void heap_ages_destroy(struct heap_ages *ages)

@@ -24,8 +24,8 @@ struct heap_ages {
     uint8_t *of;         /* an age, and a class of spans, for each object */
 };
 
-/* Reads the fact from its first number on. Returns false if it is cut or invalid. If memory runs
- * out, *ret stays NULL. */
+/* Reads the fact from its first number on. Returns false if it is cut or invalid: then *ret has the
+ * spans before that, or stays NULL, as it does if memory runs out. */
 bool heap_ages_read(struct cursor *cursor, struct heap_ages **ret);
 void heap_ages_destroy(struct heap_ages *ages);
 

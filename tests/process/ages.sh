@@ -61,7 +61,7 @@ older_only() {
 	"$g2h" --exe "$at/app" --reachable --format sqlite -o "$at/live.db" "$at/dump" || return
 	for older_time in 1 3; do
 		older_wanted=$(sqlite3 "$at/live.db" "SELECT count(*) FROM node WHERE name = 'main.flat' AND
-			alive_since_ms <= (SELECT max(alive_since_ms) FROM node) - $older_time * 1000 + 500")
+			alive_since_ms <= (SELECT max(alive_since_ms) FROM node) - $older_time * 1000")
 		"$g2h" --exe "$at/app" --format report --json --path-to main.flat --older "$older_time" "$at/dump" >"$at/older.json" || return
 		echo "older than $older_time s: $older_wanted"
 		mcp path "{\"what\":\"main.flat\",\"older\":$older_time}" >"$at/older.mcp"

@@ -932,6 +932,7 @@ static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsign
 /* Returns an error if it is not known since which collection objects live. */
 static struct g2h_error *check_ages(const struct g2h_heap *heap)
 {
+    TRY(ages_check_cut(heap));
     return ages_watched(heap)
                ? NULL
                : error_create(G2H_ERROR_NOT_FOUND,
