@@ -447,6 +447,7 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
     struct outcome outcome = {.complete = true};
     options.pid = pid;
     options.death = death;
+    options.aged = death->ages;
     options.output = path;
     options.again = (struct text){0}; /* no more questions can be asked about it */
     return end_with(convert_all(&options, asked->sources, &outcome), &outcome);

@@ -180,6 +180,15 @@ static void say_holds(const struct at_death *at)
             pid_of(at), (unsigned)HOLD_MOST);
 }
 
+/* Has the ages of objects watched, and warns if that is not possible. */
+static void keep_ages(struct at_death *at)
+{
+    struct g2h_error *error = death_box_keep_ages(&at->box);
+    if (error && death_is_alive(at->box.pid, 0))
+        say("go2heapsnapshot: warning: %s: since when objects live is not watched", error->message);
+    g2h_error_destroy(error);
+}
+
 /* Says that memory is being reserved, if that takes a while. */
 static void say_reserving(const struct at_death *at)
 {
@@ -305,6 +314,7 @@ static int write_copy(struct at_death *at, const char *remark)
     }
     scratch_use(&at->scratch);
     const int status = at->write(at->context, &at->death, at->box.pid, path);
+    message_ages(at->death.ages, at->death.copy.account.name);
     if (status != EXIT_FINE && status != EXIT_DAMAGED)
         return status;
     say("go2heapsnapshot: note: process %llu: %s is written", pid_of(at), path);
@@ -816,6 +826,7 @@ static void look(struct at_death *at)
     if (!at->box.is_ready || at->changed != 0)
         return;
     say_failed(at, death_box_keep_up(&at->box));
+    keep_ages(at);
     const struct death_reserve *reserve = &at->box.reserve;
     const bool has_memory = reserve->touched > 0 || reserve->is_refused || reserve->is_shared;
     if (!at->is_armed && has_memory && (at->box.heap.is_known || !g2h_process_is_new(at->box.pid)))
@@ -1031,6 +1042,7 @@ int at_death_run(const struct options *options, at_death_write *write, void *con
         .context = context,
         .box = {
             .exe = options->exe,
+            .ages_seconds = options->ages,
             .threads = options->threads,
             .memory = options->is_dump ? 0 : options->format->memory,
             .reserve = {.most = options->at_death_most > 0 ? options->at_death_most : UINT64_MAX}}};

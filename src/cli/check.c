@@ -306,7 +306,6 @@ static bool check_at_death(const struct options *options)
         {options->inspect, "--inspect"},
         {options->command, "--command"},
         {options->fork && options->watch == 0, "--fork"},
-        {options->ages > 0, "--ages"},
         {options->base, "--base"},
         {options->append, "--append"},
         {.name = NULL},
@@ -431,9 +430,10 @@ bool check_options(const struct options *options)
             return false;
     if (options->fork && options->pid == 0)
         return USAGE_REFUSE("--fork goes with --pid");
-    if (options->ages > 0 && options->pid == 0)
+    if (options->ages > 0 && options->pid == 0 && !options->at_death)
         return USAGE_REFUSE("--ages goes with --pid");
-    if (is_format(options, "heaptimeline") && options->pid != 0 && options->ages == 0)
+    if (is_format(options, "heaptimeline") && (options->pid != 0 || options->at_death) &&
+        options->ages == 0)
         return USAGE_REFUSE(
             "--format heaptimeline needs --ages: since when objects live is known of "
             "a process whose collections were watched");

@@ -363,6 +363,7 @@ enum { SMALL_BLOCKS = 1 << 20, SMALL_PART = 32, SMALL_MOST = 128 << 20 };
 
 static void close_program(struct death_box *box)
 {
+    ages_follow_deinit(&box->ages);
     g2h_exe_close(box->program.exe);
     origin_deinit(&box->program);
     box->program = (struct origin){0};
@@ -539,6 +540,26 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
     return NULL;
 }
 
+struct g2h_error *death_box_keep_ages(struct death_box *box)
+{
+    if (box->ages_seconds == 0 || !box->is_ready || !box->heap.is_known)
+        return NULL;
+    struct ages_follow *ages = &box->ages;
+    struct g2h_error *error = NULL;
+    if (!ages->ages) {
+        error = ages_follow_begin(box->pid, box->program.exe, box->ages_seconds, ages);
+    } else {
+        ages_follow_hold(ages);
+        error = take_pointer(ages->error);
+        ages_follow_go_on(ages);
+    }
+    if (error) {
+        box->ages_seconds = 0;
+        ages_follow_end(ages);
+    }
+    return error;
+}
+
 /* ---- the copy ---- */
 
 static int64_t death_box_now(void)
@@ -601,6 +622,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     struct death_order order = order_of(box);
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
     const int urgent_error = attach_urgent_begin(&urgent);
+    ages_follow_stop(&box->ages);
     death_box_note_process(box, pid_number(box->watch.thread), ret);
     order.expected = expected_of(box);
     const int error = death_copy(&box->watch, &order, &box->reserve, &ret->copy.process,
@@ -612,6 +634,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     if (!box->holds)
         death_let_go(&box->watch);
     (void)munlockall();
+    ages_follow_end(&box->ages);
+    ret->ages = box->ages.ages;
     return death_box_explain(box, error);
 }
 
@@ -619,8 +643,10 @@ struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret
 {
     const struct attach_options options = {.space = &box->reserve.space};
     uint64_t left;
-    (void)munlockall(); /* the writer frees memory bit by bit */
+    (void)munlockall();           /* the writer frees memory bit by bit */
+    ages_follow_hold(&box->ages); /* so that no look is later than the copy */
     death_box_note_process(box, box->pid, ret);
+    ret->ages = box->ages.ages;
     struct g2h_error *error =
         attach_copy(box->pid, &options, &ret->copy.process, &ret->copy.account);
     ret->copy.ending.limit = g2h_process_limit(box->pid, &left);
@@ -633,6 +659,7 @@ void death_box_deinit(struct death_box *box)
 {
     if (!box->holds)
         death_let_go(&box->watch);
+    ages_follow_deinit(&box->ages);
     death_reserve_deinit(&box->reserve);
     g2h_exe_close(box->program.exe);
     origin_deinit(&box->program);
@@ -643,6 +670,7 @@ void death_box_take_back(struct death_box *box, struct death *death)
 {
     box->program = death->program;
     death->program = (struct origin){0};
+    ages_follow_go_on(&box->ages);
     box->is_ready = box->program.exe != NULL;
     death_deinit(death);
 }

@@ -11,6 +11,7 @@
 #include <go2heapsnapshot/error.h>
 
 #include "library/origin.h"
+#include "process/age_looks.h"
 #include "process/attach/available.h"
 #include "process/attach/death.h"
 #include "process/death_heap.h"
@@ -90,10 +91,12 @@ struct death_box {
     unsigned memory;  /* as there: what is done with the copy, for which memory has to be left */
     int spill;        /* as in struct death_order; the caller's */
     uint64_t spill_most;
-    bool holds; /* the process stays stopped at its end after it has been copied */
+    bool holds;            /* the process stays stopped at its end after it has been copied */
+    uint64_t ages_seconds; /* since when objects live is watched, for so long or longer; 0: not */
     struct death_watch watch;
     struct death_reserve reserve; /* reserve.most is the caller's */
     struct death_heap heap;
+    struct ages_follow ages;
     struct origin program; /* the executable and the modules */
     char name[64];         /* of the process: "server" */
     char limit[1024];      /* the file with its memory limit; "": there is none */
@@ -112,6 +115,7 @@ struct death_box {
 struct death {
     struct process_copy copy;
     struct origin program;
+    struct g2h_ages *ages; /* the box's: since when its objects live; NULL: not watched */
     char name[64];
 };
 
@@ -135,6 +139,10 @@ struct g2h_error *death_box_reserve(struct death_box *box);
 /* Reserves more memory if the process has grown, and records what has to be known before its end.
  * To be called a few times per second. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *death_box_keep_up(struct death_box *box);
+
+/* Begins to watch since when objects live, if that is wanted and the heap is known; after an error,
+ * it is not any more. Errors: those of g2h_ages_begin() and g2h_ages_watch(). */
+struct g2h_error *death_box_keep_ages(struct death_box *box);
 
 /* Returns the resident bytes of the process. */
 uint64_t death_box_resident(const struct death_box *box);

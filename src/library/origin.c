@@ -311,6 +311,7 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
                                                   .collapses = options->collapses,
                                                   .around = options->around,
                                                   .context = options->context,
+                                                  .ages = options->ages,
                                                   .object_memory = options->object_memory,
                                                   .largest_array = options->largest_array,
                                                   .most_objects = options->most_objects,

@@ -50,8 +50,8 @@ struct origin_options {
     struct origin_stream *stream; /* of a process or core; NULL: none */
     uint64_t watch; /* of a live process: its collections are watched for so many seconds before it
                        is read */
-    struct g2h_ages *ages; /* of one that is being watched: what is known so far, and stays the
-                              caller's; NULL: none. watch is then 0 */
+    struct g2h_ages *ages; /* of one that is being watched, or of copy: what is known so far, and
+                              stays the caller's; NULL: none. watch is then 0 */
 };
 
 /*

@@ -31,8 +31,18 @@ static void join_ends(uint32_t *ended, const age *of, unsigned count)
     }
 }
 
+/* Gives all slots other numbers of looks. */
+static void renumber(struct g2h_ages *ages, const age *of)
+{
+    VECTOR_EACH(struct aged_span, span, ages->spans) {
+        age *slots = span->shape.nelems > 0 ? ages_of(span) : NULL;
+        for (unsigned slot = 0; slot < span->shape.nelems; slot++)
+            slots[slot] = of[slots[slot]];
+    }
+}
+
 /* Joins pairs of looks, but for the last quarter of them, to make numbers free. So numbers of looks
- * that are long ago stand for more and more collections. */
+ * that are long ago stand for more and more collections. The last look of a window stays so. */
 static void join_looks(struct g2h_ages *ages)
 {
     enum { FIRST = 2 };
@@ -40,7 +50,8 @@ static void join_looks(struct g2h_ages *ages)
     const unsigned end = ages->look_count / 4 * 3;
     unsigned to = FIRST;
     for (unsigned from = FIRST; from <= ages->look_count; from++) {
-        const bool is_second = from < end && (from - FIRST) % 2 == 1;
+        const bool is_second =
+            from < end && (from - FIRST) % 2 == 1 && from - 1 != ages->window.next;
         if (is_second) {
             ages->looks[to - 1].last = ages->looks[from].last;
             ages->looks[to - 1].time = ages->looks[from].time;
@@ -52,18 +63,64 @@ static void join_looks(struct g2h_ages *ages)
     for (unsigned class = 0; class < AGES_CLASSES; class ++) {
         join_ends(ages->ended[class], of, ages->look_count);
         join_ends(ages->ended_first[class], of, ages->look_count);
+        join_ends(ages->window.ended_first[class], of, ages->look_count);
     }
     ages->look_count = to - 1;
-    VECTOR_EACH(struct aged_span, span, ages->spans) {
-        age *slots = span->shape.nelems > 0 ? ages_of(span) : NULL;
-        for (unsigned slot = 0; slot < span->shape.nelems; slot++)
-            slots[slot] = of[slots[slot]];
-    }
+    ages->window.next = of[ages->window.next];
+    renumber(ages, of);
 }
 
-bool ages_look_begin(struct g2h_ages *ages, uint64_t collection)
+/* Gives the numbers of looks after a first one to those from 2 on. */
+static void move_ends(uint32_t *ended, const uint32_t *from, unsigned first, unsigned count)
 {
-    const int64_t now = clock_since_1970();
+    memmove(&ended[2], &from[first + 1], (count - first) * sizeof(*ended));
+    memset(&ended[count - first + 2], 0, (first - 1) * sizeof(*ended));
+}
+
+/* Forgets what was before the next window: its first look becomes look 1. */
+static void begin_next_window(struct g2h_ages *ages)
+{
+    struct ages_window *window = &ages->window;
+    const unsigned first = window->next, count = ages->look_count;
+    age of[AGES_MOST + 1] = {0};
+    assert(first > 1 && first <= count);
+    for (unsigned look = 1; look <= count; look++)
+        of[look] = look <= first ? 1 : (age)(look - first + 1);
+    for (unsigned class = 0; class < AGES_CLASSES; class ++) {
+        move_ends(ages->ended[class], ages->ended[class], first, count);
+        move_ends(ages->ended_first[class], window->ended_first[class], first, count);
+        memset(window->ended_first[class], 0, sizeof(window->ended_first[class]));
+    }
+    memmove(&ages->looks[1], &ages->looks[first], (count - first + 1) * sizeof(*ages->looks));
+    ages->look_count = count - first + 1;
+    ages->begin = ages->looks[1].time;
+    ages->seen -= window->seen;
+    ages->missed -= window->missed;
+    window->next = 0;
+    renumber(ages, of);
+}
+
+/* Begins the next window if this one is twice as long as it has to be, unless the next one would
+ * have too few collections; and chooses the look at which the one after it begins. */
+static void move_window(struct g2h_ages *ages)
+{
+    enum { LEAST = 16 };
+    struct ages_window *window = &ages->window;
+    const int64_t length = (int64_t)window->length, now = ages->looks[ages->look_count].time;
+    if (length == 0)
+        return;
+    if (window->next > 0 && ages->look_count >= window->next + LEAST &&
+        now - ages->looks[window->next].time >= length)
+        begin_next_window(ages);
+    if (window->next > 0 || ages->look_count < 2 || now - ages->begin < length)
+        return;
+    window->next = ages->look_count;
+    window->seen = ages->seen;
+    window->missed = ages->missed;
+}
+
+bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
+{
     const uint64_t last = ages->looks[ages->look_count].last;
     if (ages->look_count == 0) {
         ages->begin = now;
@@ -78,6 +135,7 @@ bool ages_look_begin(struct g2h_ages *ages, uint64_t collection)
     ages->looks[++ages->look_count] = (struct ages_look){last + 1, collection, now};
     ages->seen++;
     ages->missed += collection - last - 1;
+    move_window(ages);
     return true;
 }
 
@@ -98,6 +156,7 @@ static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
         return;
     ages->ended[class][ages->look_count]++;
     ages->ended_first[class][ages->look_count] += since == 1;
+    ages->window.ended_first[class][ages->look_count] += since <= ages->window.next;
 }
 
 void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
@@ -171,7 +230,7 @@ bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
 
 bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 {
-    if (!ages_look_begin(ages, runtime->sweepgen / 2))
+    if (!ages_look_begin(ages, runtime->sweepgen / 2, clock_since_1970()))
         return true;
     for (uint64_t i = 0; i < runtime->allspans.count; i++)
         if (!look_at_span(ages, runtime, i))

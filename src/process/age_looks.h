@@ -13,6 +13,9 @@
 #ifndef PROCESS_AGE_LOOKS_H
 #define PROCESS_AGE_LOOKS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include <go2heapsnapshot/process.h>
 
 #include "dump/dump_facts.h"
@@ -47,6 +50,18 @@ struct aged_span {
 
 struct ages_live;
 
+/*
+ * A watch without an end is one of the last so many milliseconds, up to twice as many: what is
+ * older was there when it began. So the look at which the next window begins is chosen one window
+ * ahead, and what ends is counted for both.
+ */
+struct ages_window {
+    uint64_t length;       /* ms; 0: all of the watch */
+    unsigned next;         /* the look with which the next one begins; 0: not chosen yet */
+    uint64_t seen, missed; /* collections before that look, and with it */
+    uint32_t ended_first[AGES_CLASSES][AGES_MOST + 1]; /* as in struct g2h_ages, of that window */
+};
+
 struct g2h_ages {
     uint64_t mheap;                 /* of the process: its address; 0: not known yet */
     uint64_t pid, image;            /* of a live process; image: g2h_process_image() */
@@ -56,6 +71,7 @@ struct g2h_ages {
     /* Of the collections of each look: how many objects ended, by class, that had survived two
      * looks before; and those of them that the first look found. */
     uint32_t ended[AGES_CLASSES][AGES_MOST + 1], ended_first[AGES_CLASSES][AGES_MOST + 1];
+    struct ages_window window;
     int64_t begin;          /* of the first look: ms since 1970 */
     uint64_t seen, missed;  /* collections since the first look: those with a look, and others */
     uint64_t unread;        /* spans that a look could not read, all looks together */
@@ -70,9 +86,9 @@ struct g2h_ages {
 /* Returns whether a runtime that was read now may be the one that was looked at. */
 bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime);
 
-/* Begins the next look, after this collection; if it is the same as that of the last look, that is
- * continued. Returns false if the collection is before that. */
-bool ages_look_begin(struct g2h_ages *ages, uint64_t collection);
+/* Begins the next look, after this collection, now: milliseconds since 1970. If the collection is
+ * the same as that of the last look, that is continued. Returns false if it is before that. */
+bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now);
 
 /* Returns the entry of the span with an index in allspans; NULL: memory ran out. */
 struct aged_span *ages_span(struct g2h_ages *ages, uint64_t index);
@@ -105,5 +121,31 @@ bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime);
 bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer);
 
 /* ---- a live process (ages_read.c) ---- */
+
+/* A thread that looks at a process for as long as that lives. */
+struct ages_follow {
+    struct g2h_ages *ages;   /* NULL: none is followed */
+    struct g2h_error *error; /* why the thread has ended by itself; NULL: it has not */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of ages and error, while the thread runs */
+    atomic_bool is_held, is_over;
+    bool has_thread;
+};
+
+/* Starts a thread that looks at a process, whose runtime is ready; the ages are those of the last
+ * so many seconds or more. If it ends with an error, the caller may ask for it while it holds the
+ * thread. Errors: those of g2h_ages_begin(); *ret goes to ages_follow_deinit() in any case. */
+struct g2h_error *ages_follow_begin(uint64_t pid, struct g2h_exe *exe, uint64_t seconds,
+                                    struct ages_follow *ret);
+
+/* Keeps the thread from looking, so that the caller may use the ages; and lets it go on. */
+void ages_follow_hold(struct ages_follow *follow);
+void ages_follow_go_on(struct ages_follow *follow);
+
+/* Has the thread end soon, and waits for that: ages and error are the caller's from then on. */
+void ages_follow_stop(struct ages_follow *follow);
+void ages_follow_end(struct ages_follow *follow);
+
+void ages_follow_deinit(struct ages_follow *follow);
 
 #endif

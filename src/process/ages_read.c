@@ -93,7 +93,8 @@ struct ages_live {
     struct mark_pages marks;
     uint8_t *buffer; /* of MOST_BATCH bytes */
     uint64_t bytes;
-    unsigned most_wait; /* milliseconds for which a look may wait for sweeping */
+    unsigned most_wait;     /* milliseconds for which a look may wait for sweeping */
+    atomic_bool is_hurried; /* it may not wait */
 };
 
 /* ---- reading ---- */
@@ -520,7 +521,7 @@ static int wait_for_sweep(struct ages_live *live, size_t known, uint32_t sweepge
         size_t count = 0;
         for (size_t i = 0; i < all && error == 0; i++)
             count += is_pending(&live->mspans.data[live->pending.data[i]]);
-        if (error != 0 || count <= all / SHARE)
+        if (error != 0 || count <= all / SHARE || live->is_hurried)
             return error;
         ages_sleep(pause);
         waited += pause;
@@ -700,7 +701,7 @@ static int look_once(struct g2h_ages *ages, uint32_t sweepgen, bool *ret_done)
     *ret_done = error == 0 && now == sweepgen;
     if (!*ret_done)
         return error;
-    if (!ages_look_begin(ages, sweepgen / 2))
+    if (!ages_look_begin(ages, sweepgen / 2, clock_since_1970()))
         return EAGAIN;
     error = put_swept(ages);
     return error == 0 ? look_at_pending(ages, sweepgen) : error;
@@ -952,6 +953,84 @@ struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
 {
     (void)seconds, (void)progress;
     return g2h_process_check(ages->pid);
+}
+
+#endif
+
+/* ==== a thread that looks for as long as a process lives ==== */
+
+#ifdef __linux__
+
+/* Looks until it is told to end, or the process ends. */
+static void *follow_run(void *argument)
+{
+    struct ages_follow *follow = argument;
+    const double slice = 0.05;
+    while (!follow->is_over && !follow->error) {
+        if (follow->is_held) {
+            ages_sleep(1);
+            continue;
+        }
+        pthread_mutex_lock(&follow->lock);
+        follow->error = g2h_ages_watch(follow->ages, slice, NULL);
+        pthread_mutex_unlock(&follow->lock);
+    }
+    return NULL;
+}
+
+struct g2h_error *ages_follow_begin(uint64_t pid, struct g2h_exe *exe, uint64_t seconds,
+                                    struct ages_follow *ret)
+{
+    *ret = (struct ages_follow){.ages = calloc(1, sizeof(*ret->ages))};
+    TRY_MEMORY(ret->ages);
+    pthread_mutex_init(&ret->lock, NULL);
+    ret->ages->pid = pid;
+    ret->ages->image = g2h_process_image(pid);
+    ret->ages->window.length = seconds * SECOND;
+    TRY(find_runtime(pid, exe, ret->ages));
+    const int error = pthread_create(&ret->thread, NULL, follow_run, ret);
+    ret->has_thread = error == 0;
+    return error == 0 ? NULL : error_system(error, "cannot start a thread");
+}
+
+void ages_follow_hold(struct ages_follow *follow)
+{
+    if (!follow->has_thread)
+        return;
+    follow->is_held = follow->ages->live->is_hurried = true;
+    pthread_mutex_lock(&follow->lock);
+}
+
+void ages_follow_go_on(struct ages_follow *follow)
+{
+    if (!follow->has_thread)
+        return;
+    follow->is_held = follow->ages->live->is_hurried = false;
+    pthread_mutex_unlock(&follow->lock);
+}
+
+void ages_follow_stop(struct ages_follow *follow)
+{
+    if (follow->has_thread)
+        follow->is_over = follow->ages->live->is_hurried = true;
+}
+
+void ages_follow_end(struct ages_follow *follow)
+{
+    ages_follow_stop(follow);
+    if (follow->has_thread)
+        pthread_join(follow->thread, NULL);
+    follow->has_thread = false;
+}
+
+void ages_follow_deinit(struct ages_follow *follow)
+{
+    ages_follow_end(follow);
+    if (follow->ages)
+        pthread_mutex_destroy(&follow->lock);
+    g2h_ages_destroy(follow->ages);
+    g2h_error_destroy(follow->error);
+    *follow = (struct ages_follow){.ages = NULL};
 }
 
 #endif

@@ -1,9 +1,11 @@
 /* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go); and
- * specials, goroutines, stacks of the profile and modules that are missing. */
+ * specials, goroutines, stacks of the profile and modules that are missing. And the window of a
+ * watch of ages. */
 #include "unit.h"
 
 #include "base/bytes.h"
 #include "base/elf_format.h"
+#include "process/age_looks.h"
 #include "process/records.h"
 #include "process/spans.h"
 
@@ -251,6 +253,90 @@ static void refused_module(void **state)
     memory_deinit(&process.memory);
 }
 
+/* ---- the window of a watch without an end ---- */
+
+enum { AGED_SLOTS = 64, SPAN_CLASS = 5, COLLECTIONS = 900, STEP_MS = 10 };
+
+/* Returns the marks of a collection: slot i has an object in all but every (i + 3)th one, so that
+ * objects of many ages end all the time. */
+static uint64_t marks_after(uint64_t collection)
+{
+    uint64_t marks = 0;
+    for (unsigned slot = 0; slot < AGED_SLOTS; slot++)
+        if (collection % (slot * 7 + 3) != 0)
+            marks |= UINT64_C(1) << slot;
+    return marks;
+}
+
+/* Adds the look after a collection, at a time that is not the clock's. */
+static void add_look(struct g2h_ages *ages, uint64_t collection)
+{
+    static const struct ages_shape shape = {0xc000000000, 64, AGED_SLOTS, SPAN_CLASS};
+    const uint64_t marks = marks_after(collection);
+    assert_true(ages_look_begin(ages, collection, (int64_t)collection * STEP_MS));
+    struct aged_span *span = ages_span(ages, 0);
+    assert_non_null(span);
+    assert_true(ages_put_marks(ages, span, &shape, 1, &marks));
+}
+
+static const uint8_t *slots_of(const struct g2h_ages *ages)
+{
+    return (const uint8_t *)(ages->spans.data[0].marks + 1);
+}
+
+/* A watch with a window knows what one knows that began when the window did, however often it has
+ * moved on; and one with more collections than there are numbers, at least since which of these. */
+static void window_moves_on(void **state)
+{
+    static const unsigned lengths[] = {40, 100, 300}; /* collections */
+    (void)state;
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        const uint64_t length = lengths[i];
+        struct g2h_ages *moving = calloc(1, sizeof(*moving)), *fresh = calloc(1, sizeof(*fresh));
+        assert_true(moving && fresh);
+        moving->window.length = length * STEP_MS;
+        for (uint64_t collection = 1; collection <= COLLECTIONS; collection++) {
+            add_look(moving, collection);
+            const uint64_t since = (uint64_t)moving->begin / STEP_MS;
+            assert_in_range(collection - since, 0, 2 * length + 4);
+            assert_true(collection <= length || collection - since >= length);
+        }
+        for (uint64_t at = (uint64_t)moving->begin / STEP_MS; at <= COLLECTIONS; at++)
+            add_look(fresh, at);
+        assert_true(moving->begin > STEP_MS);
+        assert_int_equal(moving->begin, fresh->begin);
+        assert_int_equal(moving->seen, fresh->seen);
+        if (fresh->seen < AGES_MOST) {
+            assert_int_equal(moving->look_count, fresh->look_count);
+            assert_memory_equal(&moving->looks[2], &fresh->looks[2],
+                                (fresh->look_count - 1) * sizeof(*fresh->looks));
+            assert_memory_equal(slots_of(moving), slots_of(fresh), AGED_SLOTS);
+        }
+        for (unsigned slot = 0; slot < AGED_SLOTS; slot++) {
+            const uint8_t age = slots_of(moving)[slot], right = slots_of(fresh)[slot];
+            assert_int_equal(age == 0, right == 0);
+            assert_int_equal(age == 1, right == 1);
+            if (age > 1)
+                assert_in_range(fresh->looks[right].last, moving->looks[age].first,
+                                fresh->looks[right].last + moving->looks[age].last);
+        }
+        uint64_t ended[2] = {0}, first[2] = {0};
+        for (unsigned look = 4; look <= AGES_MOST; look++) {
+            ended[0] += moving->ended[SPAN_CLASS][look];
+            ended[1] += fresh->ended[SPAN_CLASS][look];
+            first[0] += moving->ended_first[SPAN_CLASS][look];
+            first[1] += fresh->ended_first[SPAN_CLASS][look];
+        }
+        if (fresh->seen < AGES_MOST) {
+            assert_true(ended[1] > first[1] && first[1] > 10);
+            assert_int_equal(ended[0], ended[1]);
+            assert_int_equal(first[0], first[1]);
+        }
+        g2h_ages_destroy(moving);
+        g2h_ages_destroy(fresh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +347,7 @@ int main(void)
         cmocka_unit_test(missing_goroutines),
         cmocka_unit_test(missing_stack),
         cmocka_unit_test(refused_module),
+        cmocka_unit_test(window_moves_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
