@@ -116,8 +116,8 @@ async function addTests(base, killer, known, save) {
   };
 
   if (killer === 'unit') {
-    const unit = path.join(folder, 'unit');
     for (const name of missing) {
+      const unit = path.join(folder, name);
       base.link('covered', name, unit);
       await runOne(name, unit, readMap(`${unit}.map`));
     }

@@ -61,6 +61,25 @@ export function killers(base) {
     return output;
   };
   const byProgram = (name) => ({ name, run: (mutant, tests) => oneByOne(tests, (test) => failures(...how[name](program(mutant), [test.name]), test.failed)) });
+  /** The unit tests in a build; `objectOf` gives the mutant's object for it. */
+  const byUnit = (name, build, objectOf) => ({
+    name,
+    async run(mutant, tests) {
+      const object = objectOf(mutant);
+      return oneByOne(tests, async (test) => {
+        const output = path.join(base.work, 'bin', test.name); // a test may say its name
+        fs.mkdirSync(path.dirname(output), { recursive: true });
+        base.link(build, test.name, output, object);
+        const [command, settings] = how.unit(output, []);
+        const result = await failures(command, { ...settings, seconds: build === 'plain' ? 40 : 90 }, test.failed);
+        if (!result.fresh) return result;
+        // It counts only if the test passes without the mutant, now.
+        base.link(build, test.name, output);
+        const without = await failures(...how.unit(output, []), []);
+        return without.names.includes(result.fresh) ? { fresh: '' } : result;
+      });
+    },
+  });
   return [
     {
       name: 'golden',
@@ -69,24 +88,10 @@ export function killers(base) {
         return fresh;
       },
     },
-    {
-      name: 'unit',
-      async run(mutant, tests) {
-        const sanitized = base.sanitizedMutant(mutant);
-        const output = path.join(base.work, 'unit');
-        return oneByOne(tests, async (test) => {
-          base.link('sanitized', test.name, output, sanitized);
-          const result = await failures(...how.unit(output, []), test.failed);
-          if (!result.fresh) return result;
-          // It counts only if the test passes without the mutant, now.
-          base.link('sanitized', test.name, output);
-          const without = await failures(...how.unit(output, []), []);
-          return without.names.includes(result.fresh) ? { fresh: '' } : result;
-        });
-      },
-    },
+    byUnit('unit', 'plain', (mutant) => mutant),
     byProgram('live'),
     byProgram('cli'),
     byProgram('oracle'),
+    byUnit('sanitized', 'sanitized', (mutant) => base.sanitizedMutant(mutant)),
   ];
 }

@@ -7,13 +7,15 @@
 //     --only MODULE     mutants of one directory of src
 //     --base REVISION   of this revision (default: HEAD)
 //     --tests REVISION  with the tests of this revision (default: those of the base)
+//     --most N          runs at most so many tests of each killer, spread over those that execute the line
 //     --keep-going      runs all killers, also after the first kill
 //     --killers A,B     runs only these killers; a later run with others goes on with the survivors
 //     --survivors-only  makes no new mutants
 //     --replay FILE     runs the survivors of a file of results again, with the lines as they are now
+//     --coverage        only prints how many lines of each module the tests of the killers execute
 //     --summary         only prints the results that there are
 //
-// The killers, in this order: golden, unit (gcc's sanitizers, QUICK=1), live (golden:live), cli, oracle. Of each, only the
+// The killers, in this order: golden, unit, live (golden:live), cli, oracle, sanitized (unit with gcc's sanitizers). Of each, only the
 // cases run that execute the changed line, by the blocks that they execute in the unchanged program (coverage.mjs).
 //
 // Everything is below build/mutants: a clone of the tree, its builds and coverage, and results-*.jsonl with a line for each mutant.
@@ -32,12 +34,12 @@ const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' }, part: { type: 'string', default: '1/1' },
     only: { type: 'string' }, base: { type: 'string', default: 'HEAD' }, tests: { type: 'string' }, 'keep-going': { type: 'boolean' },
-    killers: { type: 'string', default: 'golden,unit,live,cli,oracle' }, replay: { type: 'string' }, summary: { type: 'boolean' }, 'survivors-only': { type: 'boolean' },
+    killers: { type: 'string', default: 'golden,unit,live,cli,oracle,sanitized' }, replay: { type: 'string' }, summary: { type: 'boolean' }, coverage: { type: 'boolean' }, 'survivors-only': { type: 'boolean' }, most: { type: 'string', default: '1000000' },
   },
 });
 
 const top = path.resolve(import.meta.dirname, '../..');
-os.setPriority(15);
+os.setPriority(Math.max(os.getPriority(), 5));
 process.umask(0o022);
 const [part, parts] = options.part.split('/').map(Number);
 const base = new Base(top, options.base, options.tests);
@@ -76,7 +78,8 @@ async function test({ id, candidates }, before, wanted) {
     const result = { killedBy: '', test: '', killers: {}, executed: {}, seconds: 0, ...candidate, id };
     for (const killer of killers(base).filter((one) => wanted.includes(one.name))) {
       if (killer.name in result.executed || (result.killedBy && !options['keep-going'])) continue;
-      const tests = base.testsOf(killer.name, candidate);
+      const all = base.testsOf(killer.name, candidate), every = Math.ceil(all.length / Number(options.most));
+      const tests = every > 1 ? all.filter((_, i) => i % every === id % every) : all;
       const killed = tests.length ? await killer.run(object, tests) : '';
       result.executed[killer.name] = tests.length;
       if (!killed) continue;
@@ -101,7 +104,7 @@ function show({ id, file, line, kind, old, new: text, killedBy, executed }) {
 /** Prints the results by module. */
 function summary(results) {
   const made = results.filter((result) => result.killedBy !== 'none');
-  const names = ['golden', 'unit', 'live', 'cli', 'oracle'];
+  const names = ['golden', 'unit', 'live', 'cli', 'oracle', 'sanitized'];
   const row = (module, list) => {
     const survived = list.filter((result) => !result.killedBy);
     return `| ${[module, list.length, ...names.map((name) => list.filter((result) => result.killedBy === name).length),
@@ -114,6 +117,22 @@ function summary(results) {
   const killed = made.filter((result) => result.killedBy).length;
   const seconds = made.reduce((sum, result) => sum + result.seconds, 0);
   console.log(`\n${killed} of ${made.length} killed (${((100 * killed) / made.length).toFixed(0)} %); ${(seconds / made.length).toFixed(1)} processor seconds per mutant`);
+}
+
+/** Prints how many lines with code the tests execute, by module; those that are inlined from headers do not count. */
+async function printCoverage() {
+  await base.prepare(options.killers.split(','));
+  const modules = new Map();
+  for (const [file, lines] of Object.entries(Object.assign({}, ...Object.values(base.coverage).map((of) => of.code)))) {
+    if (!file.endsWith('.c')) continue;
+    const module = path.dirname(file).replace(/^src\/?/, '') || 'main';
+    const tests = Object.values(base.coverage).flatMap((of) => of.tests);
+    const sum = modules.get(module) ?? modules.set(module, { lines: 0, executed: 0 }).get(module);
+    sum.lines += lines.length;
+    sum.executed += lines.filter((line) => tests.some((test) => test.files[file]?.has(line))).length;
+  }
+  console.log('| module | lines | executed |\n|---|---|---|');
+  for (const [module, { lines, executed }] of [...modules].sort()) console.log(`| ${module} | ${lines} | ${((100 * executed) / lines).toFixed(1)} % |`);
 }
 
 /** Runs what has not been run yet, in an order that mixes the modules, so that an interrupted run is a fair sample. */
@@ -134,6 +153,10 @@ async function runAll() {
   }
 }
 
+if (options.coverage) {
+  await printCoverage();
+  process.exit();
+}
 if (!options.summary) await runAll();
 const results = [...readResults(resultsFile).values()].sort((a, b) => a.id - b.id);
 for (const result of results) if (!result.killedBy) show(result);
