@@ -1,6 +1,7 @@
 /* goroutines; see goroutines.h. */
 #include "findings/goroutines.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,46 @@ struct g2h_error *goroutines_find_places(const struct findings *findings,
         TRY(add_places(findings, group, ret));
     vector_sort(ret, goroutines_compare_places);
     return NULL;
+}
+
+/* Returns a name or a query without how many goroutines it is about: what follows "goroutine ",
+ * "130 goroutines ", or "goroutine stack ". */
+static struct g2h_bytes without_count(struct g2h_bytes name)
+{
+    static const char *const words[] = {"goroutines ", "goroutine stack ", "goroutine "};
+    uint64_t at = 0;
+    while (at < name.size && (isdigit(name.data[at]) || name.data[at] == ','))
+        at++;
+    const struct g2h_bytes rest = bytes_from(name, at + (at > 0 && at < name.size));
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (bytes_begin(rest, words[i]))
+            return bytes_from(rest, strlen(words[i]));
+    return name;
+}
+
+bool goroutines_are_called(struct g2h_bytes name, const char *asked)
+{
+    static const char ellipsis[] = "…";
+    struct g2h_bytes left = without_count(name), rest = without_count(bytes_of(asked));
+    if (rest.size == 0)
+        return false;
+    for (bool is_first = true;; is_first = false) {
+        const uint8_t *cut = bytes_find(rest, ellipsis);
+        const struct g2h_bytes part = cut ? bytes_between(rest.data, cut) : rest;
+        uint64_t at = 0;
+        for (;; at++) { /* is_first: only at the begin */
+            if (part.size > left.size - at || (is_first && at > 0))
+                return false;
+            const uint64_t end = at + part.size;
+            if (memcmp(left.data + at, part.data, (size_t)part.size) == 0 &&
+                (cut || end == left.size || left.data[end] == ' '))
+                break;
+        }
+        if (!cut)
+            return true;
+        left = bytes_from(left, at + part.size);
+        rest = bytes_from(rest, as_size(cut - rest.data) + strlen(ellipsis));
+    }
 }
 
 uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place)

@@ -34,6 +34,11 @@ typedef VECTOR(struct goroutine_place) goroutine_place_vector;
 struct g2h_error *goroutines_find_places(const struct findings *findings,
                                          goroutine_place_vector *ret);
 
+/* Returns whether a query is what reports call the goroutines of a place, which has this name, or
+ * begins so before a blank: "[select] main.serve server.go:80", also after how many there are, and
+ * with an ellipsis for what is left out in a narrow column. */
+bool goroutines_are_called(struct g2h_bytes name, const char *asked);
+
 /* Returns the bytes of the stacks of the goroutines in a place, a node of merged. */
 uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place);
 

@@ -13,6 +13,7 @@
 #include "base/contract.h"
 #include "base/bytes.h"
 #include "findings/findings.h"
+#include "findings/goroutines.h"
 #include "findings/lookup.h"
 #include "findings/patterns.h"
 
@@ -191,6 +192,22 @@ static struct g2h_error *add_targets(const struct findings *findings,
     return NULL;
 }
 
+/* Adds the goroutines that reports call so. */
+static struct g2h_error *add_places(const struct findings *findings, const char *asked,
+                                    node_vector *ret)
+{
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        struct g2h_bytes name = bytes_none;
+        if (!findings_is_kind(findings, i, G2H_NODE_GOROUTINES_IN_PLACE) &&
+            !findings_is_kind(findings, i, G2H_NODE_GOROUTINE))
+            continue;
+        name.data = (const uint8_t *)merged_name(&findings->merged, i, &name.size);
+        if (goroutines_are_called(name, asked))
+            TRY(add_group(findings, i, ret));
+    }
+    return NULL;
+}
+
 static struct g2h_error *add_part(const struct findings *findings, const struct lookup *lookup,
                                   node_vector *ret)
 {
@@ -208,6 +225,8 @@ static struct g2h_error *add_found(const struct findings *findings, const char *
     _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
     uint32_t variable;
     TRY(add_goroutines_of(findings, asked, ret));
+    if (ret->count == 0)
+        TRY(add_places(findings, asked, ret));
     if (ret->count > 0)
         return NULL;
     TRY(find_variable_node(findings, asked, strlen(asked), &variable));

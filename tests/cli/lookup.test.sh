@@ -32,6 +32,7 @@ asked "a number in an object" '^VALUE   main.previews.byName\["globe, 359 wide"\
 asked "a field of the object at an address" '^VALUE   0x3374cc43a060.Width of type int at address 0x[0-9a-f]*, 8 B: ' 0x3374cc43a060.Width
 asked "a class with a field" '^CLASS   main.Watcher: 2,000 objects' main.Watcher.Session
 asked "a location of goroutines" '^  \[chan send\] main.ask main.go:178  *80 ' '[chan send] main.ask main.go:178'
+asked "a location in a narrow column" '^  \[IO wait\] .*(\*persistConn).Read transport.go:2300' '[IO wait] …(*persistConn).Read transport.go:2300'
 asked "a line of code" '^  \[chan send\] main.ask main.go:178  *80 ' main.go:178
 asked "a go statement" '^  \[chan send\] main.ask main.go:178  *80 ' 'go statement in main.(*Server).value main.go:166'
 asked "a function" '^  \[chan send\] main.ask main.go:178  *80 ' main.ask

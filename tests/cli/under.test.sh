@@ -25,6 +25,7 @@ sum() {
 go2heapsnapshot --exe app --format report --json app.dump >whole.json 2>err
 all=$(node -p 'const { heap } = JSON.parse(require("fs").readFileSync("whole.json")); `${heap.bytes - heap.garbage} ${heap.objects}`')
 for what in main.previews main.previews.byName previews.byName 'main.previews.byName["globe, 359 wide"]' main.Session main.ask 'goroutine 898' \
+	'[chan send] main.ask main.go:178' '20 goroutines [chan send] main.ask' '[IO wait] …(*persistConn).Read transport.go:2300' \
 	'map[uint64]*main.Watcher' main; do
 	run go2heapsnapshot --exe app --format report --json --under "$what" app.dump
 	equal "--under $what: it, its holders and the rest are the heap" \

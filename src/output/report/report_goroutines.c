@@ -415,15 +415,6 @@ static bool report_goroutines_is_called(const struct report *report,
            (!name.failed && name.size == strlen(asked) && memcmp(name.data, asked, name.size) == 0);
 }
 
-/* Returns whether a query is a string, or one that ends before a blank of it: a location's name
- * also without its line. */
-static bool report_goroutines_is_named(struct g2h_bytes asked, const void *name, size_t size)
-{
-    const char *data = name;
-    return size >= asked.size && asked.size > 0 && memcmp(data, asked.data, asked.size) == 0 &&
-           (size == asked.size || data[asked.size] == ' ');
-}
-
 /* Returns whether a query is a line of code on the stack of a goroutine: "main.serve server.go:80",
  * or "server.go:80". */
 static bool report_goroutines_has_line(const struct report *report, uint32_t goroutine,
@@ -453,14 +444,13 @@ static bool report_goroutines_are_at(const struct report *report, struct g2h_edg
     static const char *const words[] = {"goroutines ", "goroutine stack ", "goroutine ",
                                         "go statement in ", NULL};
     _cleanup_(text_deinit) struct text site = {0}, frames = {0};
-    const struct g2h_bytes own = text_without(bytes_of(asked), words),
-                           name = text_without(report_name(report, place), words);
+    const struct g2h_bytes own = text_without(bytes_of(asked), words);
     struct stack_place found = {.example = UINT32_MAX};
     findings_append_targets(report->findings, edges,
                             findings_example_goroutine(report->findings, place), NULL,
                             G2H_NODE_CREATION_SITE, &site);
     const struct g2h_bytes statement = text_without(report_bytes(site.data, site.size), words);
-    if (report_goroutines_is_named(own, name.data, name.size) ||
+    if (goroutines_are_called(report_name(report, place), asked) ||
         (site.size > 0 && (bytes_same(own, statement) ||
                            bytes_same(own, site_of(report_bytes(site.data, site.size))))))
         return true;
