@@ -613,6 +613,7 @@ static size_t key_size(const char *at)
 
 static struct g2h_error *part_read_steps(const struct part_reading *reading, const char *at)
 {
+    static const char handle_value[] = "Value()"; /* a handle of unique has nothing but value */
     struct variable_part *part = reading->part;
     while (*at) {
         const char *begin = at;
@@ -626,8 +627,10 @@ static struct g2h_error *part_read_steps(const struct part_reading *reading, con
             const size_t size = strcspn(at + 1, ".[]() ");
             if (size == 0)
                 return part_refuse(reading, "is followed by a dot without a name");
-            TRY(part_step_name(reading, at + 1, size));
-            at += size + 1;
+            const bool is_value = strncmp(at + 1, handle_value, strlen(handle_value)) == 0;
+            TRY(is_value ? part_step_name(reading, "value", strlen("value"))
+                         : part_step_name(reading, at + 1, size));
+            at += is_value ? strlen(handle_value) + 1 : size + 1;
         } else {
             return error_create(G2H_ERROR_NOT_FOUND, "'%.40s' does not follow %.*s", at,
                                 as_width(part->name.size), part->name.data);

@@ -241,6 +241,8 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
             const enum path_step step = step_into_field(types, number, field);
             if (step == STEP_LAST)
                 break;
+            if (bytes_begin(types_name(types, number), "unique.Handle["))
+                name = bytes_of("Value()");           /* programs read its field by the method */
             if (name.size > 1 && name.data[0] == '.') /* the receiver of a method value: .this */
                 name = bytes_from(name, 1);
             if (step != STEP_SKIPPED)

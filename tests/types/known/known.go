@@ -240,7 +240,11 @@ func (k *Known) value(t reflect.Type, addr uintptr, o owner, field string) {
 	case reflect.Struct:
 		for i := 0; i < t.NumField(); i++ {
 			f := t.Field(i)
-			k.value(f.Type, addr+f.Offset, o, join(field, f.Name))
+			name := f.Name
+			if t.PkgPath() == "unique" && strings.HasPrefix(t.Name(), "Handle[") {
+				name = "Value()"
+			}
+			k.value(f.Type, addr+f.Offset, o, join(field, name))
 		}
 	case reflect.Array:
 		for i := 0; i < t.Len() && i < 64; i++ {
