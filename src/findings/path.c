@@ -256,7 +256,7 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
     g2h_edges_begin(edges, from, from + 1);
     for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(edges, &edge); i++)
         if (edge.target == to && g2h_edge_leads(edge.flags) &&
-            !(is_found && is_offset(view, &edge))) {
+            !(is_found && is_offset(view, &edge) && !is_offset(view, ret))) {
             *ret = edge;
             is_found = true;
             if (!is_frame)
