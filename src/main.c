@@ -456,7 +456,8 @@ static int write_death(void *context, struct death *death, uint64_t pid, const c
 /* Watches a process, and writes its heap when it is killed. Returns the exit status. */
 static int watch_guarded(const struct options *options, const struct main_sources *sources)
 {
-    struct options watched = *options, ended = *options;
+    struct options watched = *options;
+    struct options ended = *options;
     struct at_death_asked asked = {&ended, sources};
     struct guard guard;
     struct outcome outcome = {.complete = true};

@@ -163,7 +163,8 @@ static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text
     assert(size > 0);
     if (bytes.size < size)
         return NULL;
-    const uint8_t *at = bytes.data, *end = bytes.data + bytes.size;
+    const uint8_t *at = bytes.data;
+    const uint8_t *end = bytes.data + bytes.size;
     while (as_size(end - at) >= size && (at = memchr(at, text[0], as_size(end - at) - size + 1))) {
         if (memcmp(at, text, size) == 0)
             return at;

@@ -64,8 +64,10 @@ static inline uint64_t map_fold(uint64_t a, uint64_t b)
     const wide product = (wide)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 #else
-    const uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
-    const uint64_t one = (a >> 32) * (b & UINT32_MAX), other = (a & UINT32_MAX) * (b >> 32);
+    const uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX);
+    const uint64_t high = (a >> 32) * (b >> 32);
+    const uint64_t one = (a >> 32) * (b & UINT32_MAX);
+    const uint64_t other = (a & UINT32_MAX) * (b >> 32);
     const uint64_t middle = (low >> 32) + (one & UINT32_MAX) + (other & UINT32_MAX);
     return (a * b) ^ (high + (one >> 32) + (other >> 32) + (middle >> 32));
 #endif
@@ -98,7 +100,9 @@ static inline uint64_t map_hash_text_by(const uint64_t *seed, const void *data, 
 {
     const uint8_t *at = data;
     const uint64_t all = size;
-    uint64_t hash = seed[0], one, other = 0;
+    uint64_t one;
+    uint64_t hash = seed[0];
+    uint64_t other = 0;
     for (; size > 16; at += 16, size -= 16)
         hash = map_fold(map_word(at, 8) ^ seed[1], map_word(at + 8, 8) ^ hash);
     if (size >= 8) {

@@ -100,7 +100,8 @@ static size_t array_usual_growth(size_t count, size_t entry_size)
 /* Grows as usual, or by what is wanted if that is more. If memory runs out, nothing changes. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
-    const size_t usual = array_usual_growth(count, entry_size), extra = MAX(more, usual);
+    const size_t usual = array_usual_growth(count, entry_size);
+    const size_t extra = MAX(more, usual);
     if (extra > SIZE_MAX - count || !is_possible(count + extra, entry_size))
         return data;
     const size_t size = (count + extra) * entry_size;

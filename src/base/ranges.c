@@ -26,14 +26,16 @@ bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
 
 static int ranges_compare(const void *a, const void *b)
 {
-    const struct range *one = a, *other = b;
+    const struct range *one = a;
+    const struct range *other = b;
     return (one->begin > other->begin) - (one->begin < other->begin);
 }
 
 /* Sorts the ranges, and joins those that overlap or touch, in place. */
 void ranges_sort(struct ranges *ranges)
 {
-    struct range *list = ranges->list.data, *last = NULL;
+    struct range *list = ranges->list.data;
+    struct range *last = NULL;
     const size_t count = ranges->list.count;
     vector_sort(&ranges->list, ranges_compare);
     ranges->list.count = 0;
@@ -160,7 +162,8 @@ int sparse_write(int file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
     const off_t offset = lseek(file, 0, SEEK_CUR);
-    size_t written = 0, at = offset >= 0 ? (size_t)(-offset & (BLOCK - 1)) : 0;
+    size_t written = 0;
+    size_t at = offset >= 0 ? (size_t)(-offset & (BLOCK - 1)) : 0;
     if (offset < 0)
         return errno;
     while (at < size) {

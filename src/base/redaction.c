@@ -38,7 +38,10 @@ static inline void write_word(uint8_t *at, uint64_t word)
 /* Runs rounds of SipHash (SipRound). */
 static inline void mix(uint64_t state[4], unsigned rounds)
 {
-    uint64_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint64_t a = state[0];
+    uint64_t b = state[1];
+    uint64_t c = state[2];
+    uint64_t d = state[3];
     while (rounds-- > 0) {
         a += b;
         c += d;
@@ -77,7 +80,8 @@ void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
              uint8_t ret[SIPHASH_SIZE])
 {
     const uint8_t *at = data;
-    const uint64_t low = read_word(key, 8), high = read_word(key + 8, 8);
+    const uint64_t low = read_word(key, 8);
+    const uint64_t high = read_word(key + 8, 8);
     uint64_t state[4] = {
         low ^ 0x736f6d6570736575,         /* "somepseudorandomlygeneratedbytes" */
         high ^ 0x646f72616e646f6d ^ 0xee, /* 0xee selects 128 bits */

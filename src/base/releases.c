@@ -17,7 +17,8 @@ bool go_release_has_experiment(const char *version, const char *name)
 {
     const char *list = strstr(version, "X:");
     for (const char *at = list; at && (at = strstr(at, name)) != NULL; at += strlen(name)) {
-        const char before = at == list ? ',' : at[-1], behind = at[strlen(name)];
+        const char before = at == list ? ',' : at[-1];
+        const char behind = at[strlen(name)];
         if ((before == ',' || before == ':') && (behind == ',' || behind == ' ' || behind == 0))
             return true;
     }

@@ -251,7 +251,8 @@ static void say_armed(struct at_death *at)
 static void say_death(const struct at_death *at)
 {
     const struct g2h_ending *ending = &at->death.copy.ending;
-    char how[G2H_ENDING_WORDS], when[G2H_ENDING_TIME], limit[48] = "";
+    char how[G2H_ENDING_WORDS], when[G2H_ENDING_TIME];
+    char limit[48] = "";
     g2h_ending_words(ending, how, when);
     if (ending->limit != 0)
         snprintf(limit, sizeof(limit), ", limit %.0f MB", in_mb(ending->limit));
@@ -448,7 +449,8 @@ static void await_writer(struct at_death *at)
 static void cut_to_room(struct at_death *at)
 {
     struct death_reserve *reserve = &at->box.reserve;
-    const uint64_t all = death_box_resident(&at->box), room = scratch_measure(&at->scratch, all);
+    const uint64_t all = death_box_resident(&at->box);
+    const uint64_t room = scratch_measure(&at->scratch, all);
     if (room < all && room < reserve->most)
         reserve->most = MAX(room, LEAST_ROOM);
     at->box.spill = at->scratch.file;

@@ -52,7 +52,8 @@ static void add_choice(struct text *text, const char *name, const char *by)
 bool format_choose_by(struct options *options, const char *by)
 {
     const char *name = name_of(options);
-    const struct g2h_format *usual = g2h_format_find(name, NULL), *format;
+    const struct g2h_format *format;
+    const struct g2h_format *usual = g2h_format_find(name, NULL);
     const struct g2h_format *found = g2h_format_find(name, by);
     const bool takes_any = usual && usual->by;
     _cleanup_(text_deinit) struct text choices = {0};

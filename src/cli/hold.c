@@ -61,7 +61,8 @@ static void hold_give_up(const struct hold_message *message)
 /* Handles the signals of `ending`. Several threads may run this at once. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    const double now = clock_seconds(), since = now - hold.when;
+    const double now = clock_seconds();
+    const double since = now - hold.when;
     (void)number, (void)context;
     if (info->si_code <= 0 && info->si_pid == hold.but)
         return;
@@ -100,7 +101,8 @@ static void hold_mask(int how)
 
 void hold_begin(uint64_t pid, pid_t but)
 {
-    struct sigaction old, action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction old;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     hold.but = but;
     hold.when = 0;
     set_message(&hold.first,

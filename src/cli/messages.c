@@ -50,7 +50,8 @@ static void print_line(const char *line, size_t size)
 
 void say(const char *format, ...)
 {
-    char usual[1024], *text = usual;
+    char usual[1024];
+    char *text = usual;
     va_list arguments;
     va_start(arguments, format);
     const int length = vsnprintf(usual, sizeof(usual), format, arguments);
@@ -136,7 +137,8 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
             "has them, by its runtime",
             g2h_exe_path(exe), named > 0 ? named : release);
     const bool has_names = g2h_exe_variable_count(exe) > 0;
-    const char *missing = NULL, *cost = "what only they point to may stay untyped";
+    const char *missing = NULL;
+    const char *cost = "what only they point to may stay untyped";
     if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
         missing = "it has no DWARF: no types of global variables, no names of locals";
     else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE)
@@ -752,7 +754,8 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
         return;
     }
     message_unfit(input, exe);
-    const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
+    const uint64_t all = account->all.living_bytes;
+    const uint64_t typed = account->typed.living_bytes;
     const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
     char reason[256] = "";
     if (share < much)

@@ -58,9 +58,9 @@ struct processes {
 
 static void processes_deinit(struct processes *processes)
 {
-    for (size_t i = 0; i < processes->list.count; i++) {
-        text_deinit(&processes->list.data[i].name);
-        text_deinit(&processes->list.data[i].version);
+    VECTOR_EACH(struct go_process, process, processes->list) {
+        text_deinit(&process->name);
+        text_deinit(&process->version);
     }
     free(processes->list.data);
     free(processes->files.data);
@@ -117,7 +117,8 @@ static int append_executable(uint64_t pid, struct text *text)
     if (size < 0)
         return errno;
     path[size] = '\0';
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
     size_t length = strlen(base);
     const size_t end = strlen(deleted);
     if (length > end && strcmp(base + length - end, deleted) == 0)
@@ -238,8 +239,8 @@ static void refuse_name(const char *name)
     _cleanup_(text_deinit) struct text near = {0};
     if (!processes_read(&all, NULL))
         return;
-    for (size_t i = 0; i < all.list.count; i++)
-        similar_add(&similar, all.list.data[i].name.data, all.list.data[i].name.size - 1);
+    VECTOR_EACH(const struct go_process, process, all.list)
+        similar_add(&similar, process->name.data, process->name.size - 1);
     text_append_string(&near, similar.count > 0
                                   ? "did you mean "
                                   : "go2heapsnapshot --pid lists those that there are");
@@ -269,9 +270,9 @@ static bool processes_find(const char *name, uint64_t *ret)
     say("go2heapsnapshot: %zu Go processes are called '%s': choose one by its number",
         found.list.count, name);
     say("%s", heading);
-    for (size_t i = 0; i < found.list.count; i++) {
+    VECTOR_EACH(const struct go_process, process, found.list) {
         _cleanup_(text_deinit) struct text line = {0};
-        append_process(&found.list.data[i], &line);
+        append_process(process, &line);
         say("%.*s", as_width(line.size), line.size > 0 ? line.data : "");
     }
     return false;

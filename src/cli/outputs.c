@@ -215,7 +215,8 @@ static size_t without(const char *name, size_t size, const char *ending)
 /* Returns the path of a dump's snapshot, or NULL if memory runs out. */
 static char *snapshot_path(const struct options *options, const char *dump)
 {
-    const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;
+    const char *slash = strrchr(dump, '/');
+    const char *name = slash ? slash + 1 : dump;
     const size_t end = strlen(options->output);
     size_t size = without(name, strlen(name), ".gz");
     size = without(name, size, ".dump");

@@ -179,7 +179,8 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 static char *follow_links(const char *path)
 {
     enum { MOST_LINKS = 40 };
-    char link[4096], *at = strdup(path);
+    char link[4096];
+    char *at = strdup(path);
     for (int i = 0; at; i++) {
         const ssize_t size = readlink(at, link, sizeof(link) - 1);
         if (size < 0) /* not a link, or nothing exists yet */
@@ -372,7 +373,8 @@ static mode_t permissions(const struct target *target, const struct target_read 
 {
     const struct stat *old = &target->status;
     struct stat own;
-    mode_t mask = umask(0), mode;
+    mode_t mode;
+    mode_t mask = umask(0);
     umask(mask);
     if (target->exists) {
         const int failed = fchown(target->fd, (uid_t)-1, old->st_gid);
@@ -522,7 +524,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     static bool is_told;
     char text[8192];
     const bool is_fault = info->si_code > 0; /* no process has sent it */
-    const char *name = "", *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
+    const char *name = "";
+    const char *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
     (void)context;
     if (!why) { /* the address is in no input */
         target_remove_unfinished();
@@ -557,7 +560,8 @@ void signals_catch(const char *name)
     enum { SIGNALS = 31 }; /* numbers above are real-time signals, which are not sent here */
     static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
                                  SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
-    struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    struct sigaction old;
+    struct sigaction bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     program = name;
     signal(SIGXFSZ, SIG_IGN); /* so writing fails with a message instead */
     for (int number = 1; number <= SIGNALS; number++) {

@@ -157,7 +157,8 @@ unsigned terminal_columns(const struct options *options)
 
 bool terminal_has_color(const struct options *options)
 {
-    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    const char *never = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
     return terminal_is_output(options) && !options->gzip && (!never || *never == '\0') &&
            terminal && *terminal != '\0' && strcmp(terminal, "dumb") != 0;
 }
@@ -183,7 +184,8 @@ int pager_collect(void)
 /* Returns the command of the pager; NULL: none. */
 static const char *find_pager(void)
 {
-    const char *pager = getenv("PAGER"), *terminal = getenv("TERM");
+    const char *pager = getenv("PAGER");
+    const char *terminal = getenv("TERM");
     if (!terminal || *terminal == '\0' || strcmp(terminal, "dumb") == 0)
         return NULL;
     if (!pager)
@@ -220,7 +222,8 @@ static bool pager_start(const char *pager, int fd, pid_t *ret)
 static bool page(const char *pager, int fd)
 {
     enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 }; /* exit statuses of a shell */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    struct sigaction interrupt, quit;
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
     pid_t child;
     int status = 0;
     setenv("LESS", "FRX", 0);

@@ -79,7 +79,8 @@ static void on_stop(int number)
 /* Catches a signal once; after that its previous handler is back. */
 static void catch_once(int number)
 {
-    struct sigaction before, own = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
+    struct sigaction before;
+    struct sigaction own = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &own, NULL);
 }
@@ -118,7 +119,8 @@ static void moments_pause(struct moments *moments, double seconds)
  * which another thread may set. */
 static bool moments_wait(struct moments *moments, const atomic_bool *is_over)
 {
-    const double every = (double)moments->every, passed = clock_seconds() - moments->begin;
+    const double every = (double)moments->every;
+    const double passed = clock_seconds() - moments->begin;
     const uint64_t next = (uint64_t)(passed / every) + 1;
     if (next > moments->due) {
         moments->missed += next - moments->due;

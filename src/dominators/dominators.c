@@ -58,7 +58,8 @@ along_strong_edges(const struct g2h_graph *graph, const uint32_t *by_node,
     }
     for (size_t number = 0; number < graph->targets->block_count; number++) {
         const struct target_block *block = &graph->targets->blocks[number];
-        const uint32_t first = as_u32(number) << BLOCK_SHIFT, last = block->starts[block->objects];
+        const uint32_t first = as_u32(number) << BLOCK_SHIFT;
+        const uint32_t last = block->starts[block->objects];
         for (uint32_t i = 0; i < block->objects; i++) {
             const struct tier_source source = tiers_source(&graph->tiers, first + i);
             for (uint32_t j = block->starts[i];
@@ -168,7 +169,8 @@ static uint32_t next_of_synthetic(const struct dominators_search *search, uint32
                                   uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
-    const uint64_t first = graph->first_child[node], end = graph->first_child[node + 1];
+    const uint64_t first = graph->first_child[node];
+    const uint64_t end = graph->first_child[node + 1];
     while (first + *next < end) {
         const struct edge *edge = &graph->children[first + (*next)++];
         const uint32_t target = graph_node_number(graph, edge->target);
@@ -237,7 +239,8 @@ static void walker_deinit(struct walker *walker)
 static void see_leaves(struct dominators_search *search)
 {
     const struct targets *targets = search->graph->targets;
-    const uint32_t objects = search->graph->heap->object_count, shift = search->synthetics % 64;
+    const uint32_t objects = search->graph->heap->object_count;
+    const uint32_t shift = search->synthetics % 64;
     memset(search->seen, 0, SEEN_WORDS(search->result->graph_nodes) * sizeof(*search->seen));
     for (uint32_t i = 0; i < objects; i += 64) {
         const uint64_t some = objects - i < 64 ? (UINT64_C(1) << (objects - i)) - 1 : UINT64_MAX,
@@ -254,7 +257,8 @@ static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worke
 {
     const struct dominators_search *search = context;
     const struct targets *targets = search->graph->targets;
-    const uint32_t first = as_u32(task) << BLOCK_SHIFT, end = first + targets->blocks[task].objects;
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT;
+    const uint32_t end = first + targets->blocks[task].objects;
     (void)worker;
     for (uint32_t object = first; object < end; object++)
         if (!targets_lead(targets, object))
@@ -275,7 +279,8 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
     const struct dominators_search *search = numbering->search;
     const struct dominators *result = search->result;
     const struct targets *targets = search->graph->targets;
-    const uint32_t first = as_u32(task) << BLOCK_SHIFT, end = first + targets->blocks[task].objects;
+    const uint32_t first = as_u32(task) << BLOCK_SHIFT;
+    const uint32_t end = first + targets->blocks[task].objects;
     uint32_t number = numbering->first[task];
     (void)worker;
     for (uint32_t object = first; object < end; object++) {
@@ -328,7 +333,8 @@ static struct g2h_error *run_task_of_regions(void *context, size_t task, unsigne
     const struct region_walk *walk = context;
     const struct regions *regions = &walk->search->regions;
     _cleanup_(walker_deinit) struct walker walker = {.search = walk->search};
-    const uint64_t begin = (uint64_t)task * TASK_NODES, end = begin + TASK_NODES;
+    const uint64_t begin = (uint64_t)task * TASK_NODES;
+    const uint64_t end = begin + TASK_NODES;
     uint32_t region;
     (void)worker;
     BISECT(region, regions->count, regions->first[region] < begin);
@@ -520,7 +526,8 @@ static struct g2h_error *dominators_search_all(struct dominators_search *search)
  * there will be. */
 static uint32_t choose_several(struct dominators_search *search)
 {
-    const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
+    const uint32_t nodes = search->result->graph_nodes;
+    const uint32_t synthetics = search->synthetics;
     uint32_t count = 1;
     for (uint32_t node = 0; node < nodes; node++)
         if (owner_of(search->owners, synthetics, node) == OWNER_SEVERAL) {

@@ -173,7 +173,8 @@ static void components_search_deinit(struct components_search *search)
 static struct g2h_error *components_search_all(struct components *components,
                                                const struct edge_lists *edges)
 {
-    const size_t nodes = edges->nodes, size = (nodes + 1) * sizeof(uint32_t);
+    const size_t nodes = edges->nodes;
+    const size_t size = (nodes + 1) * sizeof(uint32_t);
     _cleanup_(components_search_deinit) struct components_search search = {
         .edges = edges,
         .result = components,
@@ -264,7 +265,8 @@ static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t
     if (one == NOWHERE || other == NOWHERE)
         return one == NOWHERE ? other : one;
     assert(one < graph_synthetics(regions->graph) && other < graph_synthetics(regions->graph));
-    uint32_t depth = regions_depth_of(up, one), other_depth = regions_depth_of(up, other);
+    uint32_t depth = regions_depth_of(up, one);
+    uint32_t other_depth = regions_depth_of(up, other);
     for (; depth > other_depth; depth--)
         one = up[one];
     for (; other_depth > depth; other_depth--)
@@ -289,7 +291,8 @@ static bool raise_by_edge(const struct regions *regions, const struct edge *edge
     uint32_t *up = regions->up;
     if (edge->type == EDGE_WEAK || edge->target.of != OF_SYNTHETIC || edge->target.index == 0)
         return false;
-    const uint32_t target = edge->target.index, source = tree_node_of(regions, edge->source.index);
+    const uint32_t target = edge->target.index;
+    const uint32_t source = tree_node_of(regions, edge->source.index);
     if (source == target || tree_node_of(regions, target) != target || up[source] == NOWHERE)
         return false;
     const uint32_t before = up[target];
@@ -327,7 +330,8 @@ static bool regions_count_nodes(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;
     const struct owners *owners = &graph->node_owners;
-    const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
+    const uint32_t synthetics = graph_synthetics(graph);
+    const uint32_t nodes = graph_node_count(graph);
     uint32_t inner = 0, used = 0;
     const bool has_owners = owners->end > 0;
     bool good = has_owners;
@@ -418,7 +422,8 @@ void regions_deinit(struct regions *regions)
 /* Records that the entry of a region is held from a node of the tree, or from below it. */
 static void hold_from(struct regions *regions, uint32_t target, uint32_t node)
 {
-    uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);
+    uint32_t *above = &regions->above[target];
+    uint32_t known = __atomic_load_n(above, __ATOMIC_RELAXED);
     for (;;) {
         const uint32_t common = last_above(regions, known, node);
         if (common == known || __atomic_compare_exchange_n(above, &known, common, true,

@@ -19,7 +19,8 @@
 static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t parent)
 {
     assert(parent <= node);
-    const struct climb *up = &climbs[parent], *skip = &climbs[up->skip];
+    const struct climb *up = &climbs[parent];
+    const struct climb *skip = &climbs[up->skip];
     if (node == parent) {
         climbs[node] = (struct climb){.skip = node, .depth = 0};
         return;
@@ -88,7 +89,9 @@ _Static_assert(sizeof(struct semi_nca_link) == sizeof(struct climb), "they share
 static inline uint32_t semi_nca_evaluate(struct semi_nca_link *links, uint32_t preorder,
                                          uint32_t limit)
 {
-    uint32_t below = NOWHERE, at = preorder, up;
+    uint32_t up;
+    uint32_t below = NOWHERE;
+    uint32_t at = preorder;
     while ((up = links[at].ancestor) > limit) {
         links[at].ancestor = below;
         below = at;
@@ -111,7 +114,8 @@ static inline uint32_t semi_nca_evaluate(struct semi_nca_link *links, uint32_t p
  * the node is linked to its parent. */
 static void find_semidominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
-    const uint32_t *idom = graph->idom, *back = graph->back;
+    const uint32_t *idom = graph->idom;
+    const uint32_t *back = graph->back;
     struct semi_nca_link *links = (void *)graph->climbs;
     for (uint32_t preorder = end - 1; preorder > begin; preorder--) {
         const uint32_t first = graph->nodes[preorder].back;
@@ -231,7 +235,8 @@ static inline bool is_first(uint32_t *leaf, uint32_t from)
 /* Moves a leaf's dominator up to the nearest common ancestor with from, another source. */
 static inline void hold_leaf(const struct sources_sorting *sorting, uint32_t *leaf, uint32_t from)
 {
-    uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED), common;
+    uint32_t common;
+    uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED);
     do {
         if (known == SOURCES_LEAF || known == (SOURCES_LEAF | from))
             return;
@@ -375,10 +380,12 @@ static bool take_of_block(const struct sources_sorting *sorting, unsigned worker
     const struct sources *sources = sorting->sources;
     const struct g2h_graph *graph = sources->graph;
     const struct target_block *block = &graph->targets->blocks[number];
-    const uint32_t synthetics = graph_synthetics(graph), first = as_u32(number) << BLOCK_SHIFT,
-                   last = block->starts[block->objects];
+    const uint32_t synthetics = graph_synthetics(graph);
+    const uint32_t first = as_u32(number) << BLOCK_SHIFT;
+    const uint32_t last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t source = synthetics + first + i, end = block->starts[i + 1];
+        const uint32_t source = synthetics + first + i;
+        const uint32_t end = block->starts[i + 1];
         if (block->starts[i] == end)
             continue;
         const uint32_t from = __atomic_load_n(&sources->preorder_of[source], __ATOMIC_RELAXED);

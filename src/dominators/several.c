@@ -88,7 +88,8 @@ static inline bool shared_entries_look_at(const struct shared_entries_finding *f
 {
     if (finding->walk.crossings)
         return crossings_look(crossings, owner, known);
-    uint64_t *word = &finding->found[node / 64], bit = UINT64_C(1) << (node % 64);
+    uint64_t *word = &finding->found[node / 64];
+    uint64_t bit = UINT64_C(1) << (node % 64);
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
     return crossings_add(crossings, owner, node);
@@ -124,7 +125,8 @@ static struct g2h_error *walk_block(const struct shared_entries_finding *finding
     const struct target_block *block = &finding->graph->targets->blocks[number];
     const struct tiers *tiers = &finding->graph->tiers;
     const owner_number *of = finding->owners->of_object;
-    const uint32_t first = as_u32(number) << BLOCK_SHIFT, last = block->starts[block->objects];
+    const uint32_t first = as_u32(number) << BLOCK_SHIFT;
+    const uint32_t last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
         const owner_number owner = of[first + i] & ~OWNER_FIXED;
         const uint32_t end = block->starts[i + 1];
@@ -272,7 +274,8 @@ static struct g2h_error *take_dominators(struct shared_entries_finding *finding,
     struct owners *owners = finding->owners;
     owner_number *number_of = dominators->idom;
     for (uint32_t i = 1; i < dominators->nodes; i++) {
-        const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
+        const uint32_t node = dominators->node_at[i];
+        const uint32_t idom = dominators->idom[i];
         owner_number *of = node < finding->synthetics
                                ? &owners->of_synthetic[node]
                                : &owners->of_object[node - finding->synthetics];
@@ -348,9 +351,8 @@ static _asserted_ bool entries_own_themselves(const struct shared_entries *entri
         if (owner_known(owners, synthetics, entries->nodes.data[i]) !=
             (OWNER_FIXED | (entries->first + (owner_number)i)))
             return false;
-    for (size_t i = 0; i < entries->crossings.all.count; i++)
-        if (entries->crossings.all.data[i].to < entries->first ||
-            entries->crossings.all.data[i].by >= entries->first + entries->nodes.count)
+    VECTOR_EACH(const struct crossing, crossing, entries->crossings.all)
+        if (crossing->to < entries->first || crossing->by >= entries->first + entries->nodes.count)
             return false;
     return true;
 }
@@ -424,7 +426,8 @@ static const uint64_t SETS_MEMORY = 32 << 20;
 static int compare_bytes(const void *a, const void *b, void *context)
 {
     const struct graph_owner *owners = context;
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    const uint32_t one = *(const uint32_t *)a;
+    const uint32_t other = *(const uint32_t *)b;
     if (owners[one].bytes != owners[other].bytes)
         return COMPARE(owners[other].bytes, owners[one].bytes);
     return COMPARE(one, other);
@@ -464,7 +467,8 @@ static void add_bit(uint64_t *set, uint32_t bit)
 static struct g2h_error *give_bits(struct sharers *sharers)
 {
     const struct g2h_graph *graph = sharers->graph;
-    const uint32_t groups = as_u32(graph->owners.count), bits = sharers->words * SET_BITS;
+    const uint32_t groups = as_u32(graph->owners.count);
+    const uint32_t bits = sharers->words * SET_BITS;
     sharers->bit_of = calloc(count_and_end(groups), sizeof(*sharers->bit_of));
     sharers->owner_at = block_alloc(count_and_end(groups), sizeof(*sharers->owner_at));
     sharers->kinds = calloc(KINDS, sharers->words * sizeof(*sharers->kinds));
@@ -678,7 +682,8 @@ static uint32_t packages_named(const struct naming *naming)
 /* Appends the holders, by kind: "main, net/http and goroutines in 3 places". */
 static void append_all(const struct naming *naming, struct text *text)
 {
-    const uint32_t named = packages_named(naming), more = naming->packages - named;
+    const uint32_t named = packages_named(naming);
+    const uint32_t more = naming->packages - named;
     const unsigned count =
         named + (more > 0) + (naming->places > 0) + (naming->others > 0) + naming->has_more;
     unsigned at = 0;
@@ -823,7 +828,8 @@ struct gathering {
 
 static int compare_shown(const void *a, const void *b)
 {
-    const struct shown *one = a, *other = b;
+    const struct shown *one = a;
+    const struct shown *other = b;
     if (one->size != other->size)
         return COMPARE(other->size, one->size);
     return COMPARE(one->node, other->node);
@@ -841,7 +847,8 @@ static void keep_largest(shown_vector *shown)
 static struct g2h_error *several_sum_up(struct gathering *gathering, const struct owners *owners)
 {
     struct g2h_graph *graph = gathering->graph;
-    const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
+    const uint32_t nodes = graph_node_count(graph);
+    const uint32_t synthetics = graph_synthetics(graph);
     const owner_number first = gathering->entries.first;
     gathering->sizes = zeroed_alloc(gathering->entries.nodes.count + 1, sizeof(*gathering->sizes));
     TRY_MEMORY(gathering->sizes);

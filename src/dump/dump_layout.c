@@ -141,7 +141,8 @@ static const struct dump_layout *detect_1_3(const uint8_t *data, uint64_t size, 
 /* Reads "go1.N heap dump\n". Returns N, or -1 if the bytes are something else. */
 static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
 {
-    static const char prefix[] = "go1.", suffix[] = " heap dump\n";
+    static const char prefix[] = "go1.";
+    static const char suffix[] = " heap dump\n";
     size_t at = sizeof(prefix) - 1;
     if (size < at || memcmp(data, prefix, at) != 0)
         return -1;
@@ -267,7 +268,8 @@ static bool is_profile(const uint8_t *data, uint64_t size)
     struct cursor cursor = {data, data + size};
     uint64_t key, value;
     while (cursor_uvarint(&cursor, &key)) {
-        const uint64_t field = key >> 3, form = key & 7;
+        const uint64_t field = key >> 3;
+        const uint64_t form = key & 7;
         if (field == 0 || field > FIELDS || (form != VARINT && form != BYTES) ||
             !cursor_uvarint(&cursor, &value))
             return false;
@@ -351,7 +353,8 @@ static bool is_cut_header(const uint8_t *data, uint64_t size)
 /* Returns whether the input is a dump in which each LF was replaced with CR LF. */
 static bool has_carriage_returns(const uint8_t *data, uint64_t size)
 {
-    static const char begin[] = "go1.", end[] = " heap dump\r\n";
+    static const char begin[] = "go1.";
+    static const char end[] = " heap dump\r\n";
     enum { MOST = 32 };
     const size_t looked_at = size < MOST ? (size_t)size : MOST;
     return magic_begins(data, size, 0, begin, sizeof(begin) - 1) &&

@@ -417,8 +417,10 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
 static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     enum { HEAD = 24, AHEAD = 1024 };
-    const uint8_t *at = reader->cursor.at, *end = reader->cursor.end;
-    const uint64_t address = eight_bytes(at + 1), ends = ~address & 0x8080808080808080;
+    const uint8_t *at = reader->cursor.at;
+    const uint8_t *end = reader->cursor.end;
+    const uint64_t address = eight_bytes(at + 1);
+    const uint64_t ends = ~address & 0x8080808080808080;
     if (ends == 0)
         return false;
     at += 2 + __builtin_ctzll(ends) / 8;
@@ -998,7 +1000,8 @@ static bool read_to(struct open_watch *watch, uint64_t offset, bool *ret_is_cut)
 static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, uint64_t taken)
 {
     struct open_watch *watch = context;
-    const uint64_t size = so_far->size, enough = 0;
+    const uint64_t size = so_far->size;
+    const uint64_t enough = 0;
     bool is_cut;
     (void)taken;
     if (watch->reader) {

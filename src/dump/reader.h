@@ -113,7 +113,8 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
     uint64_t bytes;
     if (cursor_left(&cursor) >= sizeof(bytes)) { /* a kind, and an offset of up to three bytes */
         __builtin_memcpy(&bytes, cursor.at, sizeof(bytes));
-        const uint64_t first = bytes >> 8 & 0x7f, second = bytes >> 9 & 0x3f80;
+        const uint64_t first = bytes >> 8 & 0x7f;
+        const uint64_t second = bytes >> 9 & 0x3f80;
         if ((bytes & 0xff) == 0)
             return false;
         if ((bytes & 0x8000) == 0) {

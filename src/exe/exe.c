@@ -81,7 +81,8 @@ bool exe_go_version(const char *path, struct text *version)
     _cleanup_(image_deinit) struct image image = {0};
     struct g2h_input *input = NULL;
     struct stat status;
-    struct g2h_bytes release = bytes_none, lines;
+    struct g2h_bytes lines;
+    struct g2h_bytes release = bytes_none;
     uint64_t address;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
         return false;
@@ -121,7 +122,8 @@ static const struct image *symbol_image(const struct g2h_exe *exe)
 
 static int compare_variables(const void *a, const void *b)
 {
-    const struct variable *one = a, *other = b;
+    const struct variable *one = a;
+    const struct variable *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     return COMPARE(one->size, other->size);
@@ -954,7 +956,8 @@ static void inlining_follow(struct g2h_inlining *inlining, const struct code *co
  * as a whole, and then the one that has more calls of the stack. */
 static bool inlining_is_better(const struct chain *chain, const struct chain *than)
 {
-    const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
+    const bool is_whole = chain->shared == chain->count;
+    const bool was_whole = than->shared == than->count;
     if (chain->shared == 0 || than->shared == 0)
         return chain->shared > 0;
     return is_whole != was_whole ? is_whole : chain->shared > than->shared;

@@ -112,7 +112,8 @@ static void spread(const struct g2h_ages_known *known, const struct age_counts *
         if (from > to - 0.001)
             from = to - 0.001;
         for (unsigned i = 0; i < count; i++) {
-            const double low = fmax(from, i), high = fmin(to, i + 1);
+            const double low = fmax(from, i);
+            const double high = fmin(to, i + 1);
             if (high > low)
                 parts[i] += (double)counts->looks[look] * (high - low) / (to - from);
         }
@@ -180,7 +181,8 @@ static bool is_moment(const struct g2h_ages_known *known, const struct age_count
     const int64_t end = known->looks[known->look_count].time,
                   most = (end - known->begin) / MOMENT_PART;
     for (unsigned from = 2; from <= known->look_count; from++) {
-        const int64_t begin = known->looks[from - 1].time, last = MIN(begin + most, end - most);
+        const int64_t begin = known->looks[from - 1].time;
+        const int64_t last = MIN(begin + most, end - most);
         uint64_t sum = 0;
         for (unsigned look = from; look <= known->look_count && known->looks[look].time <= last;
              look++)
@@ -263,7 +265,8 @@ static enum ages_verdict judge_cut(const struct findings *findings, const struct
 static enum ages_verdict judge(const struct findings *findings, const struct age_counts *counts,
                                const struct g2h_ages_known *known, struct ages_found *found)
 {
-    const int64_t end = known->looks[known->look_count].time, time = end - known->begin;
+    const int64_t end = known->looks[known->look_count].time;
+    const int64_t time = end - known->begin;
     double quarters[QUARTERS] = {0};
     if (known->look_count < 2)
         return AGES_ONE_LOOK;
@@ -323,7 +326,8 @@ struct g2h_error *ages_find(const struct findings *findings, uint32_t item, stru
 static void find_groups_of_looks(const struct g2h_ages_known *known,
                                  uint8_t ret[G2H_AGE_UNKNOWN + 1])
 {
-    const int64_t begin = known->looks[1].time, time = known->looks[known->look_count].time - begin;
+    const int64_t begin = known->looks[1].time;
+    const int64_t time = known->looks[known->look_count].time - begin;
     ret[0] = AGES_NEW;
     ret[1] = AGES_BEFORE;
     for (unsigned look = 2; look <= known->look_count; look++) {
@@ -456,7 +460,8 @@ static bool is_old(const struct older_finder *finder, uint32_t number, uint32_t 
 /* Orders lines by what their objects retain, the most first. */
 static int compare_older(const void *a, const void *b)
 {
-    const struct ages_older_line *one = a, *other = b;
+    const struct ages_older_line *one = a;
+    const struct ages_older_line *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
     return (one->node > other->node) - (one->node < other->node);

@@ -74,7 +74,8 @@ static bool class_index_put(void *context, uint32_t name, uint32_t node)
  * same in each run. */
 static int class_index_compare(const void *a, const void *b)
 {
-    const struct class_index_entry *one = a, *other = b;
+    const struct class_index_entry *one = a;
+    const struct class_index_entry *other = b;
     if (one->weight != other->weight)
         return COMPARE(other->weight, one->weight);
     return COMPARE(one->node, other->node);
@@ -167,7 +168,8 @@ static void class_rows_add(const struct findings *findings, uint32_t number, str
 /* Orders classes by growth since the base (all 0 without one), then by their own bytes. */
 static int class_rows_compare(const void *a, const void *b)
 {
-    const struct class_row *one = a, *other = b;
+    const struct class_row *one = a;
+    const struct class_row *other = b;
     if (one->grown != other->grown)
         return COMPARE(other->grown, one->grown);
     if (one->bytes != other->bytes)
@@ -330,7 +332,8 @@ static struct g2h_error *find_candidates(const struct findings *findings, large_
 
 static int largest_compare(const void *a, const void *b)
 {
-    const struct large_object *one = a, *other = b;
+    const struct large_object *one = a;
+    const struct large_object *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
     return COMPARE(one->node, other->node);
@@ -359,7 +362,8 @@ enum { STRUCTS_OF_ALL = 1000 };
 
 static int structs_compare(const void *a, const void *b)
 {
-    const struct class_row *one = a, *other = b;
+    const struct class_row *one = a;
+    const struct class_row *other = b;
     if (one->bytes != other->bytes)
         return COMPARE(other->bytes, one->bytes);
     return COMPARE(one->node, other->node);

@@ -89,8 +89,9 @@ void containers_deinit(struct containers *containers)
 
 uint32_t containers_heavy_child(const struct containers *containers, uint32_t node)
 {
-    const uint64_t all = containers_weight(containers, node),
-                   own = containers_own(containers, node), held = all > own ? all - own : 0;
+    const uint64_t all = containers_weight(containers, node);
+    const uint64_t own = containers_own(containers, node);
+    const uint64_t held = all > own ? all - own : 0;
     const uint32_t child = containers->heaviest[node];
     return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
                    containers_weight(containers, child) >= held / 100 * HEAVY
@@ -218,7 +219,8 @@ static uint32_t root_of(const struct containers *containers, uint32_t node, uint
 {
     enum { STEPS = 3 };
     const struct merged_node *nodes = containers->merged->nodes.data;
-    uint32_t root = node, at = node;
+    uint32_t root = node;
+    uint32_t at = node;
     for (int i = 0; i < MOST_DEPTH && at != top && nodes[node].is_cyclic; i++) {
         at = nodes[at].parent;
         if (!is_class(containers, at))
@@ -237,7 +239,8 @@ static uint32_t root_of(const struct containers *containers, uint32_t node, uint
 static uint32_t structure_of(const struct containers *containers, uint32_t node, uint32_t top)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    uint32_t found = node, at = node;
+    uint32_t found = node;
+    uint32_t at = node;
     for (int i = 0; i < MOST_DEPTH && at != top; i++, at = nodes[at].parent) {
         if (!nodes[at].is_cyclic)
             continue;
@@ -341,7 +344,8 @@ static bool is_index(const struct containers *containers, uint32_t node, uint64_
     node = below_variables(containers->merged, node);
     if (node == MERGED_NONE || entries == 0 || !has_slots(containers, node))
         return false;
-    const uint64_t own = containers_own(containers, node), each = own / entries;
+    const uint64_t own = containers_own(containers, node);
+    const uint64_t each = own / entries;
     return each >= LEAST_SLOT && each <= MOST_SLOT &&
            own >= containers_weight(containers, node) / 2;
 }
@@ -408,7 +412,8 @@ static void link_branches(const struct containers *containers, struct container_
 {
     const struct merged *merged = containers->merged;
     uint8_t hits[MOST_BRANCHES][MOST_BRANCHES] = {{0}};
-    uint32_t samples[MOST_BRANCHES] = {0}, left = links->count;
+    uint32_t samples[MOST_BRANCHES] = {0};
+    uint32_t left = links->count;
     for (uint32_t i = 1; i < merged->of_count && left > 0; i++) {
         const uint8_t branch = merged->of[i] != MERGED_NONE ? links->which[merged->of[i]] : 0;
         if (branch == 0 || samples[branch - 1] == SAMPLES)
@@ -438,7 +443,8 @@ static void link_branches(const struct containers *containers, struct container_
 static bool is_of_each(const struct containers *containers, uint32_t node, uint32_t branch,
                        uint64_t entries)
 {
-    const struct merged_node *nodes = containers->merged->nodes.data, *at = &nodes[node];
+    const struct merged_node *nodes = containers->merged->nodes.data;
+    const struct merged_node *at = &nodes[node];
     const uint64_t has = at->is_trie ? at->trie_entries : at->entries;
     if (at->kind != MERGED_CLASS || at->count != 1 || has == 0 || !has_slots(containers, node))
         return false;
@@ -734,7 +740,8 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
                     : found.ratio > best.ratio && found.container >= best.container / 100 * DEEPER)
             best = found;
     }
-    const uint32_t last = *ret_last, spread = find_spread(containers, last);
+    const uint32_t last = *ret_last;
+    const uint32_t spread = find_spread(containers, last);
     if (spread == MERGED_NONE)
         return best.node;
     const uint64_t holders = nodes[last].kind == MERGED_CLASS ? nodes[last].count : 1;
@@ -783,7 +790,8 @@ static bool is_words(const struct containers *containers, uint32_t node)
 static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    uint32_t branch = structure_of(containers, ret->entry, top), at = nodes[branch].parent;
+    uint32_t branch = structure_of(containers, ret->entry, top);
+    uint32_t at = nodes[branch].parent;
     ret->branch = branch;
     ret->bytes = containers_weight(containers, branch);
     for (; branch != top && is_trie(containers, at); branch = at, at = nodes[at].parent) {
@@ -858,7 +866,8 @@ static bool is_public_of(const struct containers *containers, uint32_t node, uin
     if (package != name || other_package != of || length != other_length ||
         memcmp(name, of, length) != 0 || size < length + 2 || other_size < length + 2)
         return false;
-    const char first = name[length + 1], other_first = of[length + 1];
+    const char first = name[length + 1];
+    const char other_first = of[length + 1];
     return first >= 'A' && first <= 'Z' && other_first >= 'a' && other_first <= 'z';
 }
 

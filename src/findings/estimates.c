@@ -131,7 +131,7 @@ static void add_kind(const struct estimates *estimates, const struct estimate_su
 static uint64_t as_count(double number)
 {
     const double most = 0x1p63;
-    return (uint64_t)((number < most ? number : most) + 0.5);
+    return (uint64_t)(MIN(number, most) + 0.5);
 }
 
 struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
@@ -139,8 +139,7 @@ struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
     _cleanup_free_ struct estimate_parts *parts = calloc(count_and_end(count), sizeof(*parts));
     estimates->sets = calloc(count_and_end(count), sizeof(*estimates->sets));
     TRY_MEMORY(parts && estimates->sets);
-    for (size_t i = 0; i < estimates->sums.count; i++) {
-        struct estimate_sums *sums = &estimates->sums.data[i];
+    VECTOR_EACH(struct estimate_sums, sums, estimates->sums) {
         assert(sums->set < count);
         end_span(estimates, sums);
         add_kind(estimates, sums, &estimates->sets[sums->set], &parts[sums->set]);
@@ -168,7 +167,7 @@ uint64_t estimates_unseen(const struct g2h_sample *sample)
         const double part = kind->spans_read > 0 ? 1 - pow(probability, 1 / real(kind->spans_read))
                                                  : 1,
                      bytes = part * real(kind->objects) * real(kind->slot_size);
-        most = bytes > most ? bytes : most;
+        most = MAX(bytes, most);
     }
     return as_count(most);
 }

@@ -25,7 +25,8 @@ static bool is_place(const struct findings *findings, uint32_t node)
 
 static int goroutines_compare_places(const void *a, const void *b)
 {
-    const struct goroutine_place *one = a, *other = b;
+    const struct goroutine_place *one = a;
+    const struct goroutine_place *other = b;
     if (one->weight != other->weight)
         return COMPARE(other->weight, one->weight);
     return COMPARE(one->node, other->node);
@@ -676,7 +677,8 @@ static struct g2h_error *deferred_collect(struct holding *holding, uint32_t call
 
 static int deferred_compare(const void *a, const void *b)
 {
-    const struct deferred_held *one = a, *other = b;
+    const struct deferred_held *one = a;
+    const struct deferred_held *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
     return COMPARE(one->node, other->node);
@@ -946,8 +948,10 @@ static bool label_sums_add(struct label_sums *sums, uint32_t value, uint64_t cou
 /* The goroutines without the label come last. */
 static int label_values_compare(const void *a, const void *b)
 {
-    const struct label_value *one = a, *other = b;
-    const bool is_none = one->value == UINT32_MAX, is_other_none = other->value == UINT32_MAX;
+    const struct label_value *one = a;
+    const struct label_value *other = b;
+    const bool is_none = one->value == UINT32_MAX;
+    const bool is_other_none = other->value == UINT32_MAX;
     if (is_none != is_other_none)
         return is_none ? 1 : -1;
     if (one->retained != other->retained)
@@ -1048,7 +1052,8 @@ struct g2h_error *goroutine_labels_append(const struct findings *findings,
         at++;
     if (at == count)
         return NULL;
-    const uint32_t first = labels->first[list[at]], end = labels->first[list[at] + 1];
+    const uint32_t first = labels->first[list[at]];
+    const uint32_t end = labels->first[list[at] + 1];
     for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)
         TRY(labels_append_key(labels, list, count, labels->list.data[i].key, true, text));
     for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)

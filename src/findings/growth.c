@@ -111,7 +111,8 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
 static size_t part_end(const char *name, size_t size, size_t begin)
 {
     bool is_quoted = false;
-    size_t depth = 0, at = begin;
+    size_t depth = 0;
+    size_t at = begin;
     for (; at < size; at++) {
         const char read = name[at];
         if (is_quoted) {
@@ -141,7 +142,8 @@ static uint64_t extended_by_parts(const struct merged *merged, uint32_t node, ui
     if (size > above_size && memcmp(name, above, above_size) == 0 && name[above_size] == '.')
         at = above_size; /* the package */
     while (at < size) {
-        const size_t begin = at + (name[at] == '.'), end = part_end(name, size, at);
+        const size_t begin = at + (name[at] == '.');
+        const size_t end = part_end(name, size, at);
         key = map_hash_pair(key, loose_hash_of(name + begin, end - begin, MERGED_VARIABLE));
         at = end;
     }
@@ -166,7 +168,8 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
     TRY_MEMORY(ret->exact && ret->loose);
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        const bool is_root = node->parent == MERGED_NONE, is_class = node->kind == MERGED_CLASS;
+        const bool is_root = node->parent == MERGED_NONE;
+        const bool is_class = node->kind == MERGED_CLASS;
         size_t size;
         const char *name = merged_name(merged, i, &size);
         const uint64_t exact = map_hash_text(name, size) + node->kind,

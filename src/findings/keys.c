@@ -245,7 +245,8 @@ static struct g2h_error *walk(struct keys_search *keys)
     TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
     TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
     for (uint32_t number = 1; number < keys->at_count; number++) {
-        const uint32_t node = g2h_dominators_node(dominators, number), in = merged->of[number];
+        const uint32_t node = g2h_dominators_node(dominators, number);
+        const uint32_t in = merged->of[number];
         if (node == UINT32_MAX || in < keys->item || !keys->leads[in])
             continue;
         uint32_t *at = &keys->at[number];
@@ -266,7 +267,8 @@ static struct g2h_error *walk(struct keys_search *keys)
 /* Merges a sequence into another one that has no fewer steps below it. */
 static void merge_sequences(struct keys_search *keys, uint32_t sequence, uint32_t into)
 {
-    struct sequence *from = sequence_of(keys, sequence), *to = sequence_of(keys, into);
+    struct sequence *from = sequence_of(keys, sequence);
+    struct sequence *to = sequence_of(keys, into);
     to->retained += from->retained;
     to->first = MIN(from->first, to->first);
     for (uint32_t i = sequence_of(keys, sequence)->child, next; i != NO_SEQUENCE; i = next) {
@@ -334,7 +336,8 @@ static struct g2h_error *keys_choose(struct keys_search *keys, uint32_t sequence
 /* Orders sequences by what they retain, those that retain most first. */
 static int compare_told(const void *a, const void *b)
 {
-    const struct keys_told *one = a, *other = b;
+    const struct keys_told *one = a;
+    const struct keys_told *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
     return COMPARE(one->first, other->first);
@@ -427,7 +430,8 @@ static bool is_before(struct collector *collector, const struct g2h_value *key, 
                       const struct g2h_value *other)
 {
     uint64_t one_order, other_order;
-    const struct g2h_text *one = &collector->key, *two = &collector->other;
+    const struct g2h_text *one = &collector->key;
+    const struct g2h_text *two = &collector->other;
     if (is_string && entries_write_string(collector->view, other, &collector->other)) {
         const size_t size = MIN(one->size, two->size);
         const int order = size > 0 ? memcmp(one->data, two->data, size) : 0;
@@ -668,7 +672,8 @@ struct g2h_error *distribution_find(const struct findings *findings, uint32_t na
 
 static int compare_samples(const void *a, const void *b)
 {
-    const struct sample *one = a, *other = b;
+    const struct sample *one = a;
+    const struct sample *other = b;
     return COMPARE(one->order, other->order);
 }
 

@@ -59,7 +59,8 @@ static bool lookup_ends_in(const char *name, size_t size, const char *end, size_
 static void strip_directories(const char *asked, struct text *text)
 {
     for (const char *at = asked; *at;) {
-        const size_t word = strcspn(at, "[]*(), "), sign = at[word] != '\0';
+        const size_t word = strcspn(at, "[]*(), ");
+        const size_t sign = at[word] != '\0';
         const char *slash = memrchr(at, '/', word);
         const size_t skipped = slash ? as_size(slash + 1 - at) : 0;
         text_append(text, at + skipped, word - skipped + sign);

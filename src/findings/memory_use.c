@@ -42,12 +42,13 @@ const uint64_t *memory_stats(const struct findings *findings)
  * one by one. */
 struct memory_use memory_use_of(const uint64_t *stats)
 {
-    const uint64_t released = stats[G2H_MEMSTATS_HEAP_RELEASED],
-                   held = stats[G2H_MEMSTATS_SYS] - released,
-                   objects = stats[G2H_MEMSTATS_HEAP_ALLOC],
-                   heap = stats[G2H_MEMSTATS_HEAP_SYS] - released,
-                   unused = heap > objects ? heap - objects : 0,
-                   stacks = stats[G2H_MEMSTATS_STACK_SYS], known = objects + unused + stacks;
+    const uint64_t released = stats[G2H_MEMSTATS_HEAP_RELEASED];
+    const uint64_t held = stats[G2H_MEMSTATS_SYS] - released;
+    const uint64_t objects = stats[G2H_MEMSTATS_HEAP_ALLOC];
+    const uint64_t heap = stats[G2H_MEMSTATS_HEAP_SYS] - released;
+    const uint64_t unused = heap > objects ? heap - objects : 0;
+    const uint64_t stacks = stats[G2H_MEMSTATS_STACK_SYS];
+    const uint64_t known = objects + unused + stacks;
     return (struct memory_use){held, objects, unused, stacks, held > known ? held - known : 0};
 }
 
@@ -256,7 +257,8 @@ static struct g2h_error *outside_find_holders(struct outside_search *search)
 /* Orders holders by the bytes they point to, the most first. */
 static int outside_compare(const void *a, const void *b)
 {
-    const struct holder *one = a, *other = b;
+    const struct holder *one = a;
+    const struct holder *other = b;
     if (one->bytes != other->bytes)
         return one->bytes < other->bytes ? 1 : -1;
     return (one->number > other->number) - (one->number < other->number);

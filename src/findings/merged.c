@@ -48,7 +48,8 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name)
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size)
 {
-    static const char roots[] = "(roots)", texts[] = "(string)";
+    static const char roots[] = "(roots)";
+    static const char texts[] = "(string)";
     if (node->kind != G2H_NODE_ROOT && node->name != G2H_NAME_NONE)
         return g2h_view_name(view, node->name, ret_size);
     *ret_size = (node->kind == G2H_NODE_ROOT ? sizeof(roots) : sizeof(texts)) - 1;
@@ -111,7 +112,8 @@ bool merged_next_word(const char *name, size_t size, size_t *at, const char **re
     static const char digits[] = "0123456789,";
     while (*at < size) {
         const char *blank = memchr(name + *at, ' ', size - *at);
-        const size_t begin = *at, end = blank ? as_size(blank - name) : size;
+        const size_t begin = *at;
+        const size_t end = blank ? as_size(blank - name) : size;
         size_t number = begin;
         while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
             number++;
@@ -667,7 +669,8 @@ static struct g2h_error *unite(struct islands *islands)
             g2h_dominators_above(dominators, from) != g2h_dominators_above(dominators, to) ||
             (!is_examined(islands, from) && !is_of_variable(merging, from)))
             continue;
-        const uint32_t one = island_of(islands, from), other = island_of(islands, to);
+        const uint32_t one = island_of(islands, from);
+        const uint32_t other = island_of(islands, to);
         if (one > other)
             islands->united[one] = other;
         else
@@ -711,7 +714,8 @@ struct island_variable {
 
 static int compare_island_variables(const void *a, const void *b)
 {
-    const struct island_variable *one = a, *other = b;
+    const struct island_variable *one = a;
+    const struct island_variable *other = b;
     if (one->island != other->island)
         return COMPARE(one->island, other->island);
     return COMPARE(one->node, other->node);
@@ -852,7 +856,8 @@ static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, ui
     const char *found = memmem(of, size, inner, sizeof(inner) - 1);
     if (!found || (size == sizeof(any) - 1 && memcmp(of, any, size) == 0))
         return own_name(merging->merged, map, sizeof(map) - 1, ret);
-    const size_t begin = as_size(found - of), end = begin + sizeof(inner) - 2;
+    const size_t begin = as_size(found - of);
+    const size_t end = begin + sizeof(inner) - 2;
     text->size = 0;
     text_append(text, of, begin);
     text_append_string(text, "HashTrieMap");
@@ -903,7 +908,8 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
     struct merged *merged = merging->merged;
     struct merging_node *one = &merging->by_number[number];
     const bool is_inside = merged->nodes.data[parent].is_trie;
-    uint32_t name, into = parent;
+    uint32_t name;
+    uint32_t into = parent;
     if (!is_inside) {
         TRY(name_of_trie(merging, one->name, &name));
         if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC) {
@@ -954,7 +960,8 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     struct merging_node *one = &merging->by_number[number];
     const uint32_t kind = one->merged;
     const bool object = merged_is_object(kind);
-    uint32_t name = one->name, parent = merging->by_number[above].merged;
+    uint32_t name = one->name;
+    uint32_t parent = merging->by_number[above].merged;
     if (object && merged_is_of_map(merging, name, parent)) {
         merged->nodes.data[parent].bytes += merging_size(merging, one, node);
         one->merged = parent;
@@ -991,7 +998,8 @@ static struct g2h_error *merge_all(struct merging *merging)
                    &merging->by_number[0].merged));
     note_example(merging->merged, 0, 0);
     for (uint32_t first = 1; first < merging->count; first += AHEAD) {
-        const uint32_t left = merging->count - first, count = MIN(left, AHEAD);
+        const uint32_t left = merging->count - first;
+        const uint32_t count = MIN(left, AHEAD);
         for (uint32_t i = 0; i < count; i++) {
             nodes[i] = g2h_dominators_node(merging->dominators, first + i);
             if (nodes[i] == UINT32_MAX)
@@ -1017,7 +1025,8 @@ struct merged_place {
 /* Orders nodes by depth, then by their examples' numbers in the view. */
 static int merged_compare_places(const void *a, const void *b)
 {
-    const struct merged_place *one = a, *other = b;
+    const struct merged_place *one = a;
+    const struct merged_place *other = b;
     if (one->depth != other->depth)
         return COMPARE(one->depth, other->depth);
     if (one->example != other->example)
@@ -1268,7 +1277,8 @@ void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_belo
 void package_of_class(const char *name, size_t size, const char **ret, size_t *ret_size)
 {
     static const char builtin[] = "builtin";
-    size_t begin = 0, end = size;
+    size_t begin = 0;
+    size_t end = size;
     for (size_t i = 0, depth = 0; i < size;
          i++) { /* begin: after the last bracket in front of a name */
         depth += name[i] == '[';
@@ -1297,7 +1307,8 @@ void package_of_class(const char *name, size_t size, const char **ret, size_t *r
  * run. */
 static int ranking_compare(const void *a, const void *b)
 {
-    const struct ranked *one = a, *other = b;
+    const struct ranked *one = a;
+    const struct ranked *other = b;
     if (one->weight != other->weight)
         return COMPARE(other->weight, one->weight);
     return COMPARE(one->node, other->node);

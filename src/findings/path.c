@@ -115,7 +115,8 @@ static bool is_library_frame(const struct g2h_view *view, uint32_t node)
 static struct g2h_error *follow_edges(struct path_search *search, uint32_t index,
                                       enum path_search_frames frames)
 {
-    const uint32_t node = search->visited.data[index].node, start = search->visited.data[0].node;
+    const uint32_t node = search->visited.data[index].node;
+    const uint32_t start = search->visited.data[0].node;
     struct g2h_edge edge;
     g2h_edges_begin_targets(search->edges, node, node + 1);
     while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
@@ -291,7 +292,8 @@ static const char *method_of(const struct g2h_view *view, const struct g2h_edge 
     if ((edge->flags & G2H_EDGE_BY_INDEX) != 0 || edge->name == G2H_NAME_NONE)
         return NULL;
     for (size_t i = 0; i < COUNT_OF(methods); i++) {
-        const size_t length = strlen(methods[i].field), before = *size - length;
+        const size_t length = strlen(methods[i].field);
+        const size_t before = *size - length;
         if (*size < length || memcmp(name + before, methods[i].field, length) != 0 ||
             (before > 0 && (!methods[i].is_of_list || name[before - 1] != '.')))
             continue;
@@ -348,7 +350,8 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
         const size_t begin = strlen(uses[i]);
         if (size <= begin || memcmp(name, uses[i], begin) != 0)
             continue;
-        const char *function = name + begin, *address = memrchr(name, '(', size);
+        const char *function = name + begin;
+        const char *address = memrchr(name, '(', size);
         if (!address || address <= function)
             return false;
         text->size = 0;
@@ -649,7 +652,8 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 {
     while (reading->found == UINT32_MAX && reading->followed < EXPRESSION_READ_MOST_EDGES &&
            g2h_edges_next(reading->edges, ret)) {
-        const bool leads = g2h_edge_leads(ret->flags), is_weak = (ret->flags & G2H_EDGE_WEAK) != 0;
+        const bool leads = g2h_edge_leads(ret->flags);
+        const bool is_weak = (ret->flags & G2H_EDGE_WEAK) != 0;
         reading->followed++;
         if ((reading->all_that_lead ? leads : !is_weak) && ret->target >= reading->synthetic)
             return true;
@@ -714,7 +718,8 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
     const size_t before = reading->reached.count;
     g2h_edges_begin(reading->edges, root, root + 1);
     while (next_edge(reading, &edge)) {
-        struct text *name = &reading->name, *whose = &reading->whose;
+        struct text *name = &reading->name;
+        struct text *whose = &reading->whose;
         name->size = whose->size = 0;
         expression_append_first(reading->view, reading->edges, &edge, name, whose);
         TRY_MEMORY(!name->failed && !whose->failed);
@@ -1062,7 +1067,8 @@ static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t fro
 static void take_variable(struct paths *paths, size_t at)
 {
     enum { MOST = 256 };
-    uint32_t *nodes = paths->nodes.data, frames[MOST];
+    uint32_t frames[MOST];
+    uint32_t *nodes = paths->nodes.data;
     struct g2h_edge edge;
     size_t count = 0;
     if (!find_edge(paths->view, paths->edges, nodes[at], nodes[at + 1], &edge) ||
@@ -1302,7 +1308,8 @@ static struct g2h_error *add_retainer(const struct findings *findings, const str
 /* Orders retainers by the number of their edges, the most first. */
 static int compare_retainers(const void *a, const void *b)
 {
-    const struct retainer *one = a, *other = b;
+    const struct retainer *one = a;
+    const struct retainer *other = b;
     if (one->count != other->count)
         return COMPARE(other->count, one->count);
     return COMPARE(one->name, other->name);

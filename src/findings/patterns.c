@@ -130,7 +130,8 @@ static uint64_t hash_stack(const struct g2h_view *view, uint32_t number)
 
 static int compare_minutes(const void *a, const void *b)
 {
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    const uint32_t one = *(const uint32_t *)a;
+    const uint32_t other = *(const uint32_t *)b;
     return COMPARE(one, other);
 }
 

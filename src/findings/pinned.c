@@ -494,7 +494,8 @@ static struct g2h_error *see_edges(struct pinned_finder *finder)
 
 static int compare_addresses(const void *a, const void *b)
 {
-    const uint64_t *one = a, *other = b;
+    const uint64_t *one = a;
+    const uint64_t *other = b;
     return COMPARE(*one, *other);
 }
 

@@ -127,7 +127,8 @@ static struct g2h_error *answer_once(struct g2h_findings *findings, struct answe
 /* Orders classes by what they retain, the most first. */
 static int by_retained(const void *a, const void *b)
 {
-    const struct class_row *one = a, *other = b;
+    const struct class_row *one = a;
+    const struct class_row *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
     return COMPARE(one->node, other->node);

@@ -68,7 +68,8 @@ void span_walk_begin(const struct g2h_view *view, uint32_t first, uint32_t end,
  * objects further, then between the last two of these. */
 static uint32_t objects_until(const struct span_walk *walk, uint32_t at, uint64_t end)
 {
-    uint32_t step = 1, last = walk->count;
+    uint32_t step = 1;
+    uint32_t last = walk->count;
     for (; step < walk->count - at; step *= 2) {
         if (g2h_heap_address(walk->heap, at + step) >= end) {
             last = at + step;
@@ -191,7 +192,8 @@ static struct g2h_error *pages_tree_number(struct pages_tree *ret, uint32_t coun
     TRY_MEMORY(next);
     next[0] = 1;
     for (uint32_t i = 1; i < count; i++) {
-        const uint32_t parent = ret->parent[i], over = ret->jump[parent];
+        const uint32_t parent = ret->parent[i];
+        const uint32_t over = ret->jump[parent];
         ret->begin[i] = next[parent];
         next[parent] += ret->end[i];
         next[i] = ret->begin[i] + 1;
@@ -386,8 +388,9 @@ static struct g2h_error *pages_find_task(void *context, size_t task, unsigned wo
 {
     const struct pages_finder *finder = context;
     const struct g2h_heap *heap = g2h_view_heap(finder->view);
-    const uint32_t count = g2h_heap_object_count(heap), first = as_u32(task) * PAGES_OBJECTS,
-                   end = count - first > PAGES_OBJECTS ? first + PAGES_OBJECTS : count;
+    const uint32_t count = g2h_heap_object_count(heap);
+    const uint32_t first = as_u32(task) * PAGES_OBJECTS;
+    const uint32_t end = count - first > PAGES_OBJECTS ? first + PAGES_OBJECTS : count;
     struct span_walk walk;
     struct span span;
     (void)worker;
@@ -547,7 +550,8 @@ static bool holders_examine(struct holders_finder *finder, uint32_t node)
 
 static int compare_holders(const void *a, const void *b)
 {
-    const struct pages_holder *one = a, *other = b;
+    const struct pages_holder *one = a;
+    const struct pages_holder *other = b;
     if (one->sum.empty != other->sum.empty)
         return COMPARE(other->sum.empty, one->sum.empty);
     return (one->node > other->node) - (one->node < other->node);

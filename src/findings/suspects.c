@@ -165,7 +165,8 @@ static void suspects_weigh(const struct suspects_finder *finder, struct suspect 
 /* Returns the node of a suspect that is one container with a length of its own, or MERGED_NONE. */
 static uint32_t node_with_length(const struct merged *merged, const struct suspect *suspect)
 {
-    const uint32_t node = suspect->container.node, item = suspect->item;
+    const uint32_t node = suspect->container.node;
+    const uint32_t item = suspect->item;
     const uint32_t tried[] = {suspect->held_at, node, node == MERGED_NONE ? item : MERGED_NONE};
     for (size_t i = 0; i < COUNT_OF(tried); i++)
         if (tried[i] != MERGED_NONE && merged->nodes.data[tried[i]].entries > 0)
@@ -304,7 +305,9 @@ static bool is_of(const struct merged *merged, uint32_t node, enum g2h_runtime_c
 static void set_holder(const struct merged *merged, struct suspect *suspect)
 {
     const struct merged_node *nodes = merged->nodes.data;
-    uint32_t at = nodes[suspect->item].parent, above = at, entries = MERGED_NONE;
+    uint32_t at = nodes[suspect->item].parent;
+    uint32_t above = at;
+    uint32_t entries = MERGED_NONE;
     for (; at != MERGED_NONE &&
            (is_of(merged, at, G2H_RUNTIME_ENTRY) || merged_form(merged, at) == G2H_FORM_INTERFACE);
          at = nodes[at].parent)
@@ -403,7 +406,8 @@ static void set_inside(const struct suspects_finder *finder, struct suspect *sus
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     const struct containers *containers = &finder->containers;
-    uint32_t item, at = suspect->item;
+    uint32_t item;
+    uint32_t at = suspect->item;
     while (at != MERGED_NONE && nodes[at].kind != MERGED_CLASS)
         at = containers_heavy_child(containers, at);
     if (at == MERGED_NONE || !containers_find_entries(containers, at, &item) ||
@@ -457,7 +461,8 @@ static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
 
 static int suspects_compare(const void *a, const void *b)
 {
-    const struct suspect *one = a, *other = b;
+    const struct suspect *one = a;
+    const struct suspect *other = b;
     const uint64_t of_one = one->is_for_pages ? one->pages.bytes : one->bytes;
     const uint64_t of_other = other->is_for_pages ? other->pages.bytes : other->bytes;
     if (of_one != of_other)
@@ -482,10 +487,11 @@ static uint64_t threshold_of(const struct suspects_finder *finder)
     enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };
     if (!finder->base)
         return share_of_resident(finder, THRESHOLD) + 1;
-    const uint64_t before = growth_totals(finder->base)->reachable,
-                   grown = finder->reachable > before ? finder->reachable - before : 0,
-                   of_growth = grown / 100 * OF_GROWTH,
-                   of_heap = finder->reachable / 1000 * PERMILLE, more = MAX(of_growth, of_heap);
+    const uint64_t before = growth_totals(finder->base)->reachable;
+    const uint64_t grown = finder->reachable > before ? finder->reachable - before : 0;
+    const uint64_t of_growth = grown / 100 * OF_GROWTH;
+    const uint64_t of_heap = finder->reachable / 1000 * PERMILLE;
+    const uint64_t more = MAX(of_growth, of_heap);
     return MAX(more, LEAST);
 }
 
@@ -610,7 +616,8 @@ static void note_beside(const struct suspects_finder *finder, uint32_t node, uin
 static size_t drop_below(const struct suspects_finder *finder, size_t number, uint32_t node)
 {
     suspect_vector *found = finder->found;
-    size_t kept = 0, ret = number;
+    size_t kept = 0;
+    size_t ret = number;
     for (size_t i = 0; i < found->count; i++) {
         const struct suspect suspect = found->data[i];
         if (i == number)
@@ -700,9 +707,11 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
     const struct merged_node *nodes = finder->merged->nodes.data;
     struct suspect suspect = finder->found->data[*number];
     struct container *container = &suspect.container;
-    uint32_t top = container->node, candidates[CONTAINER_PARTS], count;
+    uint32_t candidates[CONTAINER_PARTS], count;
+    uint32_t top = container->node;
     struct beside_pointers pointers;
-    bool is_added[BESIDE_SETS] = {[BESIDE_ENTRIES] = true}, is_more = true;
+    bool is_added[BESIDE_SETS] = {[BESIDE_ENTRIES] = true};
+    bool is_more = true;
     containers_find_beside(&finder->containers, container, candidates, &count);
     if (count == 0)
         return NULL;
@@ -775,7 +784,8 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
 
 static int compare_parts(const void *a, const void *b)
 {
-    const struct suspect_part *one = a, *other = b;
+    const struct suspect_part *one = a;
+    const struct suspect_part *other = b;
     if (one->bytes != other->bytes)
         return COMPARE(other->bytes, one->bytes);
     return COMPARE(one->node, other->node);
@@ -1001,6 +1011,8 @@ static bool example_is_of_map(const struct example_finder *finder, uint32_t numb
     return node.name != findings_node(findings, line)->name;
 }
 
+/* Returns whether a node, by its number in preorder, is an object of the suspect, and no part of a
+ * map. */
 static bool example_is_object(const struct example_finder *finder, uint32_t number)
 {
     return node_of(finder, number) != NONE && finder->is_item[line_of(finder, number)] &&
@@ -1021,7 +1033,8 @@ static void example_find_holders(struct example_finder *finder, int64_t line)
     finder->is_inside[0] = false;
     finder->holders = 0;
     for (size_t i = 0; i < finder->upwards.count; i++) {
-        const uint32_t number = finder->upwards.data[i], over = above(finder, number);
+        const uint32_t number = finder->upwards.data[i];
+        const uint32_t over = above(finder, number);
         const bool is_holder =
             (line >= 0 ? line_of(finder, number) == line &&
                              (!finder->is_outermost || finder->near[over] == NONE)
@@ -1074,7 +1087,8 @@ majority_holder(const struct example_finder *finder,
     uint32_t best = NONE;
     uint64_t votes = 0;
     for (size_t i = 0; i < finder->items.count; i++) {
-        const uint32_t number = finder->items.data[i], holder = of(finder, number);
+        const uint32_t number = finder->items.data[i];
+        const uint32_t holder = of(finder, number);
         if (holder == NONE)
             continue;
         const uint64_t weight = weigh(finder, number);
@@ -1097,7 +1111,8 @@ static void example_sum_up(struct example_finder *finder, uint32_t holder, struc
     uint32_t last = NONE;
     *ret = (struct example){.node = NONE, .most = NONE};
     for (size_t i = 0; i < finder->items.count; i++) {
-        const uint32_t number = finder->items.data[i], near = finder->near[number];
+        const uint32_t number = finder->items.data[i];
+        const uint32_t near = finder->near[number];
         if (near == NONE)
             continue;
         ret->holders += !finder->is_seen[near];
@@ -1485,7 +1500,8 @@ static bool points_to(const struct findings *findings, uint32_t variable, uint32
  * retain. */
 static int compare_locals(const void *a, const void *b)
 {
-    const struct who_local *one = a, *other = b;
+    const struct who_local *one = a;
+    const struct who_local *other = b;
     if ((one->part_of == MERGED_NONE) != (other->part_of == MERGED_NONE))
         return one->part_of == MERGED_NONE ? -1 : 1;
     if (one->retained != other->retained)
@@ -1569,8 +1585,9 @@ static bool is_of_one(const struct findings *findings, const struct suspect *sus
 static uint32_t held_line(const struct findings *findings, const struct suspect *suspect,
                           const struct example *example)
 {
-    const uint32_t node = suspect->container.node, held_at = suspect->held_at,
-                   branch = suspect->container.branch;
+    const uint32_t node = suspect->container.node;
+    const uint32_t held_at = suspect->held_at;
+    const uint32_t branch = suspect->container.branch;
     if (suspect->container.tree != MERGED_NONE && node != MERGED_NONE &&
         findings_node(findings, node)->kind == MERGED_VARIABLE &&
         findings_node(findings, branch)->kind == MERGED_CLASS)
@@ -1701,7 +1718,8 @@ struct sharing {
 /* Finds the item whose sharers are to be found. Returns false if it is not below a package. */
 static bool sharing_begin(const struct findings *findings, struct who *who, struct sharing *ret)
 {
-    uint32_t item = who->suspect.item, package = findings_node(findings, item)->parent;
+    uint32_t item = who->suspect.item;
+    uint32_t package = findings_node(findings, item)->parent;
     while (findings_node(findings, package)->kind == MERGED_CLASS) {
         item = package;
         package = findings_node(findings, item)->parent;
@@ -1733,7 +1751,8 @@ static void sharing_find(const struct findings *findings, struct sharing *list, 
     enum { EDGES = 256 };
     struct g2h_edges *edges = paths_edges(findings->paths);
     struct g2h_edge read[EDGES];
-    size_t got, open = count;
+    size_t got;
+    size_t open = count;
     g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (open > 0 && (got = g2h_edges_read(edges, read, EDGES)) > 0) {
         for (size_t i = 0; i < got; i++) {
@@ -1887,7 +1906,8 @@ static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_
 
 static int compare_co_edges(const void *a, const void *b)
 {
-    const struct co_holder *one = a, *other = b;
+    const struct co_holder *one = a;
+    const struct co_holder *other = b;
     if (one->edges != other->edges)
         return COMPARE(other->edges, one->edges);
     return COMPARE(one->holder, other->holder);
@@ -2015,7 +2035,9 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
 {
     struct g2h_edges *edges = paths_edges(findings->paths);
     const uint32_t item = who->suspect.item;
-    uint32_t top = item, number = g2h_dominators_number(findings->dominators, who->path_end), by;
+    uint32_t by;
+    uint32_t top = item;
+    uint32_t number = g2h_dominators_number(findings->dominators, who->path_end);
     while (findings_node(findings, findings_node(findings, top)->parent)->kind == MERGED_CLASS)
         top = findings_node(findings, top)->parent;
     while (number > 0 && findings->merged.of[number] != top)
@@ -2037,7 +2059,8 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
         return NULL;
     if (!known || known->count < most->count / 2 ||
         (is_of_one_each(known) && !is_of_one_each(most))) {
-        uint32_t held = most->held, end = held;
+        uint32_t held = most->held;
+        uint32_t end = held;
         by = most->holder;
         if (most->to_example != UINT32_MAX) { /* it has the example, too */
             by = most->to_example;
@@ -2149,8 +2172,9 @@ static struct g2h_error *find_entry(const struct findings *findings, const struc
                                     uint32_t *ret)
 {
     const struct g2h_dominators *dominators = findings->dominators;
-    const uint32_t *lines = findings->merged.of, count = findings->merged.of_count,
-                   end = g2h_dominators_number(dominators, who->path_end);
+    const uint32_t *lines = findings->merged.of;
+    const uint32_t count = findings->merged.of_count;
+    const uint32_t end = g2h_dominators_number(dominators, who->path_end);
     uint64_t most = 0;
     *ret = who->example.node;
     if (who->path_end == UINT32_MAX || findings_node(findings, lines[end])->count < 2 ||

@@ -37,7 +37,8 @@ static uint64_t trend_distance(uint64_t one, uint64_t other)
  * first and the last number, relative to the growth. */
 static unsigned straightness_of(const uint64_t *numbers, size_t count)
 {
-    const double first = (double)numbers[0], all = (double)numbers[count - 1] - first;
+    const double first = (double)numbers[0];
+    const double all = (double)numbers[count - 1] - first;
     double farthest = 0;
     for (size_t i = 1; i + 1 < count; i++) {
         const double line = first + all * (double)i / (double)(count - 1);
@@ -67,7 +68,8 @@ static unsigned trend_third(unsigned intervals)
 static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
 {
     assert(since < count);
-    const size_t stayed = count - 1 - since, least = (count - 1) / 4;
+    const size_t stayed = count - 1 - since;
+    const size_t least = (count - 1) / 4;
     return since > 0 && numbers[since] > numbers[0] && stayed >= 2 && stayed >= least &&
            numbers[since] - numbers[0] >= range - range / 5;
 }
@@ -265,7 +267,8 @@ static bool is_pooled(const struct merged *merged, uint32_t node)
 static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_place *place,
                                     const char *name, size_t size, uint32_t *ret)
 {
-    const uint32_t number = as_u32(trend->places.count), parent = place->parent;
+    const uint32_t number = as_u32(trend->places.count);
+    const uint32_t parent = place->parent;
     uint32_t known;
     *ret = MERGED_NONE;
     if (!string_pool_find(&trend->names, name, size, &known)) {
@@ -517,7 +520,8 @@ static struct g2h_error *find_growth(struct container_search *search)
 {
     const struct g2h_trend *trend = search->trend;
     const struct merged_node *nodes = search->findings->merged.nodes.data;
-    const size_t count = search->findings->merged.nodes.count, last = trend->heaps.count - 1;
+    const size_t count = search->findings->merged.nodes.count;
+    const size_t last = trend->heaps.count - 1;
     TRY_MEMORY(vector_grow(&search->growth, count));
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t place = search->places[i];
@@ -544,7 +548,8 @@ static struct g2h_error *find_growth(struct container_search *search)
 static struct g2h_error *container_search_begin(struct container_search *search)
 {
     const struct merged_node *nodes = search->findings->merged.nodes.data;
-    const size_t count = search->findings->merged.nodes.count, places = search->trend->places.count;
+    const size_t count = search->findings->merged.nodes.count;
+    const size_t places = search->trend->places.count;
     search->nodes = malloc((places + 1) * sizeof(*search->nodes));
     search->owner = malloc((count + 1) * sizeof(*search->owner));
     search->is_in = calloc(count + 1, sizeof(*search->is_in));
@@ -608,7 +613,8 @@ static struct g2h_error *add_parts(const struct container_search *search, uint32
     const struct container *container = &suspect->container;
     const struct merged_node *nodes = search->findings->merged.nodes.data;
     const uint32_t *places = search->places;
-    const uint32_t node = container->node, item = container->item;
+    const uint32_t node = container->node;
+    const uint32_t item = container->item;
     if (node == MERGED_NONE || container->is_all)
         TRY(add_part(trend, found, places[node == MERGED_NONE ? item : node], TREND_RETAINED));
     else
@@ -722,7 +728,8 @@ static struct g2h_error *find_containers(struct g2h_trend *trend, const struct a
     for (size_t k = 0; k < count; k++) {
         const trend_found_vector *found = &founds->by_kind[kinds[k]];
         for (size_t i = 0; i < found->count && i < MOST_FOUND; i++) {
-            const uint32_t place = found->data[i].place, node = node_of_found(&search, place);
+            const uint32_t place = found->data[i].place;
+            const uint32_t node = node_of_found(&search, place);
             struct suspect suspect = {.item = MERGED_NONE};
             if (node != MERGED_NONE && search.owner[node] != MERGED_NONE) {
                 TRY_MEMORY(vector_push(&trend->contained,
@@ -1069,7 +1076,8 @@ const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t p
 
 int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown)
 {
-    const double year = 365.0 * 24 * 60 * 60 * 1000, elapsed = (double)trend_elapsed(trend);
+    const double year = 365.0 * 24 * 60 * 60 * 1000;
+    const double elapsed = (double)trend_elapsed(trend);
     const double times = grown > 0 ? as_ratio(trend->left, as_size(grown)) : 0,
                  time = times * elapsed;
     return trend->limit > 0 && time <= year ? (int64_t)time : 0;
@@ -1252,8 +1260,10 @@ static void sum_chosen(const struct choice *choice, uint64_t *sums)
 
 static int compare_found(const void *one, const void *other)
 {
-    const struct trend_found *a = one, *b = other;
-    const uint64_t left = change_of(a), right = change_of(b);
+    const struct trend_found *a = one;
+    const struct trend_found *b = other;
+    const uint64_t left = change_of(a);
+    const uint64_t right = change_of(b);
     return left != right ? (left < right) - (left > right)
                          : (a->place > b->place) - (a->place < b->place);
 }

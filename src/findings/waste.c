@@ -42,7 +42,8 @@ enum {
 /* Orders groups of equal strings by the bytes that duplicates waste, the most first. */
 static int equals_compare(const void *a, const void *b)
 {
-    const struct equal *one = a, *other = b;
+    const struct equal *one = a;
+    const struct equal *other = b;
     if (equal_waste(one) != equal_waste(other))
         return COMPARE(equal_waste(other), equal_waste(one));
     return COMPARE(one->node, other->node);
@@ -194,8 +195,8 @@ static struct g2h_error *equals_find(const struct findings *findings, struct equ
             TRY(equals_add(view, i, &by_hash, equals));
         else
             equals->different++;
-    for (size_t i = 0; i < equals->list.count; i++)
-        equals->wasted += equal_waste(&equals->list.data[i]);
+    VECTOR_EACH(const struct equal, equal, equals->list)
+        equals->wasted += equal_waste(equal);
     equals_cut(equals);
     return NULL;
 }
@@ -340,8 +341,9 @@ static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const pa
     _cleanup_(map_deinit) struct map by_declaration = {0};
     for (size_t i = 0; i < parts->count; i++) {
         const struct waste_part *part = &parts->data[i];
-        const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
-                       extent = part->end - part->begin, used = MIN(part->bytes, extent);
+        const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size;
+        const uint64_t extent = part->end - part->begin;
+        const uint64_t used = MIN(part->bytes, extent);
         if (used < size / 2 && is_text(view, part->text))
             TRY_MEMORY(waste_add(ret, &by_declaration, part->declaration, size - used, size));
     }
@@ -944,7 +946,8 @@ static bool fragmentation_merge(struct fragmentation_found *to,
 /* Orders slot sizes by the bytes that are free in sparse spans, the most first. */
 static int compare_rows(const void *a, const void *b)
 {
-    const struct span_row *one = a, *other = b;
+    const struct span_row *one = a;
+    const struct span_row *other = b;
     if (span_unused(&one->sparse) != span_unused(&other->sparse))
         return COMPARE(span_unused(&other->sparse), span_unused(&one->sparse));
     return (one->slot > other->slot) - (one->slot < other->slot);
@@ -953,7 +956,8 @@ static int compare_rows(const void *a, const void *b)
 /* Orders by slot size, and within one by how many sparse spans the class pins, the most first. */
 static int compare_pins(const void *a, const void *b)
 {
-    const struct span_pin *one = a, *other = b;
+    const struct span_pin *one = a;
+    const struct span_pin *other = b;
     if (one->slot != other->slot)
         return COMPARE(one->slot, other->slot);
     if (one->spans != other->spans)
@@ -998,12 +1002,12 @@ static struct g2h_error *fragmentation_find(const struct findings *findings,
     struct fragmentation_found *all = &finder.found[0];
     for (unsigned i = 1; i < findings->threads; i++)
         TRY_MEMORY(fragmentation_merge(all, &finder.found[i]));
-    for (size_t i = 0; i < all->rows.count; i++) {
-        TRY_MEMORY(vector_push(&ret->rows, all->rows.data[i]));
-        fragmentation_add_row(&ret->sums, &all->rows.data[i]);
+    VECTOR_EACH(const struct span_row, row, all->rows) {
+        TRY_MEMORY(vector_push(&ret->rows, *row));
+        fragmentation_add_row(&ret->sums, row);
     }
-    for (size_t i = 0; i < all->pins.count; i++)
-        TRY_MEMORY(vector_push(&ret->pins, all->pins.data[i]));
+    VECTOR_EACH(const struct span_pin, pin, all->pins)
+        TRY_MEMORY(vector_push(&ret->pins, *pin));
     vector_sort(&ret->rows, compare_rows);
     vector_sort(&ret->pins, compare_pins);
     return NULL;
@@ -1219,7 +1223,8 @@ static struct g2h_error *sum_maps(const struct waste_finder *finder, struct wast
 
 static int waste_compare(const void *a, const void *b)
 {
-    const struct waste_row *one = a, *other = b;
+    const struct waste_row *one = a;
+    const struct waste_row *other = b;
     if (one->wasted != other->wasted)
         return COMPARE(other->wasted, one->wasted);
     return COMPARE(one->declaration, other->declaration);

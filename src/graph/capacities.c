@@ -203,9 +203,8 @@ static bool add_types(struct g2h_capacities *capacities)
              !capacities_add_map(capacities, i)))
             return false;
     }
-    for (size_t i = 0; i < typing->outside.values.count; i++)
-        if (typing->outside.values.data[i].type < types->list.count &&
-            !capacities_add_type(capacities, typing->outside.values.data[i].type))
+    VECTOR_EACH(const struct outside_value, value, typing->outside.values)
+        if (value->type < types->list.count && !capacities_add_type(capacities, value->type))
             return false;
     for (uint32_t i = 0; i < typing->dwarf_info->globals.count; i++)
         if (!add_global(capacities, i))

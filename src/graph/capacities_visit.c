@@ -22,7 +22,8 @@ static bool capacities_visit_slice(const struct capacities_visitor *visitor,
                                    const struct capacity_run *run, const uint8_t *at)
 {
     const struct g2h_heap *heap = visitor->capacities->graph->heap;
-    const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t address = heap_word(heap, at);
     if (address == 0)
         return true;
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_STRING,
@@ -141,7 +142,8 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
 static bool leads_to_array(const struct g2h_capacities *capacities, uint32_t object)
 {
     const uint32_t *claims = capacities->typing->claims;
-    const uint32_t *end, *target = object_targets(capacities->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(capacities->graph, object, &end);
     while (target < end && (*target == NO_TARGET || (claims[*target] & CLAIM_ARRAY) == 0))
         target++;
     return target < end;
@@ -155,8 +157,9 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     const struct typing *typing = capacities->typing;
     if (!typing)
         return true;
-    const uint32_t objects = capacities->graph->heap->object_count, *claims = typing->claims,
-                   *map_of_type = capacities->map_of_type;
+    const uint32_t objects = capacities->graph->heap->object_count;
+    const uint32_t *claims = typing->claims;
+    const uint32_t *map_of_type = capacities->map_of_type;
     const struct runs *of_type = capacities->of_type;
     struct capacities_visitor visitor = {
         .capacities = capacities, .visit = visit, .context = context};

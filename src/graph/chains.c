@@ -75,7 +75,8 @@ static void join_contexts(struct chains_finder *finder)
 static void look_at(struct chains_finder *finder, uint32_t object, struct chain_class *class,
                     uint32_t number)
 {
-    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, object, &end);
     class->sampled++;
     for (; target < end && !class->has_self; target++)
         class->has_self =
@@ -120,7 +121,8 @@ static void find_entries(struct chains_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
-        const uint32_t *end, *target = object_targets(graph, i, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, i, &end);
         const bool is_member = bits_have(finder->members, i);
         uint32_t number = NAME_NONE;
         if (target < end && graph_is_garbage(graph, i))
@@ -194,7 +196,8 @@ static bool chains_search(struct chains_finder *finder, const uint64_t *from)
 
 static int compare_links(const void *a, const void *b)
 {
-    const struct chain_link *one = a, *other = b;
+    const struct chain_link *one = a;
+    const struct chain_link *other = b;
     if (one->first != other->first)
         return COMPARE(one->first, other->first);
     return COMPARE(one->element, other->element);

@@ -28,7 +28,8 @@ struct arrival {
 /* Orders by object, and then by the order in which the edges were added. */
 static int compare_arrivals(const void *a, const void *b)
 {
-    const struct arrival *one = a, *other = b;
+    const struct arrival *one = a;
+    const struct arrival *other = b;
     if (one->object != other->object)
         return COMPARE(one->object, other->object);
     return COMPARE(one->number, other->number);
@@ -57,7 +58,8 @@ static _asserted_ bool children_are_in_order(const struct g2h_graph *graph)
  * entry further on, so that it is first_child once all edges are placed. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
-    const size_t nodes = graph->roots.nodes.count, edges = graph->roots.edges.count;
+    const size_t nodes = graph->roots.nodes.count;
+    const size_t edges = graph->roots.edges.count;
     assert(!graph->children && !graph->first_child);
     struct arrival *arrivals = NULL;
     size_t arrived = 0;

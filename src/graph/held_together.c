@@ -255,8 +255,10 @@ static inline bool reach_targets(struct together_finder *finder, uint32_t object
 {
     const struct tiers *tiers = &finder->graph->tiers;
     const struct tier_source source = {TIER_PROGRAM, tiers_waits(tiers->waiters, object)};
-    const uint32_t *set_of = finder->set_of, set = set_of[object] & ~SET_FLAGS;
-    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    const uint32_t *set_of = finder->set_of;
+    const uint32_t set = set_of[object] & ~SET_FLAGS;
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, object, &end);
     for (; target < end; target++) {
         if (*target == NO_TARGET)
             continue;
@@ -457,7 +459,8 @@ struct sized_set {
 
 static int compare_sized(const void *a, const void *b)
 {
-    const struct sized_set *one = a, *other = b;
+    const struct sized_set *one = a;
+    const struct sized_set *other = b;
     if (one->package != other->package)
         return COMPARE(one->package, other->package);
     if (one->bytes != other->bytes)
@@ -569,7 +572,8 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
         if (!finder->sets.data[set].leads)
             continue;
         const struct tier_source source = tiers_source(&graph->tiers, i);
-        const uint32_t *end, *target = object_targets(graph, i, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, i, &end);
         for (; target < end; target++)
             if (*target != NO_TARGET && tiers_hold(&graph->tiers, source, *target))
                 TRY_MEMORY(note_shared(finder, *target, set, seen, ret));
@@ -590,7 +594,8 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
 
 static int compare_listed(const void *a, const void *b)
 {
-    const struct held_together *one = a, *other = b;
+    const struct held_together *one = a;
+    const struct held_together *other = b;
     if (one->group != other->group)
         return COMPARE(one->group, other->group);
     if (one->is_shared != other->is_shared)

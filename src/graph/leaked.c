@@ -228,7 +228,8 @@ static bool leaked_is_kept(const struct leaked_finder *finder, const struct edge
  * a word. */
 static struct sudog_layout sudog_layout_of(const struct g2h_heap *heap)
 {
-    const uint64_t word = heap->params.pointer_size, words = heap->go_minor >= 26 ? 2 : 1;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t words = heap->go_minor >= 26 ? 2 : 1;
     /* g, next, prev, elem; acquiretime, releasetime, ticket and flags; parent, waitlink, waittail
      */
     const uint64_t channel = 3 * word + words * word + 24 + 3 * word;
@@ -475,7 +476,8 @@ static bool follow_into_slots(struct leaked_finder *finder, uint32_t object)
 /* Marks what an object leads to, and wakes the goroutines that wait on it. */
 static bool leaked_visit(struct leaked_finder *finder, uint32_t object)
 {
-    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, object, &end);
     bool has_slots = false;
     if ((is_marked(finder->waited, object) && !wake_all_of(finder, object)) ||
         !follow_handle(finder, object))
@@ -555,7 +557,8 @@ static bool leaked_drain(struct leaked_finder *finder)
 /* Pushes what an object points to, which is not marked itself. */
 static bool push_targets(struct leaked_finder *finder, struct marker *marker, uint32_t object)
 {
-    const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, object, &end);
     for (; target < end; target++)
         if (*target != NO_TARGET && !marker_push(marker, *target))
             return false;
@@ -645,9 +648,9 @@ static struct g2h_error *mark_roots(struct leaked_finder *finder, const uint64_t
     _cleanup_(hidden_deinit) struct hidden hidden = {.kind = HIDDEN_NONE};
     _cleanup_(marker_deinit) struct marker marker = {
         .targets = graph->targets, .marks = finder->marks, .threads = graph->threads};
-    for (size_t i = 0; i < graph->roots.edges.count; i++)
-        if (leaked_is_kept(finder, &graph->roots.edges.data[i]))
-            TRY_MEMORY(push_edge(finder, &marker, &graph->roots.edges.data[i]));
+    VECTOR_EACH(const struct edge, edge, graph->roots.edges)
+        if (leaked_is_kept(finder, edge))
+            TRY_MEMORY(push_edge(finder, &marker, edge));
     TRY_MEMORY(push_live(finder, &marker));
     TRY(hidden_init(graph, &hidden));
     if (hidden.kind != HIDDEN_NONE)
@@ -828,7 +831,8 @@ static void list_give(struct leaked_finder *finder, const struct conditions *con
 static void find_lists_in(struct leaked_finder *finder, const struct conditions *conditions,
                           uint32_t owner)
 {
-    const uint64_t word = finder->graph->heap->params.pointer_size, before = 8 + word;
+    const uint64_t word = finder->graph->heap->params.pointer_size;
+    const uint64_t before = 8 + word;
     struct g2h_object object;
     heap_object(finder->graph->heap, owner, &object);
     for (uint64_t at = before; at < object.contents.size; at += word) {
@@ -871,7 +875,8 @@ static void find_lists(struct leaked_finder *finder, const struct conditions *co
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
-        const uint32_t *end, *target = object_targets(graph, i, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, i, &end);
         bool has_some = false;
         for (; target < end; target++) {
             const uint32_t number =

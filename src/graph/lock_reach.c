@@ -48,7 +48,8 @@ uint64_t reach_from_segment(const struct g2h_graph *graph, const struct g2h_segm
                             uint64_t offset)
 {
     const struct typing *typing = graph->typing;
-    const uint64_t address = segment->address + offset, word = graph->heap->params.pointer_size;
+    const uint64_t address = segment->address + offset;
+    const uint64_t word = graph->heap->params.pointer_size;
     if (!typing || offset >= segment->contents.size)
         return REACH_UNKNOWN;
     const uint8_t *at = segment->contents.data + offset;

@@ -67,7 +67,8 @@ static inline bool set_owner(owner_number *owners, uint32_t object, owner_number
 /* Sets the bit of an owner that holds an object which another owner holds, too. */
 static void set_met_bit(const struct marker *marker, owner_number owner)
 {
-    uint64_t *word = &marker->met[owner / 64], bit = UINT64_C(1) << (owner % 64);
+    uint64_t *word = &marker->met[owner / 64];
+    uint64_t bit = UINT64_C(1) << (owner % 64);
     if (owner >= OWNER_FIRST && (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
@@ -162,7 +163,8 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
     const struct tier_source source = wanted == WANTED_MEETINGS
                                           ? tiers_source(marker->tiers, object)
                                           : (struct tier_source){TIER_GARBAGE, false};
-    const uint32_t *end, *target = targets_of(marker->targets, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = targets_of(marker->targets, object, &end);
     const size_t count = as_size(end - target);
     if (!vector_grow(&marker->stack.objects, count))
         return false;
@@ -268,7 +270,8 @@ static void mark_finish(struct pool *pool, bool failed)
 static bool split_stack(struct mark_stack *stack, struct mark_stack *ret)
 {
     assert(stack->objects.count > 1);
-    const size_t half = stack->objects.count / 2, count = MIN(half, MOST_GIVEN);
+    const size_t half = stack->objects.count / 2;
+    const size_t count = MIN(half, MOST_GIVEN);
     uint32_t *data = malloc(count * sizeof(*data));
     if (!data)
         return false;

@@ -74,8 +74,10 @@ static inline void note_way_back(struct never_finder *finder, uint32_t target, u
 static bool never_spread(struct never_finder *finder)
 {
     while (finder->stack.count > 0) {
-        const uint32_t object = finder->stack.data[--finder->stack.count], by = finder->by[object];
-        const uint32_t *end, *target = object_targets(finder->graph, object, &end);
+        const uint32_t object = finder->stack.data[--finder->stack.count];
+        const uint32_t by = finder->by[object];
+        const uint32_t *end;
+        const uint32_t *target = object_targets(finder->graph, object, &end);
         for (; target < end; target++) {
             if (*target == NO_TARGET || *target == object)
                 continue;
@@ -117,7 +119,8 @@ static uint32_t cleaned_by(const struct never_finder *finder, uint32_t kept)
 static bool start_finalizer(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;
-    const uint64_t begin = graph->first_child[node], end = graph->first_child[node + 1];
+    const uint64_t begin = graph->first_child[node];
+    const uint64_t end = graph->first_child[node + 1];
     uint32_t number = 0;
     for (uint64_t i = begin; i < end; i++)
         if (graph->children[i].target.of == OF_OBJECT &&

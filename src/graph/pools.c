@@ -138,7 +138,8 @@ static struct g2h_error *pools_find_fields(struct pools_finder *finder)
     for (uint32_t object = 0; object < graph->heap->object_count; object++) {
         if (!is_marked(marks, object))
             continue;
-        const uint32_t *end, *target = object_targets(graph, object, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, object, &end);
         while (target < end && !pools_is_left(finder, *target))
             target++;
         if (target < end)

@@ -95,7 +95,8 @@ static struct g2h_error *reach_list_goroutines(struct reach_waiting *waiting)
 /* Returns the node of the goroutine that a waiter is the record of, or MAP_NONE. */
 static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t waiter)
 {
-    const uint32_t *end, *target = object_targets(waiting->graph, waiter, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(waiting->graph, waiter, &end);
     uint32_t node = MAP_NONE;
     for (; target < end && node == MAP_NONE; target++)
         if (*target != NO_TARGET)
@@ -109,12 +110,14 @@ static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t
 static struct g2h_error *find_waited(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
-    const uint64_t *waiters = graph->tiers.waiters, *marks = waiting->marker->marks;
+    const uint64_t *waiters = graph->tiers.waiters;
+    const uint64_t *marks = waiting->marker->marks;
     for (uint32_t i = 0; i <= graph->heap->object_count / 64; i++)
         for (uint64_t left = waiters[i] & marks[i] & ~waiting->settled[i]; left != 0;
              left &= left - 1) {
             const uint32_t waiter = i * 64 + lowest_bit(left);
-            const uint32_t *end, *target = object_targets(graph, waiter, &end);
+            const uint32_t *end;
+            const uint32_t *target = object_targets(graph, waiter, &end);
             waiting->settled[i] |= left & -left;
             for (; target < end; target++)
                 if (*target != NO_TARGET && !is_marked(marks, *target) &&
@@ -221,9 +224,8 @@ static struct g2h_error *mark_through_boundaries(struct marker *marker,
                                                  const struct boundaries *boundaries)
 {
     bool is_missing = false;
-    for (size_t i = 0; i < boundaries->list.count; i++)
-        is_missing |= boundaries->list.data[i].of != BOUNDARY_POOL &&
-                      !is_marked(marker->marks, boundaries->list.data[i].object);
+    VECTOR_EACH(const struct boundary, boundary, boundaries->list)
+        is_missing |= boundary->of != BOUNDARY_POOL && !is_marked(marker->marks, boundary->object);
     return is_missing ? mark_again(marker, graph) : NULL;
 }
 
@@ -272,7 +274,8 @@ static void reach_find_held(const struct g2h_graph *graph, const uint64_t *marks
     const uint32_t objects = graph->heap->object_count;
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
          object++) {
-        const uint32_t *end, *target = object_targets(graph, object, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, object, &end);
         for (; target < end; target++)
             if (*target != NO_TARGET && *target != object)
                 bits_add(held, *target);

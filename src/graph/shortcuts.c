@@ -81,13 +81,15 @@ static bool shortcuts_add(struct shortcuts_finder *finder, uint32_t map, uint32_
  * runs out. */
 static bool shortcuts_add_groups(struct shortcuts_finder *finder, uint32_t map, uint32_t directory)
 {
-    const uint32_t *end, *table = object_targets(finder->graph, directory, &end);
+    const uint32_t *end;
+    const uint32_t *table = object_targets(finder->graph, directory, &end);
     uint32_t number = 0;
     for (; table < end; table++) {
         if (*table == NO_TARGET || !has_role(finder, *table, ROLE_INTERNAL) ||
             !shortcuts_take(finder, *table))
             continue;
-        const uint32_t *last, *groups = object_targets(finder->graph, *table, &last);
+        const uint32_t *last;
+        const uint32_t *groups = object_targets(finder->graph, *table, &last);
         for (; groups < last; groups++)
             if (*groups != NO_TARGET && has_role(finder, *groups, ROLE_MAP_GROUP) &&
                 shortcuts_take(finder, *groups) &&
@@ -154,7 +156,8 @@ static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_
 /* Adds the shortcuts from a map to its groups or overflow buckets. */
 static bool add_of_map(struct shortcuts_finder *finder, uint32_t map)
 {
-    const uint32_t *end, *target = object_targets(finder->graph, map, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, map, &end);
     uint32_t number = 0;
     for (; target < end; target++) {
         if (*target == NO_TARGET)
@@ -216,7 +219,8 @@ static bool add_of_shared_handles(struct shortcuts_finder *finder)
  * do not. */
 static bool shortcuts_leads_on(const struct shortcuts_finder *finder, uint32_t map)
 {
-    const uint32_t *end, *target = object_targets(finder->graph, map, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(finder->graph, map, &end);
     for (; target < end; target++)
         if (*target != NO_TARGET &&
             (has_role(finder, *target, ROLE_MAP_BUCKET) || is_directory(finder, *target)))

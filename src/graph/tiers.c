@@ -104,7 +104,8 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
 
 static int compare_boundaries(const void *a, const void *b)
 {
-    const struct boundary *one = a, *other = b;
+    const struct boundary *one = a;
+    const struct boundary *other = b;
     return COMPARE(one->object, other->object);
 }
 
@@ -161,8 +162,8 @@ static void tiers_close_boundaries(const struct boundaries *boundaries, owner_nu
 static void tiers_open_boundaries(const struct g2h_graph *graph,
                                   const struct boundaries *boundaries, owner_number *of)
 {
-    for (size_t i = 0; i < boundaries->list.count; i++) {
-        const uint32_t object = boundaries->list.data[i].object;
+    VECTOR_EACH(const struct boundary, boundary, boundaries->list) {
+        const uint32_t object = boundary->object;
         if (tiers_of(&graph->tiers, object) == TIER_GARBAGE)
             of[object] = OWNER_NONE;
     }

@@ -195,9 +195,8 @@ static bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit vi
             if (!visit_segment(&visitor, &record.segment))
                 return false;
         }
-    for (size_t i = 0; i < graph->roots.frames.count; i++) {
-        const struct heap_stack_frame frame =
-            heap_frame(graph->heap, graph->roots.frames.data[i].frame);
+    VECTOR_EACH(const struct root_frame, root, graph->roots.frames) {
+        const struct heap_stack_frame frame = heap_frame(graph->heap, root->frame);
         if (!visit_frame(&visitor, &frame))
             return false;
     }
@@ -341,7 +340,8 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
 
 static int compare_windows(const void *a, const void *b)
 {
-    const struct slice_window *one = a, *other = b;
+    const struct slice_window *one = a;
+    const struct slice_window *other = b;
     return COMPARE(one->object, other->object);
 }
 
@@ -401,7 +401,8 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
 {
     const struct g2h_graph *graph = finder->graph;
     const struct windows *found = &finder->found;
-    const uint32_t *behind, *last, *target = object_targets(graph, object, &behind);
+    const uint32_t *behind, *last;
+    const uint32_t *target = object_targets(graph, object, &behind);
     object_targets(graph, end - 1, &last);
     for (; target < last; target++) {
         if (*target == NO_TARGET || !windows_has(found, *target))
@@ -418,7 +419,8 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
 static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
 {
     struct windows_finder *finder = context;
-    const uint32_t objects = finder->graph->heap->object_count, first = as_u32(task) * OBJECTS;
+    const uint32_t objects = finder->graph->heap->object_count;
+    const uint32_t first = as_u32(task) * OBJECTS;
     (void)worker;
     if (task == finder->tasks)
         count_roots(finder);

@@ -13,13 +13,15 @@
 /* Orders parts of data by address. */
 static int compare_data(const void *a, const void *b)
 {
-    const struct fact_data *one = a, *other = b;
+    const struct fact_data *one = a;
+    const struct fact_data *other = b;
     return COMPARE(one->address, other->address);
 }
 
 static int compare_absent(const void *a, const void *b)
 {
-    const struct fact_absent *one = a, *other = b;
+    const struct fact_absent *one = a;
+    const struct fact_absent *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 
@@ -238,7 +240,8 @@ bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes
     const struct fact_data *part = behind > 0 ? &facts->data.data[behind - 1] : NULL;
     if (!part || address - part->address >= part->bytes.size)
         return false;
-    const uint64_t offset = address - part->address, left = part->bytes.size - offset;
+    const uint64_t offset = address - part->address;
+    const uint64_t left = part->bytes.size - offset;
     const uint64_t zero_bytes = MIN(left, sizeof(zeros));
     *ret = part->bytes.data ? bytes_from(part->bytes, offset) : bytes_at(zeros, zero_bytes);
     return true;

@@ -18,8 +18,8 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     large_free(heap->objects, heap->object_capacity, sizeof(*heap->objects));
     slot_classes_deinit(&heap->slot_classes);
     index_deinit(&heap->index);
-    for (size_t i = 0; i < heap->types.count; i++)
-        free(heap->types.data[i].fields);
+    VECTOR_EACH(const struct heap_type, type, heap->types)
+        free(type->fields);
     free(heap->types.data);
     free(heap->facts.types.data);
     free(heap->facts.secrets.data);
@@ -159,8 +159,8 @@ struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
 /* Damaged facts may name an object twice, or none. */
 struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
 {
-    for (size_t i = 0; i < heap->facts.secrets.count; i++) {
-        const uint32_t object = heap_find(heap, heap->facts.secrets.data[i]);
+    VECTOR_EACH(const uint64_t, secret, heap->facts.secrets) {
+        const uint32_t object = heap_find(heap, *secret);
         if (object == UINT32_MAX)
             continue;
         const uint64_t begin = heap_offset(heap, object),
@@ -230,8 +230,9 @@ uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object)
     if (kind->spans_read == kind->spans)
         return size;
     assert(kind->objects_read > 0); /* at least this one */
-    const double most = 0x1p40, all = (double)size * as_ratio(kind->objects, kind->objects_read);
-    return (uint64_t)((all < most ? all : most) + 0.5);
+    const double most = 0x1p40;
+    const double all = (double)size * as_ratio(kind->objects, kind->objects_read);
+    return (uint64_t)(MIN(all, most) + 0.5);
 }
 
 void heap_count_sample(struct g2h_heap *heap)

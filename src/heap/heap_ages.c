@@ -23,7 +23,7 @@ static bool read_span(struct cursor *cursor, struct heap_ages_span *ret)
             ret->elemsize <= (UINT64_MAX - ret->start) / ret->nelems);
 }
 
-/* Reads a run of slots with one age, of a span that has left more. */
+/* Reads how many slots in a row have one age: as many as the span still has, at most. */
 static bool read_run(struct cursor *cursor, uint64_t looks, uint64_t left, uint64_t *ret_age,
                      uint64_t *ret_length)
 {

@@ -135,7 +135,8 @@ static void set_irregular(struct index_page *page)
 static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
                       struct index_page *page, group_vector *groups)
 {
-    const uint64_t size = index_size_of(index, first), limit = INDEX_PAGE;
+    const uint64_t size = index_size_of(index, first);
+    const uint64_t limit = INDEX_PAGE;
     const uint32_t offset = (uint32_t)(index->objects[first].address & (limit - 1));
     page->groups = as_u32(groups->count);
     page->begin = (uint16_t)(size < limit ? offset % size : offset);

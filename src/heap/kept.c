@@ -10,12 +10,14 @@ uint64_t kept_split(struct g2h_bytes *description)
 {
     static const char of[] = " of 0x";
     const size_t size = sizeof(of) - 1;
-    const uint8_t *end = description->data + description->size, *found = NULL;
+    const uint8_t *end = description->data + description->size;
+    const uint8_t *found = NULL;
     if (description->size > 0)
         found = memmem(description->data, description->size, of, size);
     uint64_t address = 0;
     for (const uint8_t *at = found ? found + size : end; at < end; at++) {
-        const char *digits = "0123456789abcdef", *digit = *at ? strchr(digits, *at) : NULL;
+        const char *digits = "0123456789abcdef";
+        const char *digit = *at ? strchr(digits, *at) : NULL;
         if (!digit)
             return 0;
         address = address << 4 | as_size(digit - digits);

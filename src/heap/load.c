@@ -179,7 +179,8 @@ static struct g2h_error *read_objects(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
     const uint64_t begin = reader_offset(heap->reader);
-    uint64_t end = begin + LARGEST_ADVANCE, records;
+    uint64_t records;
+    uint64_t end = begin + LARGEST_ADVANCE;
     struct load_window *window = find_window(loader, begin);
     bool good = true;
     if (window && window->begin == begin) {
@@ -362,7 +363,8 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 static struct g2h_error *read_after_eof(struct g2h_heap *heap)
 {
     const struct g2h_input *input = heap->input;
-    const uint64_t end = heap->account.bytes_read, left = input->size - end;
+    const uint64_t end = heap->account.bytes_read;
+    const uint64_t left = input->size - end;
     uint64_t size;
     TRY(facts_read(input->data + end, left, &heap->facts, &size));
     heap->account.bytes_read += size;

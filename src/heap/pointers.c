@@ -10,7 +10,8 @@
 struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset)
 {
     const struct g2h_input *input = heap->input;
-    const uint64_t begin = as_size(contents.data - input->data), end = begin + contents.size;
+    const uint64_t begin = as_size(contents.data - input->data);
+    const uint64_t end = begin + contents.size;
     struct range hole;
     return contents.size >= LEAST_HOLE &&
                    ranges_next(input_holes(input), begin + offset, end, &hole)
@@ -205,15 +206,17 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)
 {
     enum { WORD = 8, WORDS = 64 };
-    const uint64_t size = pointers->contents.size, hole = pointers->hole.begin,
-                   before = MIN(size, hole); /* may be less than the word at base */
+    const uint64_t size = pointers->contents.size;
+    const uint64_t hole = pointers->hole.begin;
+    const uint64_t before = MIN(size, hole); /* may be less than the word at base */
     while (fields->end - fields->at >= 8) {
         uint64_t offsets[2];
         size_t taken;
         fields_peek_pair(fields->at, offsets, &taken);
         if (taken == 0)
             return;
-        const uint64_t one = offsets[0] - base, other = offsets[1] - base;
+        const uint64_t one = offsets[0] - base;
+        const uint64_t other = offsets[1] - base;
         if (((one | other) & (WORD - 1)) != 0 || one < *next * WORD || other <= one ||
             other >= WORDS * WORD || offsets[1] + WORD > before)
             return;
@@ -241,7 +244,8 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
             decode_pairs(pointers, base, &ahead, &next, &words);
         behind = ahead.at;
         while (next_listed(pointers, &ahead, word, &offset)) {
-            const uint64_t distance = offset - base, bit = distance >> shift;
+            const uint64_t distance = offset - base;
+            const uint64_t bit = distance >> shift;
             if (bit < next || bit >= 64 || (distance & (word - 1)) != 0)
                 break;
             words |= pointers_bit_of(pointers, offset, bit, is_usual);

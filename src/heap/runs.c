@@ -187,7 +187,9 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
                      uint64_t *ret_end, uint64_t *ret_records)
 {
     const uint64_t records = reader->chunk.records;
-    uint64_t offset = begin, previous = 0, page = UINT64_MAX;
+    uint64_t offset = begin;
+    uint64_t previous = 0;
+    uint64_t page = UINT64_MAX;
     struct g2h_object object;
     bool good = true;
     run_reader_seek(reader, begin);
@@ -242,7 +244,8 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
 {
     const struct g2h_params *params = &reader->heap->params;
     struct g2h_reader *records = &reader->reader;
-    const uint8_t *end = records->cursor.end, *begin;
+    const uint8_t *begin;
+    const uint8_t *end = records->cursor.end;
     if (!reader_peek_object(records, ret) || is_misplaced(params, ret) ||
         ret->address < params->heap_start || ret->address >= params->heap_end ||
         ret->size > params->heap_end - ret->address)

@@ -61,8 +61,9 @@ static bool slot_class_is_listed(const struct slot_classes *slot_classes,
  */
 static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
 {
-    const uint64_t word = slot_classes->heap->params.pointer_size, low = 4096,
-                   high = UINT64_C(1) << 56;
+    const uint64_t word = slot_classes->heap->params.pointer_size;
+    const uint64_t low = 4096;
+    const uint64_t high = UINT64_C(1) << 56;
     struct g2h_fields fields = object->fields;
     uint64_t offset;
     if (object->contents.size < word ||

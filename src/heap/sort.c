@@ -37,8 +37,8 @@ static uint64_t sort_count_objects(const struct sorter *sorter, enum span_tail t
     uint64_t count = 0;
     for (size_t i = 0; i < sorter->chunks->count; i++) {
         const struct chunk *chunk = &sorter->chunks->data[i];
-        for (size_t j = 0; j < chunk->runs.count; j++)
-            count += chunk->runs.data[j].count - chunk->runs.data[j].phantoms[tail];
+        VECTOR_EACH(const struct slot_run, run, chunk->runs)
+            count += run->count - run->phantoms[tail];
     }
     return count;
 }
@@ -79,7 +79,8 @@ static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk
 /* Orders runs by the address of their first object, and then by their position in the file. */
 static int sort_compare_runs(const void *a, const void *b)
 {
-    const struct run_reference *one = a, *other = b;
+    const struct run_reference *one = a;
+    const struct run_reference *other = b;
     if (one->first != other->first)
         return COMPARE(one->first, other->first);
     if (one->chunk != other->chunk)

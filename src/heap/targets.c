@@ -55,7 +55,8 @@ struct block_work {
 static int compare_frames(const void *a, const void *b, void *context)
 {
     const struct heap_frame *frames = context;
-    uint64_t one = frames[*(const uint32_t *)a].sp, other = frames[*(const uint32_t *)b].sp;
+    uint64_t one = frames[*(const uint32_t *)a].sp;
+    uint64_t other = frames[*(const uint32_t *)b].sp;
     return COMPARE(one, other);
 }
 
@@ -196,7 +197,8 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
                                  const struct targets_source *source, uint64_t base, uint64_t words)
 {
     const struct object_index *index = &finding->heap->index;
-    const uint64_t low = index->low, size = index->high - low;
+    const uint64_t low = index->low;
+    const uint64_t size = index->high - low;
     const uint8_t *contents = source->contents.data;
     uint64_t *values = &work->values[work->waiting];
     size_t count = 0, others = 0;
@@ -406,7 +408,8 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
         return false;
     targets->block_count = count;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t first = as_u32(i) << BLOCK_SHIFT, left = objects - first;
+        const uint32_t first = as_u32(i) << BLOCK_SHIFT;
+        const uint32_t left = objects - first;
         targets->blocks[i] = (struct target_block){
             .starts = targets->starts + first + i,
             .outside = targets->outside + first / 64,
@@ -495,9 +498,8 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
 
 void targets_deinit(struct targets *targets)
 {
-    for (size_t i = 0; i < targets->chunks.count; i++)
-        large_free(targets->chunks.data[i].data, targets->chunks.data[i].capacity,
-                   sizeof(uint32_t));
+    VECTOR_EACH(const struct target_chunk, chunk, targets->chunks)
+        large_free(chunk->data, chunk->capacity, sizeof(uint32_t));
     free(targets->chunks.data);
     large_free(targets->starts, targets->start_count, sizeof(*targets->starts));
     free(targets->outside);

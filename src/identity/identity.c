@@ -36,7 +36,8 @@ static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
 /* Checks that both dumps are of one architecture, format and release of Go. */
 static struct g2h_error *check_program(const struct g2h_heap *before, const struct g2h_heap *after)
 {
-    const struct g2h_params *one = &before->params, *other = &after->params;
+    const struct g2h_params *one = &before->params;
+    const struct g2h_params *other = &after->params;
     if (one->pointer_size != other->pointer_size || one->big_endian != other->big_endian ||
         strcmp(one->arch, other->arch) != 0)
         return same_process_refuse(before, after, "that has another architecture");
@@ -73,7 +74,8 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
 /* Checks that both dumps have the same pauses for the collections that both list. */
 static struct g2h_error *check_pauses(const struct g2h_heap *before, const struct g2h_heap *after)
 {
-    const uint64_t *was = before->memstats.numbers, *is = after->memstats.numbers;
+    const uint64_t *was = before->memstats.numbers;
+    const uint64_t *is = after->memstats.numbers;
     const uint64_t last = was[NUM_GC],
                    first = is[NUM_GC] < PAUSE_COUNT ? 1 : is[NUM_GC] - PAUSE_COUNT + 1;
     for (uint64_t n = first; n <= last && n < first + PAUSE_COUNT; n++) {
@@ -119,7 +121,8 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
  * the system chose, for the stack or a mapping. */
 static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
 {
-    const uint64_t least = UINT64_C(1) << 40, near = UINT64_C(1) << 32;
+    const uint64_t least = UINT64_C(1) << 40;
+    const uint64_t near = UINT64_C(1) << 32;
     return value >= least && value - (bss - near) >= 2 * near &&
            value - heap->index.low >= heap->index.high - heap->index.low;
 }
@@ -204,7 +207,8 @@ static struct g2h_error *holders_find_task(void *context, size_t task, unsigned 
     const uint32_t end = identity_task_end(finding->graph->heap, task);
     (void)worker;
     for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < end; object++) {
-        const uint32_t *last, *target = object_targets(finding->graph, object, &last);
+        const uint32_t *last;
+        const uint32_t *target = object_targets(finding->graph, object, &last);
         for (; target < last; target++)
             if (*target != NO_TARGET && *target != object)
                 add_holder(&finding->holders[*target], object);
@@ -217,7 +221,8 @@ static struct g2h_error *holders_find_task(void *context, size_t task, unsigned 
 static struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads,
                                       uint32_t **ret)
 {
-    const size_t count = graph->heap->object_count, size = (count + 1) * sizeof(**ret);
+    const size_t count = graph->heap->object_count;
+    const size_t size = (count + 1) * sizeof(**ret);
     _cleanup_free_ uint32_t *holders = malloc(size);
     struct holders_finding finding = {graph, holders};
     TRY_MEMORY(holders);

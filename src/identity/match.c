@@ -32,7 +32,8 @@ static inline unsigned match_state_of(const struct matches *matches, uint32_t ob
 /* Marks an object as a survivor. Returns whether it was undecided before. */
 static inline bool mark_same(struct matches *matches, uint32_t object)
 {
-    uint8_t *state = &matches->states[object], old = __atomic_load_n(state, __ATOMIC_RELAXED);
+    uint8_t *state = &matches->states[object];
+    uint8_t old = __atomic_load_n(state, __ATOMIC_RELAXED);
     while ((old & MATCH_STATES) == MATCH_CHANGED || (old & MATCH_STATES) == MATCH_EQUAL)
         if (__atomic_compare_exchange_n(state, &old, (uint8_t)((old & ~MATCH_STATES) | MATCH_SAME),
                                         false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -81,7 +82,8 @@ static bool is_block(const struct matches *matches, uint32_t object)
 static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
 {
     const struct g2h_heap *heap = matches->after->heap;
-    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(matches->graph, object, &end);
     const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
     struct pointers pointers;
     uint64_t offset, value;
@@ -162,7 +164,8 @@ static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned
     uint64_t offset, value;
     (void)worker;
     for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < last; object++) {
-        const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(matches->graph, object, &end);
         while (target < end && !is_asked(matches, *target))
             target++;
         if (target == end)
@@ -319,7 +322,8 @@ static bool note_move(struct matches *matches, uint64_t was, uint32_t object, mo
     const struct g2h_heap *before = matches->before->heap;
     if (!matches->graph->typing || !in_heap_range(before, was))
         return true;
-    const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
+    const uint32_t there = heap_find(before, was);
+    const uint32_t class = matches->after->classes[object];
     if (there == NO_TARGET || matches->before->classes[there] != class ||
         class == matches->text_class || match_state_of(matches, object) == MATCH_SAME)
         return true;
@@ -367,8 +371,9 @@ static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is
     const struct g2h_heap *heap = moving->matches->before->heap,
                           *after = moving->matches->after->heap;
     const struct g2h_bytes copy = heap_contents(after, is);
-    const uint64_t old_base = heap_object_base(heap, was), new_base = heap_object_base(after, is),
-                   word = heap->params.pointer_size;
+    const uint64_t old_base = heap_object_base(heap, was);
+    const uint64_t new_base = heap_object_base(after, is);
+    const uint64_t word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value, all = 0, same = 0;
     pointers_of(heap, was, heap_slot_class(heap, was), &pointers);
@@ -387,8 +392,9 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
     const struct g2h_bytes contents = heap_contents(moving->matches->before->heap, was);
-    const uint64_t old_base = heap_object_base(moving->matches->before->heap, was),
-                   new_base = heap_object_base(heap, is), word = heap->params.pointer_size;
+    const uint64_t old_base = heap_object_base(moving->matches->before->heap, was);
+    const uint64_t new_base = heap_object_base(heap, is);
+    const uint64_t word = heap->params.pointer_size;
     struct pointers pointers;
     uint64_t offset, value;
     if (!set_seen(&moving->before, was) || !set_seen(&moving->after, is) ||
@@ -439,7 +445,8 @@ static bool key_survives(const struct moving *moving, const struct entry *entry)
 {
     const struct matches *matches = moving->matches;
     const struct g2h_heap *heap = matches->after->heap;
-    const uint64_t word = heap->params.pointer_size, size = key_size(moving);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t size = key_size(moving);
     const uint8_t *key = key_at(moving, entry);
     for (uint64_t at = 0; at + word <= size; at += word) {
         const uint64_t value = heap_word(heap, key + at);
@@ -562,7 +569,8 @@ static bool keep_parts(struct moving *moving)
 {
     struct matches *matches = moving->matches;
     for (size_t i = 0; i < moving->parts.count; i++) {
-        const uint32_t part = moving->parts.data[i], was = matches->partners[part];
+        const uint32_t part = moving->parts.data[i];
+        const uint32_t was = matches->partners[part];
         if (match_is_open(match_state_of(matches, part)) && bits_have(moving->before.seen, was) &&
             !match_held(matches, part, moving->found))
             return false;
@@ -591,7 +599,8 @@ static bool match_map_parts(struct moving *moving, const struct move *move, bool
 
 static int compare_moves(const void *a, const void *b)
 {
-    const struct move *one = a, *other = b;
+    const struct move *one = a;
+    const struct move *other = b;
     if (one->before != other->before)
         return COMPARE(one->before, other->before);
     return COMPARE(one->after, other->after);
@@ -702,7 +711,8 @@ static bool has_equal_contents(const struct matches *matches, uint32_t object, u
 /* Returns whether an object points to any object. */
 static bool points_to_object(const struct matches *matches, uint32_t object)
 {
-    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(matches->graph, object, &end);
     while (target < end && *target == NO_TARGET)
         target++;
     return target < end;
@@ -733,7 +743,8 @@ static enum match match_contents(const struct matches *matches, uint32_t object,
  * pointers and class. */
 static bool is_candidate(const struct matches *matches, uint32_t object, uint32_t partner)
 {
-    const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
+    const struct g2h_heap *before = matches->before->heap;
+    const struct g2h_heap *after = matches->after->heap;
     const struct slot_class *was = heap_slot_class(before, partner),
                             *is = heap_slot_class(after, object);
     return was->size == is->size && was->has_pointers == is->has_pointers &&
@@ -746,7 +757,8 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
 {
     const struct matching *matching = context;
     struct matches *matches = matching->matches;
-    const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
+    const struct g2h_heap *before = matches->before->heap;
+    const struct g2h_heap *after = matches->after->heap;
     const uint32_t end = identity_task_end(matches->after->heap, task),
                    first = as_u32(task * OBJECTS_PER_TASK);
     uint32_t partner;
@@ -785,7 +797,8 @@ static bool mark_only_holder(struct matches *matches, uint32_t object, object_ve
 /* Returns whether a word of a map has changed that pointed to a part of the map before. */
 static bool has_moved(const struct matches *matches, uint32_t map)
 {
-    const struct g2h_heap *after = matches->after->heap, *before = matches->before->heap;
+    const struct g2h_heap *after = matches->after->heap;
+    const struct g2h_heap *before = matches->before->heap;
     const struct g2h_bytes is = heap_contents(after, map),
                            was = heap_contents(before, matches->partners[map]);
     const uint64_t word = after->params.pointer_size;
@@ -809,7 +822,9 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
         matches->is_map_part &&
         (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_UNLIKE) != 0;
     const struct g2h_heap *heap = matches->after->heap;
-    const uint32_t *end, *target = object_targets(matches->graph, object, &end), *any = target;
+    const uint32_t *end;
+    const uint32_t *target = object_targets(matches->graph, object, &end);
+    const uint32_t *any = target;
     struct pointers pointers;
     uint64_t offset, value;
     if (!mark_only_holder(matches, object, found))
@@ -841,7 +856,8 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
     struct matches *matches = matching->matches;
     object_vector *found = &matching->found[worker];
     if (matching->wave) {
-        const size_t first = task * OBJECTS_PER_TASK, count = matching->wave->count;
+        const size_t first = task * OBJECTS_PER_TASK;
+        const size_t count = matching->wave->count;
         for (size_t i = first; i < count && i < first + OBJECTS_PER_TASK; i++)
             TRY_MEMORY(expand(matches, matching->wave->data[i], found, &matching->moves[worker]));
         return NULL;
@@ -945,7 +961,8 @@ static bool list_frames(const struct g2h_heap *heap, struct map *ret)
  * Returns false if memory runs out. */
 static bool match_walk_frames(const struct root_walk *walk, const struct map *frames_before)
 {
-    const struct g2h_heap *heap = walk->matches->after->heap, *before = walk->matches->before->heap;
+    const struct g2h_heap *heap = walk->matches->after->heap;
+    const struct g2h_heap *before = walk->matches->before->heap;
     VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines) {
         for (uint32_t j = 0; j < goroutine->frame_count; j++) {
             const struct heap_stack_frame frame = heap_frame(heap, goroutine->first_frame + j);
@@ -973,8 +990,8 @@ static bool mark_runtime(struct matches *matches, object_vector *found)
 {
     const struct g2h_heap *heap = matches->after->heap;
     struct g2h_record record;
-    for (size_t i = 0; i < heap->goroutines.count; i++)
-        if (!mark_root(matches, heap->goroutines.data[i].record.address, found))
+    VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines)
+        if (!mark_root(matches, goroutine->record.address, found))
             return false;
     for (size_t i = 0; i < g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD); i++) {
         g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
@@ -1035,7 +1052,8 @@ static struct g2h_error *follow_moves(struct matching *matching)
 /* Notes for the undecided objects that an object points to whether a survivor holds them. */
 static void note_held(struct matches *matches, uint32_t object)
 {
-    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(matches->graph, object, &end);
     const uint8_t bit =
         match_state_of(matches, object) == MATCH_SAME ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
     for (; target < end; target++)

@@ -295,7 +295,8 @@ static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 static struct g2h_error *note_damage(struct spool *spool, const struct unpack_method *method,
                                      bool is_cut, const char *why)
 {
-    const unsigned long long end = spool->taken, at = end - (spool->end - spool->begin);
+    const unsigned long long end = spool->taken;
+    const unsigned long long at = end - (spool->end - spool->begin);
     struct g2h_input *input = spool->input;
     if (is_cut)
         input->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the %s stream is cut",

@@ -193,7 +193,8 @@ static void *lz4_begin(void)
 static enum unpack_status lz4_step(void *state, struct unpack_buffers *buffers,
                                    const char **ret_why)
 {
-    size_t in = buffers->in_size, out = buffers->out_size;
+    size_t in = buffers->in_size;
+    size_t out = buffers->out_size;
     const size_t left = LZ4F_decompress(state, buffers->out, &out, buffers->in, &in, NULL);
     if (LZ4F_isError(left)) { /* then it is not known how much was read and written */
         *ret_why = LZ4F_getErrorName(left);

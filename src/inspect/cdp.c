@@ -106,8 +106,8 @@ static void show_progress(struct hub *hub, const struct waiting_client *client, 
  * the bytes of two snapshots. */
 static bool has_requested(const struct snapshot_request *request, uint64_t connection)
 {
-    for (size_t i = 0; i < request->clients.count; i++)
-        if (request->clients.data[i].to.connection == connection)
+    VECTOR_EACH(struct waiting_client, client, request->clients)
+        if (client->to.connection == connection)
             return true;
     return false;
 }
@@ -156,10 +156,9 @@ static void send_chunk(struct hub *hub, const char *data, size_t size, bool with
     text_append(&event, before, sizeof(before) - 1);
     json_write(&event, data, size);
     text_append_string(&event, "}}");
-    for (size_t i = 0; i < request->clients.count; i++)
-        if (request->clients.data[i].has_progress || !with_progress_only)
-            reply_events(hub, request->clients.data[i].to.connection, event.data,
-                         event.failed ? 0 : event.size);
+    VECTOR_EACH(struct waiting_client, client, request->clients)
+        if (client->has_progress || !with_progress_only)
+            reply_events(hub, client->to.connection, event.data, event.failed ? 0 : event.size);
     hub->failed |= event.failed;
 }
 
@@ -250,8 +249,8 @@ static void mark_ready(struct hub *hub)
 {
     struct snapshot_request *request = &hub->requests.current;
     request->is_ready = true;
-    for (size_t i = 0; i < request->clients.count; i++)
-        show_progress(hub, &request->clients.data[i], 100, true);
+    VECTOR_EACH(struct waiting_client, client, request->clients)
+        show_progress(hub, client, 100, true);
     delay_next_press(hub);
 }
 
@@ -261,8 +260,8 @@ static void requests_finish(struct hub *hub)
     if (request->rest_size > 0) /* a snapshot never ends like this, and what is sent must be valid
                                  * UTF-8 */
         send_chunk(hub, request->rest, request->rest_size, false);
-    for (size_t i = 0; i < request->clients.count; i++)
-        reply_string(hub, &request->clients.data[i].to, "{}");
+    VECTOR_EACH(struct waiting_client, client, request->clients)
+        reply_string(hub, &client->to, "{}");
     requests_end(hub);
 }
 
@@ -272,8 +271,8 @@ static void advance(struct hub *hub, unsigned percent)
     if (percent <= request->percent || percent > 100)
         return;
     request->percent = percent;
-    for (size_t i = 0; i < request->clients.count; i++)
-        show_progress(hub, &request->clients.data[i], percent, false);
+    VECTOR_EACH(struct waiting_client, client, request->clients)
+        show_progress(hub, client, percent, false);
 }
 
 bool requests_answered(struct hub *hub, const struct channel_head *head, const char *body)
@@ -734,8 +733,9 @@ void cdp_message(struct hub *hub, struct client *client, const char *text, size_
         reply_error(hub, &request.to, REPLY_NO_JSON, no_json, sizeof(no_json) - 1);
         return;
     }
-    const struct json_value id = json_member(message, "id"), name = json_member(message, "method"),
-                            session = json_member(message, "sessionId");
+    const struct json_value id = json_member(message, "id");
+    const struct json_value name = json_member(message, "method");
+    const struct json_value session = json_member(message, "sessionId");
     request.params = json_member(message, "params");
     const bool has_id = json_is_integer(id) && copy_value(id, request.to.id, sizeof(request.to.id));
     if (!has_id || name.size == 0 || *name.data != '"' ||
@@ -837,7 +837,8 @@ void discovery_list(struct hub *hub, struct client *client)
         compatible[] =
             "devtools://devtools/bundled/inspector.html?experiments=true&v8only=true&ws=";
     _cleanup_(text_deinit) struct text body = {0};
-    const char *host = client->host, *path = hub->address->path;
+    const char *host = client->host;
+    const char *path = hub->address->path;
     text_append_string(&body, "[");
     if (hub->target.size > 0) {
         text_printf(&body,

@@ -327,8 +327,9 @@ static void begin_snapshot(struct running *running, uint32_t number)
     running->session.count++;
     *request = (struct cdp_session_request){.is_going_on = true, .number = number};
     /* messages go through sockets, bytes through a pipe */
-    const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0,
-               has_data = has_control && pipe(data) == 0, has_baton = has_data && pipe(baton) == 0;
+    const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0;
+    const bool has_data = has_control && pipe(data) == 0;
+    const bool has_baton = has_data && pipe(baton) == 0;
     request->child = has_baton ? fork() : -1;
     if (request->child == 0) {
         close(control[0]);

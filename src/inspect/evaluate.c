@@ -260,7 +260,8 @@ static bool begins_with(const char *at, const char *words)
 /* Reads "goroutine 17", and a variable of it after a middle dot: "goroutine 17 · v". */
 static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct remote *ret)
 {
-    static const char word[] = "goroutine ", dot[] = "·";
+    static const char word[] = "goroutine ";
+    static const char dot[] = "·";
     const struct g2h_view *view = evaluation->taken->made.view;
     char *end;
     const uint64_t number = strtoull(evaluation->at + strlen(word), &end, 10);

@@ -37,7 +37,12 @@ static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
 
 static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
 {
-    uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
+    uint32_t w[80];
+    uint32_t a = h[0];
+    uint32_t b = h[1];
+    uint32_t c = h[2];
+    uint32_t d = h[3];
+    uint32_t e = h[4];
     for (unsigned t = 0; t < 16; t++)
         w[t] = u32_big(block + 4 * t);
     for (unsigned t = 16; t < 80; t++)
@@ -62,7 +67,8 @@ void sha1(const void *data, size_t size, uint8_t ret[SHA1_SIZE])
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
     uint8_t last[2 * BLOCK] = {0};
     const uint8_t *at = data;
-    const size_t left = size % BLOCK, padded = left + 1 + LENGTH <= BLOCK ? BLOCK : 2 * BLOCK;
+    const size_t left = size % BLOCK;
+    const size_t padded = left + 1 + LENGTH <= BLOCK ? BLOCK : 2 * BLOCK;
     for (size_t done = 0; done + BLOCK <= size; done += BLOCK, at += BLOCK)
         add_block(h, at);
     if (left > 0)
@@ -159,7 +165,8 @@ unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, si
     *ret_size = 0;
     if (size < 2)
         return 0;
-    const unsigned short_length = head[1] & WEBSOCKET_LENGTH, more = length_bytes(short_length);
+    const unsigned short_length = head[1] & WEBSOCKET_LENGTH;
+    const unsigned more = length_bytes(short_length);
     const bool is_masked = (head[1] & MASKED) != 0;
     const bool has_length = size >= 2 + more;
     uint64_t length =
@@ -284,7 +291,8 @@ static bool read_header(struct http_part line, struct http_request *ret, struct 
                   {"Sec-WebSocket-Version", &ret->version}};
     if (!memchr(line.data, ':', line.size))
         return false;
-    const struct http_part name = cut(&line, ':'), value = trim(line);
+    const struct http_part name = cut(&line, ':');
+    const struct http_part value = trim(line);
     if (name.size == 0 || !is_graphic(name, false) || !is_graphic(value, true))
         return false;
     for (size_t i = 0; i < COUNT_OF(single); i++) {

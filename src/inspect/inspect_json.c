@@ -94,7 +94,8 @@ static bool read_unit(struct reader *reader, uint32_t *ret)
  */
 static bool read_character(struct reader *reader, uint32_t *ret)
 {
-    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    static const char names[] = "\"\\/bfnrt";
+    static const char meant[] = "\"\\/\b\f\n\r\t";
     if (reader->at == reader->end || *reader->at == '"' || (unsigned char)*reader->at < ' ')
         return false;
     *ret = (unsigned char)*reader->at++;

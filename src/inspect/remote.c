@@ -486,7 +486,8 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
                                      struct text *text)
 {
     _cleanup_(summary_deinit) struct remote_summary summary = {.taken = taken};
-    char list[] = "list", class[] = "struct";
+    char list[] = "list";
+    char class[] = "struct";
     struct text name = {.data = class, .size = strlen(class)};
     if (remote->words.size > 0) {
         name = (struct text){.data = list, .size = strlen(list)};
@@ -767,7 +768,8 @@ static struct g2h_error *walk_package(const struct walk *walk)
         name.size = 0;
         text_append(&name, words, prefix);
         text_append_string(&name, ".");
-        const size_t begin = name.size, before = known.count;
+        const size_t begin = name.size;
+        const size_t before = known.count;
         append_edge(taken, &edge, &name);
         TRY_MEMORY(!name.failed);
         const size_t size = step_size(name.data + begin, name.size - begin);
@@ -1001,7 +1003,8 @@ static void write_about(const struct taken *taken, const struct remote_place *pl
                         struct text *text)
 {
     const time_t seconds = (time_t)(taken->time / 1000);
-    char words[64], when[16] = "";
+    char words[64];
+    char when[16] = "";
     struct tm local;
     struct g2h_node node;
     if (localtime_r(&seconds, &local))

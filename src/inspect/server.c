@@ -132,7 +132,8 @@ enum { NOT_LISTED = PEER_REMOTE }; /* there are no lists */
 static enum peer_kind peer_find(int fd, uid_t *ret)
 {
     struct sockaddr_storage here, there;
-    socklen_t here_size = sizeof(here), there_size = sizeof(there);
+    socklen_t here_size = sizeof(here);
+    socklen_t there_size = sizeof(there);
     struct end to, from;
     if (getsockname(fd, (struct sockaddr *)&here, &here_size) < 0 ||
         getpeername(fd, (struct sockaddr *)&there, &there_size) < 0 || !read_end(&here, &to) ||
@@ -358,7 +359,8 @@ static void close_fd(const int *fd)
 
 static struct g2h_error *cannot_listen(const struct server_address *address, int number)
 {
-    const unsigned port = address->port, other = port == PORT ? PORT + 1 : PORT;
+    const unsigned port = address->port;
+    const unsigned other = port == PORT ? PORT + 1 : PORT;
     if (number == EADDRINUSE)
         return error_create(
             G2H_ERROR_SYSTEM,
@@ -408,7 +410,8 @@ struct signals {
 
 static struct g2h_error *catch_signals(struct signals *ret)
 {
-    struct sigaction action = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
     if (pipe(wake) < 0 || !prepare(wake[0]) || !prepare(wake[1]))
         return error_system(errno, "no pipe for signals");
     sigaction(SIGINT, &action, &ret->interrupt);
@@ -540,7 +543,8 @@ static bool may_connect(const struct hub *hub, int fd)
 static void accept_one(struct hub *hub, int listener)
 {
     static const char why[] = "this is another user's";
-    const int fd = accept(listener, NULL, NULL), on = 1;
+    const int fd = accept(listener, NULL, NULL);
+    const int on = 1;
     if (fd < 0)
         return;
     struct client *client = prepare(fd) ? hub_add(hub, fd) : NULL;

@@ -188,7 +188,8 @@ uint32_t taken_id(const struct taken *taken, uint32_t number)
 
 static int taken_compare(const void *a, const void *b)
 {
-    const uint64_t *one = a, *other = b;
+    const uint64_t *one = a;
+    const uint64_t *other = b;
     return COMPARE(*one, *other);
 }
 

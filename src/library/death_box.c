@@ -120,7 +120,8 @@ static void kept_files_deinit(struct kept_files *files)
 
 static int kept_files_compare(const void *a, const void *b)
 {
-    const struct kept_file *one = a, *other = b;
+    const struct kept_file *one = a;
+    const struct kept_file *other = b;
     const int order = strcmp(one->moment, other->moment);
     return order != 0 ? order : strcmp(one->name, other->name);
 }
@@ -425,7 +426,8 @@ uint64_t death_box_resident(const struct death_box *box)
 /* Returns how much the process may grow until memory is reserved again. */
 static uint64_t margin_of(const struct death_box *box)
 {
-    const uint64_t part = box->resident / MARGIN_PART, most = MAX(part, MOST_MARGIN);
+    const uint64_t part = box->resident / MARGIN_PART;
+    const uint64_t most = MAX(part, MOST_MARGIN);
     uint64_t growth = most;
     if (box->growth < most / MARGIN_LOOKS)
         growth = MARGIN_LOOKS * box->growth;
@@ -465,7 +467,8 @@ static bool is_killed(const struct death_box *box)
     uint64_t signals;
     if (procfs_read_of(thread, "status", &status) != 0)
         return true;
-    const char *state = procfs_value(&status, "State:"), *at = procfs_value(&status, "SigPnd:");
+    const char *state = procfs_value(&status, "State:");
+    const char *at = procfs_value(&status, "SigPnd:");
     return !state || *state == 't' || !at || !procfs_take_number(&at, 16, &signals) ||
            (signals >> (SIGKILL - 1) & 1) != 0;
 }

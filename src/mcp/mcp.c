@@ -26,7 +26,8 @@ static bool lines_take(struct lines *lines)
     const size_t left = lines->in.size - lines->used;
     if (left == 0)
         return false; /* there may be no memory yet */
-    const char *begin = lines->in.data + lines->used, *end = memchr(begin, '\n', left);
+    const char *begin = lines->in.data + lines->used;
+    const char *end = memchr(begin, '\n', left);
     if (!end)
         return false;
     lines->line = begin;

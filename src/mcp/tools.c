@@ -638,7 +638,8 @@ static bool call_is_name(const struct text *given, const char *name)
 static struct g2h_error *call_check_names(const struct call *call, struct json_value arguments)
 {
     _cleanup_(text_deinit) struct text name = {0};
-    struct json_value left = arguments, value;
+    struct json_value value;
+    struct json_value left = arguments;
     while (json_next_member(&left, &name, &value)) {
         bool is_known =
             call_is_name(&name, "cursor") || call_is_name(&name, call->tool->argument.name);

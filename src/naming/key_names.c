@@ -87,8 +87,9 @@ static enum key_kind key_names_kind_of(const struct types *types, uint32_t numbe
 /* Maps the words of a slot to it. */
 static void map_entries_mark(struct map_entries *entries, const struct types *types, unsigned slot)
 {
-    const uint64_t word = types->pointer_size, key = entries->keys + slot * entries->key_stride,
-                   elem = entries->elems + slot * entries->elem_stride;
+    const uint64_t word = types->pointer_size;
+    const uint64_t key = entries->keys + slot * entries->key_stride;
+    const uint64_t elem = entries->elems + slot * entries->elem_stride;
     for (uint64_t at = key; at < key + types_size(types, entries->key); at += word)
         entries->slot_of_word[at / word] = (uint8_t)(slot | SLOT_IN_KEY);
     for (uint64_t at = elem; at < elem + types_size(types, entries->elem); at += word)
@@ -292,7 +293,8 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths)
 {
-    const uint64_t word = types->pointer_size, words = entries->size / word;
+    const uint64_t word = types->pointer_size;
+    const uint64_t words = entries->size / word;
     struct text text = {0};
     entries->path_of_word = calloc(count_and_end(words), sizeof(*entries->path_of_word));
     uint32_t empty;

@@ -617,7 +617,8 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
 /* Orders keys ascending. */
 static int compare_keys(const void *a, const void *b)
 {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    uint64_t one = *(const uint64_t *)a;
+    uint64_t other = *(const uint64_t *)b;
     return COMPARE(one, other);
 }
 

@@ -175,7 +175,8 @@ static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
  * word at offset, or UINT64_MAX if no complete one contains it. */
 static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
 {
-    const uint64_t inner = offset - namer->base, size = namer->size;
+    const uint64_t inner = offset - namer->base;
+    const uint64_t size = namer->size;
     if (offset < namer->base || size == 0 || (!namer->is_array && inner >= size))
         return UINT64_MAX;
     const uint64_t value = namer->base + (inner < size ? 0 : inner / size * size);

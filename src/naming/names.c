@@ -386,7 +386,8 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
 {
     const struct types *types = names->typing->types;
     struct type_names *of_type = &names->of_type[type];
-    const uint64_t word = types->pointer_size, first = offset / word;
+    const uint64_t word = types->pointer_size;
+    const uint64_t first = offset / word;
     const uint32_t internal = is_internal_word(types, type, map, offset) ? PATH_INTERNAL : 0;
     char path[NAME_LIMIT - 32];
     const size_t size = types_path(types, type, offset, path, sizeof(path));
@@ -418,7 +419,8 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
                               uint64_t offset)
 {
     const struct map_entries *entries = of_type->entries;
-    const uint64_t word = names->heap->params.pointer_size, first = offset / word;
+    const uint64_t word = names->heap->params.pointer_size;
+    const uint64_t first = offset / word;
     const unsigned slot = entries->slot_of_word[first] & (SLOTS - 1);
     struct text text = {0};
     bool good = true;
@@ -565,9 +567,9 @@ uint32_t names_of_typed(const struct names *names, uint32_t object)
 static uint64_t find_offset_end(const struct g2h_heap *heap)
 {
     uint64_t end = 0;
-    for (size_t i = 0; i < heap->slot_classes.list.count; i++)
-        if (end < heap->slot_classes.list.data[i].stored)
-            end = heap->slot_classes.list.data[i].stored;
+    VECTOR_EACH(const struct slot_class, slot_class, heap->slot_classes.list)
+        if (end < slot_class->stored)
+            end = slot_class->stored;
     return MIN(end, ELEMENT_OFFSET);
 }
 
@@ -790,7 +792,8 @@ uint64_t names_text_hash(const struct names *names, uint32_t object)
 {
     const uint8_t *data;
     const size_t size = text_names_read_bytes(names, object, &data);
-    uint64_t hash = size, word;
+    uint64_t word;
+    uint64_t hash = size;
     size_t at = 0;
     for (; at + sizeof(word) <= size; at += sizeof(word)) {
         memcpy(&word, data + at, sizeof(word));
@@ -847,7 +850,8 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
 
 bool names_text_is_shared(const struct names *names, uint32_t object)
 {
-    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    const uint32_t extent = names->typing->texts[object];
+    const uint32_t starts = extent & UINT16_MAX;
     return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
 }
 
@@ -855,7 +859,8 @@ bool names_text_is_shared(const struct names *names, uint32_t object)
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       size_t *ret_size)
 {
-    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    const uint32_t extent = names->typing->texts[object];
+    const uint32_t starts = extent & UINT16_MAX;
     if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
         names_text_is_shared(names, object))
         return false;

@@ -93,8 +93,10 @@ static inline size_t field_limit(size_t size)
  * finds that character. */
 static inline bool may_need_quotes(uint64_t bytes)
 {
-    const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
-                   commas = bytes ^ ones * ',';
+    const uint64_t ones = 0x0101010101010101;
+    const uint64_t tops = ones << 7;
+    const uint64_t quotes = bytes ^ ones * '"';
+    const uint64_t commas = bytes ^ ones * ',';
     return ((((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes) |
              ((commas - ones) & ~commas)) &
             tops) != 0;
@@ -312,7 +314,9 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
                                   const struct node_batch *batch, size_t i,
                                   struct worker_buffer *buffer)
 {
-    const uint32_t number = batch->first + as_u32(i), none = 0, *texts = &none;
+    const uint32_t number = batch->first + as_u32(i);
+    const uint32_t none = 0;
+    const uint32_t *texts = &none;
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
@@ -448,7 +452,9 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
 {
     const struct csv *csv = context;
     struct csv_reader *reader = &csv->readers[worker];
-    struct edge_batch batches[2], *now = &batches[0], *next = &batches[1];
+    struct edge_batch batches[2];
+    struct edge_batch *now = &batches[0];
+    struct edge_batch *next = &batches[1];
     const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
     if (worker == 0)
         csv_advance(csv, 2 * block);

@@ -417,7 +417,8 @@ struct g2h_error *database_error(const struct database *database)
     sqlite3 *handle = database->handle;
     if (!handle || sqlite3_errcode(handle) == SQLITE_NOMEM)
         return &error_no_memory;
-    const int code = sqlite3_errcode(handle), system = sqlite3_system_errno(handle);
+    const int code = sqlite3_errcode(handle);
+    const int system = sqlite3_system_errno(handle);
     const int known = system ? system : last;
     const int reason = database->reason ? database->reason : known;
     if (reason != 0 && (code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN))

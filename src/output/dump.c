@@ -144,8 +144,9 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
 {
     const struct copying *copying = context;
     const struct dump_edit *edits = copying->edits.data;
-    const uint64_t begin = (uint64_t)task * CHUNK, left = copying->end - begin,
-                   end = begin + MIN(left, CHUNK);
+    const uint64_t begin = (uint64_t)task * CHUNK;
+    const uint64_t left = copying->end - begin;
+    const uint64_t end = begin + MIN(left, CHUNK);
     size_t next;
     (void)worker;
     BISECT(next, copying->edits.count, edits[next].end <= begin);

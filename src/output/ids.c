@@ -85,7 +85,8 @@ bool ids_is_exception(const struct ids *ids, const struct id_arena *arena)
 /* Orders arenas by slot, and those that share one by address: the lower one is older. */
 static int compare_slots(const void *a, const void *b)
 {
-    const struct id_arena *one = a, *other = b;
+    const struct id_arena *one = a;
+    const struct id_arena *other = b;
     if (one->slot != other->slot)
         return COMPARE(one->slot, other->slot);
     return COMPARE(one->arena, other->arena);
@@ -395,7 +396,8 @@ typedef VECTOR(struct synthetic_node) synthetic_vector;
 /* Orders nodes as in the whole graph. */
 static int compare_whole(const void *a, const void *b)
 {
-    const struct synthetic_node *one = a, *other = b;
+    const struct synthetic_node *one = a;
+    const struct synthetic_node *other = b;
     return COMPARE(one->whole, other->whole);
 }
 
@@ -469,7 +471,8 @@ static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
  */
 static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
 {
-    const uint32_t nodes = g2h_view_node_count(node_ids->view), first = node_ids->first_folded;
+    const uint32_t nodes = g2h_view_node_count(node_ids->view);
+    const uint32_t first = node_ids->first_folded;
     const uint32_t *hidden = node_ids->hidden;
     node_ids->folded = malloc(((size_t)(nodes - first) + 1) * sizeof(*node_ids->folded));
     if (!node_ids->folded)

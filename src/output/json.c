@@ -56,8 +56,11 @@ static char *put_character(char *at, const char *text, size_t size, size_t *ret_
  * top bit of each zero byte set, so XOR with a character finds that character. */
 static inline bool may_need_escape(uint64_t bytes)
 {
-    const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
-                   backslashes = bytes ^ ones * '\\', deletes = bytes ^ ones * 0x7f;
+    const uint64_t ones = 0x0101010101010101;
+    const uint64_t tops = ones << 7;
+    const uint64_t quotes = bytes ^ ones * '"';
+    const uint64_t backslashes = bytes ^ ones * '\\';
+    const uint64_t deletes = bytes ^ ones * 0x7f;
     return ((((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes) |
              ((backslashes - ones) & ~backslashes) | ((deletes - ones) & ~deletes) | bytes) &
             tops) != 0;

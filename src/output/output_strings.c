@@ -66,7 +66,8 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
     const struct g2h_bytes bytes = bytes_at(name, size);
-    const char *before = "", *behind = "";
+    const char *before = "";
+    const char *behind = "";
     assert(ret->size == 0);
     if (bytes_begin(bytes, receives)) {
         before = "chan (<-) ";
@@ -165,7 +166,8 @@ static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;
     const struct held_type *type = NULL;
-    uint32_t object, index = as_u32(finder->arrays.count);
+    uint32_t object;
+    uint32_t index = as_u32(finder->arrays.count);
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->all == 0 ||
         !g2h_heap_find(g2h_view_heap(finder->view), capacity->address, &object) ||
         !(type = type_of(finder->classes, g2h_view_class(finder->view, object))) ||
@@ -188,7 +190,8 @@ static bool note_slice(void *context, const struct g2h_capacity *capacity)
 
 static int compare_declarations(const void *a, const void *b)
 {
-    const struct held_declaration *one = a, *other = b;
+    const struct held_declaration *one = a;
+    const struct held_declaration *other = b;
     if (one->bytes != other->bytes)
         return COMPARE(other->bytes, one->bytes);
     return COMPARE(one->number, other->number);
@@ -196,7 +199,8 @@ static int compare_declarations(const void *a, const void *b)
 
 static int compare_numbers(const void *a, const void *b)
 {
-    const struct held_declaration *one = a, *other = b;
+    const struct held_declaration *one = a;
+    const struct held_declaration *other = b;
     return COMPARE(one->number, other->number);
 }
 
@@ -426,7 +430,8 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
                          size_t *ret_size)
 {
     if (number >= strings->first_text) {
-        const size_t index = number - strings->first_text, keys = strings->keys.count;
+        const size_t index = number - strings->first_text;
+        const size_t keys = strings->keys.count;
         if (index >= keys)
             return strings_of_node(strings->view, strings->nodes.data[index - keys], text,
                                    ret_size);
@@ -447,7 +452,8 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
  * before the heap's are names, which need none. */
 static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
 {
-    const uint64_t index = number - strings->first_text, keys = strings->keys.count;
+    const uint64_t index = number - strings->first_text;
+    const uint64_t keys = strings->keys.count;
     if (number < strings->first_text || number >= strings_count(strings))
         return;
     if (index < keys)
@@ -475,7 +481,8 @@ bool strings_add(struct strings *strings, const char *text, size_t size, uint32_
         *ret += 1;
         return true;
     }
-    const uint32_t known = strings->renamed.count, number = strings->first_text;
+    const uint32_t known = strings->renamed.count;
+    const uint32_t number = strings->first_text;
     if (!string_pool_intern(&strings->renamed, text, size, &index))
         return false;
     if (index == known) {
@@ -492,7 +499,8 @@ bool strings_add(struct strings *strings, const char *text, size_t size, uint32_
  * name if no edge has that name. Returns false if memory runs out. */
 static bool rename_node(struct strings *strings, uint32_t name, const struct text *text)
 {
-    uint32_t *number = &strings->of_node[name], index, value;
+    uint32_t index, value;
+    uint32_t *number = &strings->of_node[name];
     if ((g2h_view_name_uses(strings->view, name) & G2H_NAME_OF_EDGE) != 0 ||
         g2h_view_find_name(strings->view, text->data, text->size, &value) ||
         string_pool_find(&strings->renamed, text->data, text->size, &value))
@@ -938,7 +946,8 @@ static uint32_t find_weak_element(const struct g2h_view *view)
 static bool is_shape(const char *name, size_t size)
 {
     static const char shape[] = "ptr";
-    const size_t prefix = size > 2 && memcmp(name, "no", 2) == 0 ? 2 : 0, at = prefix + 3;
+    const size_t prefix = size > 2 && memcmp(name, "no", 2) == 0 ? 2 : 0;
+    const size_t at = prefix + 3;
     if (size <= at || memcmp(name + prefix, shape, sizeof(shape) - 1) != 0)
         return false;
     for (size_t i = at; i < size; i++)

@@ -206,7 +206,8 @@ void overlay_edges_deinit(struct overlay_edges *reader)
  * node, if it comes first. */
 static void begin_next(struct overlay_edges *reader)
 {
-    const uint32_t first = reader->next, differs = overlay_next(reader->overlay, first);
+    const uint32_t first = reader->next;
+    const uint32_t differs = overlay_next(reader->overlay, first);
     uint32_t end = MIN(differs, reader->end);
     reader->from = reader->to = NULL;
     reader->link = reader->link_end = 0;

@@ -197,7 +197,8 @@ static struct g2h_error *produce_piece(void *context, size_t task, unsigned work
                                        struct worker_buffer *buffer)
 {
     const struct sink_stream *stream = context;
-    const size_t at = task * SINK_PIECE, left = stream->size - at;
+    const size_t at = task * SINK_PIECE;
+    const size_t left = stream->size - at;
     (void)worker;
     assert(at < stream->size);
     TRY_MEMORY(worker_buffer_put(buffer, stream->bytes + at, MIN(left, SINK_PIECE)));

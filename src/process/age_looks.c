@@ -106,7 +106,8 @@ static void move_window(struct g2h_ages *ages)
 {
     enum { LEAST = 16 };
     struct ages_window *window = &ages->window;
-    const int64_t length = (int64_t)window->length, now = ages->looks[ages->look_count].time;
+    const int64_t length = (int64_t)window->length;
+    const int64_t now = ages->looks[ages->look_count].time;
     if (length == 0)
         return;
     if (window->next > 0 && ages->look_count >= window->next + LEAST &&
@@ -188,7 +189,8 @@ bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct 
         uint64_t changed = span->marks[word] ^ marks[word];
         span->marks[word] = marks[word];
         for (; changed != 0; changed &= changed - 1) {
-            const unsigned bit = lowest_bit(changed), slot = word * 64 + bit;
+            const unsigned bit = lowest_bit(changed);
+            const unsigned slot = word * 64 + bit;
             const bool lives = (marks[word] >> bit & 1) != 0;
             if (!lives)
                 note_end(ages, shape->class, slots[slot]);
@@ -242,8 +244,10 @@ bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 
 static int compare_aged(const void *a, const void *b)
 {
-    const struct aged_span *const *one = a, *const *other = b;
-    const uint64_t start = (*one)->shape.start, at = (*other)->shape.start;
+    const struct aged_span *const *one = a;
+    const struct aged_span *const *other = b;
+    const uint64_t start = (*one)->shape.start;
+    const uint64_t at = (*other)->shape.start;
     return COMPARE(start, at);
 }
 

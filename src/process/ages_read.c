@@ -303,7 +303,8 @@ static int read_mspans(struct ages_live *live, uint32_t sweepgen)
 static int read_again(struct ages_live *live, const uint32_t *numbers, size_t count,
                       uint32_t sweepgen)
 {
-    const uint64_t size = live->mspan_size, most = MOST_BATCH / size;
+    const uint64_t size = live->mspan_size;
+    const uint64_t most = MOST_BATCH / size;
     for (size_t first = 0, many; first < count; first += many) {
         many = count - first < most ? count - first : (size_t)most;
         live->pieces.count = 0;
@@ -410,7 +411,8 @@ static bool pages_add(struct mark_pages *marks, uint64_t page)
 
 static int compare_pages(const void *a, const void *b)
 {
-    const uint64_t *one = a, *other = b;
+    const uint64_t *one = a;
+    const uint64_t *other = b;
     return COMPARE(*one, *other);
 }
 
@@ -875,7 +877,8 @@ static int look_if_due(struct g2h_ages *ages, bool *ret_done)
 /* Looks if it is due, and sets when the next look may begin. Returns 0 or an errno value. */
 static int look_and_rest(struct g2h_ages *ages)
 {
-    const double before = ages->seconds, poll = (double)POLL / SECOND;
+    const double before = ages->seconds;
+    const double poll = (double)POLL / SECOND;
     bool is_done;
     const int error = look_if_due(ages, &is_done);
     const double rest = REST * (ages->seconds - before);
@@ -913,7 +916,8 @@ struct g2h_error *g2h_ages_begin(uint64_t pid, struct g2h_exe *exe, struct g2h_a
 struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
                                  const struct g2h_progress *progress)
 {
-    const double begin = clock_seconds(), until = begin + seconds;
+    const double begin = clock_seconds();
+    const double until = begin + seconds;
     double next_check = 0;
     /* On a busy machine, too, each collection is seen before the next one ends. */
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;

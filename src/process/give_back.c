@@ -61,7 +61,9 @@ static void change_bytes(struct release *release, uint64_t from, uint64_t end, c
         return;
     }
     while (from < end) {
-        const uint64_t block = from / BLOCK, next = (block + 1) * BLOCK, to = MIN(next, end);
+        const uint64_t block = from / BLOCK;
+        const uint64_t next = (block + 1) * BLOCK;
+        const uint64_t to = MIN(next, end);
         if (block < release->blocks)
             how(release, (size_t)block, as_u32(to - from));
         from = to;

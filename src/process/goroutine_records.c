@@ -131,7 +131,8 @@ bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t 
 
 static int compare_objects(const void *a, const void *b)
 {
-    const struct stack_object *one = a, *other = b;
+    const struct stack_object *one = a;
+    const struct stack_object *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 
@@ -175,7 +176,8 @@ static bool scan_object(struct stack_objects *objects, struct stack_object objec
 
 static int compare_words(const void *a, const void *b)
 {
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    const uint64_t one = *(const uint64_t *)a;
+    const uint64_t other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
@@ -730,7 +732,8 @@ static bool put_stack(struct goroutines *goroutines, uint64_t g)
     struct runtime *runtime = goroutines->records->runtime;
     const struct memory *memory = runtime->memory;
     const uint64_t high = runtime_field(runtime, g, LAYOUT_G_STACK_HI);
-    uint64_t value, at = runtime_field(runtime, g, LAYOUT_G_STACK_LO);
+    uint64_t value;
+    uint64_t at = runtime_field(runtime, g, LAYOUT_G_STACK_LO);
     char text[64];
     const int size = snprintf(text, sizeof(text), "stack of goroutine %llu",
                               (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));

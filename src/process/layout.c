@@ -162,7 +162,8 @@ static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
 static bool follow_path(struct dies *dies, const struct die *structure, struct g2h_bytes path,
                         struct layout_member *ret)
 {
-    struct die member, type = *structure;
+    struct die member;
+    struct die type = *structure;
     uint64_t offset = 0, step, size;
     do {
         if (!find_member(dies, &type, take_part(&path, '.'), &member) ||

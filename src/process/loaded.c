@@ -97,9 +97,10 @@ static bool is_movable(const struct image *image)
 static bool find_start(const struct image *image, uint64_t *ret)
 {
     const uint8_t *header = image->file.data;
-    const uint64_t size = image->file.size, at = image_word(image, header + IN_HEADER(e_phoff)),
-                   entry = image_u16(image, header + IN_HEADER(e_phentsize)),
-                   count = image_u16(image, header + IN_HEADER(e_phnum));
+    const uint64_t size = image->file.size;
+    const uint64_t at = image_word(image, header + IN_HEADER(e_phoff));
+    const uint64_t entry = image_u16(image, header + IN_HEADER(e_phentsize));
+    const uint64_t count = image_u16(image, header + IN_HEADER(e_phnum));
     if (entry < sizeof(Elf64_Phdr) || at > size || entry * count > size - at)
         return false;
     for (uint64_t i = 0; i < count; i++) {
@@ -220,13 +221,15 @@ static bool same_build_next_part(const struct runtime *runtime, const struct ima
 {
     enum { MOST = 1 << 20 };
     const struct memory *memory = runtime->memory;
-    const uint64_t start = section->address + runtime->slide, end = start + section->data.size;
+    const uint64_t start = section->address + runtime->slide;
+    const uint64_t end = start + section->data.size;
     uint64_t at = start + part->at + part->size;
     size_t i;
     BISECT(i, memory->ranges.count, memory->ranges.data[i].address <= at);
     for (i -= i > 0; i < memory->ranges.count && memory->ranges.data[i].address < end; i++) {
         const struct memory_range *range = &memory->ranges.data[i];
-        const uint64_t range_end = range->address + range->size, last = MIN(range_end, end);
+        const uint64_t range_end = range->address + range->size;
+        const uint64_t last = MIN(range_end, end);
         at = MAX(range->address, at);
         while (at < last) {
             struct range hole;
@@ -403,7 +406,8 @@ bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
     enum { BLOCK = 256 };
     const unsigned aligned = alignment_of_code(code->machine);
     for (uint64_t i = 0; i < code->size;) {
-        const uint64_t left = code->size - i, block = MIN(left, BLOCK);
+        const uint64_t left = code->size - i;
+        const uint64_t block = MIN(left, BLOCK);
         if (memcmp(code->file + i, code->process + i, (size_t)block) == 0) {
             i += block;
             continue;

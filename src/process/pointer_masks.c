@@ -221,7 +221,8 @@ bool type_masks_run(const struct runtime *runtime, uint64_t address, uint64_t wo
     struct mask_build build = {runtime, ret, words, 0};
     uint64_t done = 0, instruction;
     for (address += HEADER; memory_read(runtime->memory, address++, 1, &instruction);) {
-        uint64_t count = instruction & COUNT, times = 1;
+        uint64_t count = instruction & COUNT;
+        uint64_t times = 1;
         if (instruction == 0)
             return true;
         build.work_left = STEPS * words + STEPS; /* each bit is made once */
@@ -395,9 +396,10 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
                        struct arena_piece *ret)
 {
     const bool is_pairs = !runtime_has(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
-    const uint64_t arena = arena_of(runtime, address), per_byte = is_pairs ? 4 : 8,
-                   bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP),
-                   last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
+    const uint64_t arena = arena_of(runtime, address);
+    const uint64_t per_byte = is_pairs ? 4 : 8;
+    const uint64_t bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP);
+    const uint64_t last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
     ret->first = (address - runtime->arena_base) % RUNTIME_ARENA_SIZE / WORD;
     ret->words = MIN(words, RUNTIME_ARENA_SIZE / WORD - ret->first);
     const uint64_t end = ret->first + ret->words - 1;

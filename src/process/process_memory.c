@@ -117,8 +117,9 @@ static uint64_t search_memstats(const struct runtime *runtime)
     struct heap_stats stats;
     while (runtime_next_part(runtime, &part)) {
         /* The memory before the sums may never have been written to. */
-        const uint64_t begin = part.addresses.begin, end = part.addresses.end,
-                       first = begin > reach ? begin - reach : 0;
+        const uint64_t begin = part.addresses.begin;
+        const uint64_t end = part.addresses.end;
+        const uint64_t first = begin > reach ? begin - reach : 0;
         for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8)
             if (read_heap_stats(runtime, at, &stats) && stats.in_heap == in_heap &&
                 has_neighbours(runtime, at))
@@ -297,7 +298,8 @@ typedef VECTOR(uint64_t) address_vector;
 
 static int resident_compare_addresses(const void *a, const void *b)
 {
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    const uint64_t one = *(const uint64_t *)a;
+    const uint64_t other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
@@ -400,7 +402,8 @@ static bool parse_smaps(const char *smaps, mapping_vector *ret)
 
 static int resident_compare_paths(const void *a, const void *b)
 {
-    const struct mapping *one = a, *other = b;
+    const struct mapping *one = a;
+    const struct mapping *other = b;
     const size_t least = MIN(one->path_size, other->path_size);
     const int order = memcmp(one->path, other->path, least);
     return order != 0 ? order
@@ -409,7 +412,8 @@ static int resident_compare_paths(const void *a, const void *b)
 
 static int resident_compare_sizes(const void *a, const void *b)
 {
-    const struct g2h_mapped_file *one = a, *other = b;
+    const struct g2h_mapped_file *one = a;
+    const struct g2h_mapped_file *other = b;
     if (one->resident != other->resident)
         return one->resident < other->resident ? 1 : -1;
     return strcmp(one->path, other->path);
@@ -419,8 +423,9 @@ static int resident_compare_sizes(const void *a, const void *b)
 static bool resident_keep(const struct mapping *mapping, enum g2h_memory_part part,
                           struct g2h_memory *ret)
 {
-    const char *slash = memrchr(mapping->path, '/', mapping->path_size),
-               *name = slash ? slash + 1 : mapping->path, *end = mapping->path + mapping->path_size;
+    const char *slash = memrchr(mapping->path, '/', mapping->path_size);
+    const char *name = slash ? slash + 1 : mapping->path;
+    const char *end = mapping->path + mapping->path_size;
     struct g2h_mapping new = {mapping->start, mapping->end, mapping->resident, part, NULL};
     if (mapping->resident == 0)
         return true;
@@ -432,7 +437,8 @@ static bool resident_keep(const struct mapping *mapping, enum g2h_memory_part pa
 
 static int compare_starts(const void *a, const void *b)
 {
-    const struct g2h_mapping *one = a, *other = b;
+    const struct g2h_mapping *one = a;
+    const struct g2h_mapping *other = b;
     return (one->start > other->start) - (one->start < other->start);
 }
 
@@ -504,7 +510,8 @@ static void divide_heap(const struct resident_spans *spans, uint64_t heap,
 static void divide_rest(const struct runtime *runtime, const struct counters *counters,
                         uint64_t rest, struct g2h_memory *memory)
 {
-    uint64_t *parts = memory->parts, buckets = counters->buckhash_sys;
+    uint64_t *parts = memory->parts;
+    uint64_t buckets = counters->buckhash_sys;
     /* buckhash_sys also has the masks of data and bss, which are the collector's (mbitmap.go:
      * progToPointerMask). */
     const uint64_t masks =

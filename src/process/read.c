@@ -112,7 +112,8 @@ static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offse
     const uint8_t *header;
     while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
            (header = core_bytes_at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
-        const uint64_t name = padded(core_number_at(header)), count = core_number_at(header + 4);
+        const uint64_t name = padded(core_number_at(header));
+        const uint64_t count = core_number_at(header + 4);
         offset += sizeof(Elf64_Nhdr) + name;
         const uint8_t *data =
             offset <= end && count <= end - offset ? core_bytes_at(reading, offset, count) : NULL;
@@ -151,8 +152,10 @@ static void add_missing(struct core_account *account, uint64_t bytes)
 static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
 {
     const uint32_t type = core_number_at(header);
-    const uint64_t offset = core_word_at(header + 8), address = core_word_at(header + 16),
-                   promised = core_word_at(header + 32), file = reading->input->size;
+    const uint64_t offset = core_word_at(header + 8);
+    const uint64_t address = core_word_at(header + 16);
+    const uint64_t promised = core_word_at(header + 32);
+    const uint64_t file = reading->input->size;
     const uint64_t behind = offset < file ? file - offset : 0;
     const uint64_t in_file = MIN(promised, behind);
     const uint64_t there = MIN(in_file, reading->left);
@@ -189,7 +192,8 @@ static bool find_untouched(struct core_reading *reading)
     bool good = true;
     for (size_t i = 0; i < memory->ranges.count; i++) {
         const struct memory_range range = memory->ranges.data[i];
-        const uint64_t begin = as_size(range.data - reading->input->data), end = begin + range.size;
+        const uint64_t begin = as_size(range.data - reading->input->data);
+        const uint64_t end = begin + range.size;
         struct range hole;
         for (uint64_t at = begin; ranges_next(input_holes(reading->input), at, end, &hole) && good;
              at = hole.end)
@@ -203,7 +207,8 @@ static bool find_untouched(struct core_reading *reading)
 static struct g2h_error *read_segments(struct core_reading *reading)
 {
     const struct g2h_input *input = reading->input;
-    const uint64_t first = core_word_at(input->data + 32), count = count_segments(reading);
+    const uint64_t first = core_word_at(input->data + 32);
+    const uint64_t count = count_segments(reading);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *header =
             core_bytes_at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
@@ -283,7 +288,8 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
 
 static int modules_compare_paths(const void *a, const void *b)
 {
-    const struct mapped_file *one = a, *other = b;
+    const struct mapped_file *one = a;
+    const struct mapped_file *other = b;
     const uint64_t size = MIN(one->path.size, other->path.size);
     const int order = memcmp(one->path.data, other->path.data, (size_t)size);
     return order != 0 ? order : (one->path.size > size) - (other->path.size > size);

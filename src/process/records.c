@@ -67,7 +67,8 @@ static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, u
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
     const uint64_t address = types + offset;
     const uint8_t *bytes = NULL;
-    uint64_t header = SHORTEST_HEADER - 1, size;
+    uint64_t size;
+    uint64_t header = SHORTEST_HEADER - 1;
     do {
         bytes = memory_at(runtime->memory, address, ++header);
     } while (bytes && (bytes[header - 1] & 0x80) != 0 && header < LONGEST_HEADER);
@@ -161,8 +162,9 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
 static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
 {
     struct runtime *runtime = records->runtime;
-    const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK),
-                   pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET), record = pcs + WORD * depth;
+    const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK);
+    const uint64_t pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET);
+    const uint64_t record = pcs + WORD * depth;
     if (depth > DEEPEST_STACK || depth > records->pcs_left ||
         !memory_at(runtime->memory, pcs, WORD * depth)) {
         runtime->missing++;
@@ -186,8 +188,9 @@ struct g2h_error *records_put_profile(struct records *records)
 {
     enum { LEAST_BUCKET = 64 };
     struct runtime *runtime = records->runtime;
-    uint64_t bucket = 0, most = runtime->memory->bytes / LEAST_BUCKET,
-             left = exe_lines_most(runtime->exe);
+    uint64_t bucket = 0;
+    uint64_t most = runtime->memory->bytes / LEAST_BUCKET;
+    uint64_t left = exe_lines_most(runtime->exe);
     if (runtime->mbuckets != 0)
         runtime_word(runtime, runtime->mbuckets, &bucket);
     for (; bucket != 0 && most > 0; most--) {
@@ -295,7 +298,8 @@ struct span_work {
  * spread over nine. */
 static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
 {
-    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint64_t first = mask->first + word;
+    const uint64_t bytes = (first % 8 + count + 7) / 8;
     const uint8_t *at = mask->bits + first / 8;
     uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
     if (bytes > 8)
@@ -415,7 +419,8 @@ static bool put_head(struct worker_buffer *buffer, uint64_t address, uint64_t si
 static uint64_t written_of(const struct span_work *work, const struct heap_mask *mask,
                            bool is_secret)
 {
-    const uint64_t size = work->span->elemsize, largest = work->largest_array;
+    const uint64_t size = work->span->elemsize;
+    const uint64_t largest = work->largest_array;
     return largest > 0 && largest < size && mask->words == 0 && !is_secret ? largest : size;
 }
 
@@ -499,7 +504,8 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
 {
     struct object_records_work *work = context;
     struct runtime *runtime = work->records->runtime;
-    const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
+    const uint64_t first = (uint64_t)task * SPANS_PER_TASK;
+    const uint64_t count = runtime->allspans.count;
     struct span span;
     const struct span_work span_work = {.largest_array = work->records->largest_array,
                                         .span = &span,
@@ -702,7 +708,8 @@ static bool put_pointers(const struct records *records, struct worker_buffer *bu
     for (uint64_t at = start; at < end; at = hole.end) {
         if (end - start >= RECORDS_LARGE)
             (void)ranges_next(untouched, at, end, &hole);
-        const uint64_t first = (at - start) / WORD, last = (hole.begin - start + WORD - 1) / WORD;
+        const uint64_t first = (at - start) / WORD;
+        const uint64_t last = (hole.begin - start + WORD - 1) / WORD;
         for (i = MAX(i, first); i < last; i++)
             if ((mask->bits[i / 8] >> (i % 8) & 1) != 0 && !put_field(buffer, i * WORD))
                 return false;
@@ -716,7 +723,8 @@ static struct g2h_error *put_segment(struct records *records, struct worker_buff
 {
     const struct memory *memory = records->runtime->memory;
     const uint8_t *contents = memory_at(memory, start, end - start);
-    const uint64_t size = contents ? end - start : 0, words = size / WORD;
+    const uint64_t size = contents ? end - start : 0;
+    const uint64_t words = size / WORD;
     records->account->missing_bytes += end - start - size;
     TRY_MEMORY(PUT(buffer, kind, start, size));
     TRY(records_put_contents(buffer, memory, start, contents, size));

@@ -593,7 +593,8 @@ bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
     const uint64_t start = runtime_data_start(runtime);
     for (; part->range < memory->ranges.count; part->range++) {
         const struct memory_range *range = &memory->ranges.data[part->range];
-        const uint64_t range_end = range->address + range->size, end = MIN(range_end, runtime->end);
+        const uint64_t range_end = range->address + range->size;
+        const uint64_t end = MIN(range_end, runtime->end);
         uint64_t at = MAX(range->address, start);
         at = MAX(part->addresses.end, at);
         while (at < end) {
@@ -642,7 +643,8 @@ bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runti
     if (*module == 0)
         *module = exe_moduledata(runtime->exe) + runtime->slide;
     *module = runtime_field(runtime, *module, LAYOUT_MODULEDATA_NEXT);
-    const bool is_last = *module == 0, is_found = !is_last && find_segments(runtime, *module, ret);
+    const bool is_last = *module == 0;
+    const bool is_found = !is_last && find_segments(runtime, *module, ret);
     runtime->missing += !is_last && !is_found;
     return is_found;
 }
@@ -651,7 +653,8 @@ bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runti
  * otherwise the executable is another one. */
 static struct g2h_error *find_moduledata(struct runtime *runtime)
 {
-    const uint64_t in_file = exe_moduledata(runtime->exe), address = in_file + runtime->slide;
+    const uint64_t in_file = exe_moduledata(runtime->exe);
+    const uint64_t address = in_file + runtime->slide;
     uint64_t table = 0;
     if (in_file == 0)
         return error_create(G2H_ERROR_NOT_EXE, "%s: has no runtime.firstmoduledata",

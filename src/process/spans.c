@@ -223,7 +223,8 @@ static void revive_for_finalizers(struct runtime *runtime, struct span *span)
     struct special special;
     uint64_t next;
     for (uint64_t at = span->specials; special_read(runtime, at, &special, &next); at = next) {
-        const uint64_t slot = special.offset / span->elemsize, bit = UINT64_C(1) << (slot % 64);
+        const uint64_t slot = special.offset / span->elemsize;
+        const uint64_t bit = UINT64_C(1) << (slot % 64);
         if (special.kind != special_finalizer(runtime) || slot >= span->nelems ||
             span_is_live(span, slot))
             continue;
@@ -414,7 +415,8 @@ static struct g2h_error *put_queued(struct records *records)
 {
     enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
     struct runtime *runtime = records->runtime;
-    uint64_t block = 0, left = runtime->memory->bytes / BLOCK + 1;
+    uint64_t block = 0;
+    uint64_t left = runtime->memory->bytes / BLOCK + 1;
     if (runtime->allfin != 0)
         runtime_word(runtime, runtime->allfin, &block);
     for (; block != 0 && left > 0; left--) {
@@ -457,7 +459,8 @@ static struct g2h_error *put_queued_cleanups(struct records *records)
     struct runtime *runtime = records->runtime;
     const uint64_t most =
         (CLEANUP_BLOCK_SIZE - CLEANUP_BLOCK_CLEANUPS) / WORD / runtime_cleanup_words(runtime);
-    uint64_t block = 0, left = runtime->memory->bytes / CLEANUP_BLOCK_SIZE + 1;
+    uint64_t block = 0;
+    uint64_t left = runtime->memory->bytes / CLEANUP_BLOCK_SIZE + 1;
     if (runtime->cleanup_blocks != 0)
         runtime_word(runtime, runtime->cleanup_blocks, &block);
     for (; block != 0 && left > 0; left--) {

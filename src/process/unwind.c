@@ -330,7 +330,8 @@ static int compare_sp(const void *a, const void *b, void *context)
 {
     const struct process_thread *one = *(const struct process_thread *const *)a,
                                 *other = *(const struct process_thread *const *)b;
-    const uint64_t one_sp = sp_of(context, one), other_sp = sp_of(context, other);
+    const uint64_t one_sp = sp_of(context, one);
+    const uint64_t other_sp = sp_of(context, other);
     if (one_sp != other_sp)
         return COMPARE(one_sp, other_sp);
     return COMPARE(one->id, other->id);
@@ -462,7 +463,9 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
 static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
                      struct unwind_start *ret)
 {
-    unsigned sp = machine->sp, pc = machine->pc, lr = machine->lr;
+    unsigned sp = machine->sp;
+    unsigned pc = machine->pc;
+    unsigned lr = machine->lr;
     if (in_signal) {
         sp = machine->signal_sp;
         pc = machine->signal_pc;

@@ -142,7 +142,8 @@ void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
 /* Orders functions by their entries. */
 static int compare_functions(const void *a, const void *b)
 {
-    const struct function *one = a, *other = b;
+    const struct function *one = a;
+    const struct function *other = b;
     return COMPARE(one->entry, other->entry);
 }
 
@@ -347,7 +348,8 @@ static bool mappings_list_words(struct builder *builder, uint32_t object)
 static bool is_among_heap(const struct builder *builder)
 {
     const struct g2h_memory *memory = builder->memory;
-    const uint64_t low = builder->heap->index.low, high = builder->heap->index.high;
+    const uint64_t low = builder->heap->index.low;
+    const uint64_t high = builder->heap->index.high;
     for (size_t i = 0; i < memory->mapping_count; i++)
         if (memory->mappings[i].start < high && memory->mappings[i].end > low)
             return true;

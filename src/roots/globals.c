@@ -77,7 +77,8 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
     if (!roots_add_node(roots, G2H_NODE_PACKAGE, key, name, ret) ||
         !map_put(&builder->packages, name, *ret, ret))
         return false;
-    uint32_t above = builder->globals, first = root_group_index(G2H_NODE_BSS);
+    uint32_t above = builder->globals;
+    uint32_t first = root_group_index(G2H_NODE_BSS);
     if (is_rest) {
         roots->nodes.data[*ret].tier = TIER_REST;
         above = roots->gc_roots;
@@ -276,7 +277,8 @@ bool builder_append_global(struct builder *builder, uint64_t address, struct g2h
 
 static int compare_static_pointers(const void *a, const void *b)
 {
-    const struct static_pointer *one = a, *other = b;
+    const struct static_pointer *one = a;
+    const struct static_pointer *other = b;
     if (one->value != other->value)
         return COMPARE(one->value, other->value);
     return COMPARE(one->address, other->address);
@@ -431,7 +433,8 @@ static bool is_after_pointer_target(const struct builder *builder, uint64_t addr
 static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
-    const size_t size = builder->text.size, named_size = builder->named_size;
+    const size_t size = builder->text.size;
+    const size_t named_size = builder->named_size;
     const uint64_t named_at = builder->named_at;
     builder_append_global(builder, address, &package);
     builder->text.size = size;
@@ -509,7 +512,8 @@ static uint64_t variable_with_word(const struct builder *builder, uint64_t addre
 static uint64_t variable_of_word(const struct builder *builder, uint64_t address)
 {
     const struct typing *typing = builder->typing;
-    uint64_t start = variable_with_word(builder, address), offset;
+    uint64_t offset;
+    uint64_t start = variable_with_word(builder, address);
     if (start != 0 || !typing)
         return start;
     const struct outside *outside = &typing->outside;
@@ -571,7 +575,8 @@ static bool note_word(struct builder *builder, uint64_t start, uint64_t address,
 
 static int compare_words(const void *a, const void *b)
 {
-    const struct variable_word *one = a, *other = b;
+    const struct variable_word *one = a;
+    const struct variable_word *other = b;
     if (one->start != other->start)
         return COMPARE(one->start, other->start);
     if (one->like != other->like)
@@ -625,7 +630,8 @@ static bool find_arrays(struct builder *builder)
     vector_sort(&builder->words, compare_words);
     for (size_t begin = 0; begin < count; begin = end) {
         struct variable_word *words = builder->words.data;
-        uint64_t distance = 0, first = words[begin].address;
+        uint64_t distance = 0;
+        uint64_t first = words[begin].address;
         const uint64_t start = words[begin].start;
         for (end = begin + 1; end < count && is_like(&words[begin], &words[end]); end++)
             distance = greatest_divisor(words[end].address - first, distance);
@@ -741,7 +747,8 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
         return true;
     if (builder->named_at != start && variable_with_word(builder, address) != start)
         return true; /* the path that names it begins elsewhere, and no offset leads there */
-    struct text path = {0}, *text = &builder->text;
+    struct text path = {0};
+    struct text *text = &builder->text;
     const size_t dot = text->size > builder->named_size && text->data[builder->named_size] == '.';
     if (builder->named_at == start)
         text_append(&path, text->data + builder->named_size + dot,
@@ -785,7 +792,8 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     uint64_t offset, value;
     pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        uint32_t parent = node, mapping;
+        uint32_t mapping;
+        uint32_t parent = node;
         if (heap_find(builder->heap, value) != UINT32_MAX ||
             builder_find_mapping(builder, value, &mapping)) /* others do not need a package node */
             TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent) &&
@@ -924,7 +932,8 @@ const struct outside_words_holder *builder_append_path_to(struct builder *builde
                                                           enum holder_kind from)
 {
     const struct typing *typing = builder->typing;
-    const struct outside_value *values = typing ? typing->outside.values.data : NULL, *value;
+    const struct outside_value *value;
+    const struct outside_value *values = typing ? typing->outside.values.data : NULL;
     uint64_t offset, offsets[PATH_STEPS];
     uint32_t steps[PATH_STEPS], count = 0;
     value = typing ? outside_value_at(&typing->outside, builder->heap, address, &offset) : NULL;

@@ -728,7 +728,8 @@ static struct g2h_error *goroutine_roots_list(struct builder *builder, struct pl
         TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, as_u32(i), &frame));
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         const struct heap_goroutine *listed = &heap->goroutines.data[i];
-        const uint32_t first = listed->first_frame, count = listed->frame_count;
+        const uint32_t first = listed->first_frame;
+        const uint32_t count = listed->frame_count;
         struct goroutine goroutine = {.first_frame = ret_frames->count};
         if (is_2013 && (count == 0 || heap->frames.data[first].sp != listed->record.sp))
             TRY_MEMORY(list_chain_of_2013(builder, &by_sp, listed->record.sp, claimed, ret_frames));

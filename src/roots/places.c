@@ -313,6 +313,7 @@ static uint64_t hash_place(const struct builder *builder, const struct goroutine
     return hash;
 }
 
+/* Returns an id made of two, in whichever order they are given. */
 static uint64_t id_pair(uint64_t one, uint64_t other)
 {
     return id_hash(one ^ other);
@@ -490,7 +491,8 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
 static uint32_t stack_size(const struct builder *builder, const struct g2h_goroutine *record)
 {
     const struct g2h_heap *heap = builder->heap;
-    const uint64_t word = heap->params.pointer_size, most = UINT64_C(2000000000);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t most = UINT64_C(2000000000);
     const uint32_t object = heap_find(heap, record->address);
     if (!heap->reader->layout->g_has_stack || object == UINT32_MAX)
         return 0;

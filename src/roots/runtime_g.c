@@ -263,7 +263,8 @@ static bool add_frames(struct builder *builder, uint64_t address, struct root_st
 /* Adds the starters of a goroutine: runtime.ancestorInfo has pcs, goid and gopc. */
 static bool add_starters(struct builder *builder, uint64_t address, struct root_goroutine *ret)
 {
-    const uint64_t word = builder->heap->params.pointer_size, element = 4 * word + 8;
+    const uint64_t word = builder->heap->params.pointer_size;
+    const uint64_t element = 4 * word + 8;
     struct roots *roots = builder->roots;
     uint64_t count;
     const uint64_t list = slice_at(builder, address, element, MOST_STARTERS, &count);

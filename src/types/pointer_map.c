@@ -133,7 +133,8 @@ typedef VECTOR(struct large_type) large_vector;
 
 static int compare_large(const void *a, const void *b)
 {
-    const struct large_type *one = a, *other = b;
+    const struct large_type *one = a;
+    const struct large_type *other = b;
     if (one->work != other->work)
         return COMPARE(one->work, other->work);
     return one->type < other->type ? -1 : 1;
@@ -337,7 +338,8 @@ static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t b
 
 static int compare_fields(const void *a, const void *b)
 {
-    const struct pointer_field *one = a, *other = b;
+    const struct pointer_field *one = a;
+    const struct pointer_field *other = b;
     if (one->offset != other->offset)
         return COMPARE(one->offset, other->offset);
     return COMPARE(one->type, other->type);

@@ -55,7 +55,8 @@ static uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
     const uint32_t name = types_get(types, map)->name;
-    uint32_t key = types_get(types, map)->key, elem = types_get(types, map)->elem;
+    uint32_t key = types_get(types, map)->key;
+    uint32_t elem = types_get(types, map)->elem;
     const uint32_t bucket =
         build_struct(runtime, ROLE_MAP_BUCKET, map, build_name(runtime, "bucket", key, elem));
     const uint32_t extra =
@@ -166,7 +167,8 @@ static uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
     const uint32_t name = types_get(types, map)->name;
-    const uint32_t key = types_get(types, map)->key, elem = types_get(types, map)->elem;
+    const uint32_t key = types_get(types, map)->key;
+    const uint32_t elem = types_get(types, map)->elem;
     const uint32_t group = build_group(runtime, map, key, elem);
     if (group == TYPE_NONE)
         return TYPE_NONE;
@@ -234,7 +236,8 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
                                       unsigned index)
 {
     const struct g2h_bytes name = types_name(runtime->types, type);
-    const uint8_t *start = memchr(name.data, '[', name.size), *end = name.data + name.size;
+    const uint8_t *start = memchr(name.data, '[', name.size);
+    const uint8_t *end = name.data + name.size;
     size_t depth = 0;
     if (!start || end[-1] != ']')
         return bytes_none;
@@ -749,7 +752,8 @@ bool runtime_types_add(struct runtime_types *runtime)
     struct types *types = runtime->types;
     if (runtime->release.minor == 0)
         return true;
-    const uint32_t start = runtime->processed, end = as_u32(types->list.count);
+    const uint32_t start = runtime->processed;
+    const uint32_t end = as_u32(types->list.count);
     for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
         build_register(runtime, i);
         if (types_get(types, i)->role == ROLE_NONE)

@@ -70,7 +70,8 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
  * both would contain the whole heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
 {
-    const uint64_t low = types->low, high = types->high;
+    const uint64_t low = types->low;
+    const uint64_t high = types->high;
     const bool good = types_add(types, type, ret);
     types->low = low;
     types->high = high;
@@ -183,7 +184,8 @@ enum path_step { STEP_SHOWN, STEP_SKIPPED, STEP_LAST };
 static enum path_step step_into_field(const struct types *types, uint32_t type,
                                       const struct type_field *field)
 {
-    const struct g2h_bytes of = types_name(types, type), name = types_text(types, field->name);
+    const struct g2h_bytes of = types_name(types, type);
+    const struct g2h_bytes name = types_text(types, field->name);
     const bool is_trie = bytes_begin(of, "internal/sync.HashTrieMap[") ||
                          bytes_begin(of, "internal/concurrent.HashTrieMap["),
                is_map = bytes_are(of, "sync.Map");
@@ -197,7 +199,8 @@ static enum path_step step_into_field(const struct types *types, uint32_t type,
  * Returns false if it is cut. This is done for each word: snprintf() would take long. */
 static bool append_step(char *buffer, size_t size, size_t *done, const void *text, size_t length)
 {
-    const size_t left = size - 1 - *done, kept = MIN(length, left);
+    const size_t left = size - 1 - *done;
+    const size_t kept = MIN(length, left);
     memcpy(buffer + *done, text, kept);
     *done += kept;
     buffer[*done] = '\0';

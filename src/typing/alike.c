@@ -54,7 +54,8 @@ static uint32_t value_pointed_to(const struct typing *typing, const struct heap_
 static bool alike_note(struct alike *alike, uint64_t key, uint32_t object)
 {
     const struct typing *typing = alike->typer->typing;
-    const uint32_t claim = typing->claims[object], added = as_u32(alike->slots.count);
+    const uint32_t claim = typing->claims[object];
+    const uint32_t added = as_u32(alike->slots.count);
     const uint64_t size = heap_slot_class(typing->heap, object)->size;
     uint32_t number;
     if ((claim & CLAIM_EXACT) == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS)

@@ -127,7 +127,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
                              part.offset != heap_object_base(typing->heap, object);
     const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
     part.object = object;
-    const uint32_t first = map_get(&shard->first, object), added = as_u32(shard->parts.count);
+    const uint32_t first = map_get(&shard->first, object);
+    const uint32_t added = as_u32(shard->parts.count);
     const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
     const struct typed_part *last = first == MAP_NONE ? NULL : &shard->parts.data[first];
     uint32_t number;
@@ -150,7 +151,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
                             : map_put(&shard->known, key, added, &number));
         /* The same value with fewer elements was known: the new part takes its place. */
         if (good && !pointerless && number != added && number < added) {
-            struct typed_part *old = &shard->parts.data[number], *new = &shard->parts.data[added];
+            struct typed_part *old = &shard->parts.data[number];
+            struct typed_part *new = &shard->parts.data[added];
             map_set(&shard->known, key, added);
             old->is_superseded = true;
             new->source = MIN(old->source, new->source);
@@ -252,7 +254,8 @@ void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t 
     if (length == 0 || length > size - offset)
         return;
     const uint64_t end = offset + length;
-    uint32_t old = __atomic_load_n(text, __ATOMIC_RELAXED), wanted;
+    uint32_t wanted;
+    uint32_t old = __atomic_load_n(text, __ATOMIC_RELAXED);
     do {
         if (size == 16) {
             uint32_t known = old >> TEXT_TINY_END & 31;

@@ -395,7 +395,8 @@ static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object
  * value's box might be taken for a large value's as well. */
 static int compare_boxes(const void *a, const void *b)
 {
-    const struct wanted_box *one = a, *other = b;
+    const struct wanted_box *one = a;
+    const struct wanted_box *other = b;
     if (one->size != other->size)
         return COMPARE(one->size, other->size);
     return COMPARE(one->type, other->type);

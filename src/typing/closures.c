@@ -112,7 +112,8 @@ static uint32_t closures_receiver_of(const struct closures_maker *maker,
         return closures_type_named(maker, text, size);
     if (text[size - 1] != ')')
         return TYPE_NONE;
-    const size_t package = as_size(star - text), rest = size - package - 3;
+    const size_t package = as_size(star - text);
+    const size_t rest = size - package - 3;
     buffer[0] = '*';
     memcpy(buffer + 1, text, package);
     memcpy(buffer + 1 + package, star + 2, rest);
@@ -168,7 +169,8 @@ static bool add_captured(struct closures_maker *maker, struct type *type,
 {
     struct types *types = maker->types;
     for (size_t i = 0; i < count; i++) {
-        uint32_t name = captured[i].name, number = captured[i].type;
+        uint32_t name = captured[i].name;
+        uint32_t number = captured[i].type;
         if (is_captured_by_value(types, &captured[i], i + 1 == count, last_is_value)) {
             size_t size;
             char text[256];
@@ -312,7 +314,8 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
         return true;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field *field = &types->fields.data[first + i];
-        size_t found = count, candidates = 0;
+        size_t found = count;
+        size_t candidates = 0;
         for (size_t j = 0; j < count; j++)
             if (field_may_be_variable(types, field, &variables[j])) {
                 candidates++;
@@ -500,7 +503,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
 /* Returns whether the last variables of two closures are at one place and of one type. */
 static bool have_one_last(const struct types *types, uint32_t a, uint32_t b)
 {
-    const struct type *one = types_get(types, a), *other = types_get(types, b);
+    const struct type *one = types_get(types, a);
+    const struct type *other = types_get(types, b);
     if (one->field_count < 2 || one->field_count != other->field_count)
         return false;
     const struct type_field *last = &types->fields.data[one->first_field + one->field_count - 1],

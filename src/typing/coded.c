@@ -122,7 +122,8 @@ static uint32_t coded_type_named(const struct coded *coded, const void *name, si
 static uint32_t coded_sibling(const struct coded *coded, const char *start, struct g2h_bytes other)
 {
     const size_t size = strlen(start);
-    const char *slash = memrchr(start, '/', size), *dot = strchr(slash ? slash : start, '.');
+    const char *slash = memrchr(start, '/', size);
+    const char *dot = strchr(slash ? slash : start, '.');
     const uint8_t *bracket = memchr(other.data, '[', other.size);
     char name[1024];
     const size_t package = dot ? as_size(dot - start) + 1 : 0;
@@ -194,7 +195,8 @@ static struct word_type coded_receiver_of(const struct coded *coded,
                   *end = bracket ? bracket + 1 : memchr(star, ')', (size_t)behind);
     if (!end || as_size(end - method.data) > sizeof(name))
         return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
-    const size_t package = as_size(star - method.data) + 1, rest = as_size(end - star) - 3;
+    const size_t package = as_size(star - method.data) + 1;
+    const size_t rest = as_size(end - star) - 3;
     memcpy(name, method.data, package);
     memcpy(name + package, star + 3, rest);
     name[package + rest] = '\0';
@@ -481,7 +483,8 @@ static void keep_pointer(struct typer *typer, struct word_type type, uint64_t ad
 static void seed_known(struct typer *typer, const struct static_words *words,
                        const struct static_word *word, struct word_type type)
 {
-    const uint64_t slide = exe_slide(typer->typing->exe), address = word->address + slide;
+    const uint64_t slide = exe_slide(typer->typing->exe);
+    const uint64_t address = word->address + slide;
     switch (word->kind) {
     case STATIC_WORD:
         keep_pointer(typer, type, address);
@@ -509,7 +512,8 @@ static void seed_known(struct typer *typer, const struct static_words *words,
 
 static int compare_static_values(const void *a, const void *b)
 {
-    const struct static_value *one = a, *other = b;
+    const struct static_value *one = a;
+    const struct static_value *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     return COMPARE(one->type, other->type);
@@ -601,7 +605,8 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
 {
     enum { MOST_FIELDS = 16 };
     const struct static_words *words = typing->static_words;
-    const uint64_t slide = exe_slide(typing->exe), in_file = address - slide;
+    const uint64_t slide = exe_slide(typing->exe);
+    const uint64_t in_file = address - slide;
     size_t behind;
     BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
     const size_t last = behind;

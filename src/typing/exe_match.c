@@ -235,7 +235,8 @@ static struct g2h_error *count_constants(const struct image *image, const uint8_
                                          uint64_t *ret_count, uint64_t *ret_foreign)
 {
     _cleanup_(map_deinit) struct map known = {0};
-    const uint64_t word = image->is_64 ? 8 : 4, count = data->segment.contents.size / word;
+    const uint64_t word = image->is_64 ? 8 : 4;
+    const uint64_t count = data->segment.contents.size / word;
     const uint64_t mask = image->is_64 ? UINT64_MAX : UINT32_MAX;
     _cleanup_(constants_deinit) struct constants constants = {.begin = 0};
     uint32_t first;
@@ -322,9 +323,8 @@ static struct g2h_error *find_witnesses(const struct g2h_exe *exe, const struct 
                                         const struct exe_process *process,
                                         struct match_witnesses *ret)
 {
-    for (size_t i = 0; i < heap->types.count; i++) {
-        const struct rtype_witness witness = {heap->types.data[i].address,
-                                              heap->types.data[i].name};
+    VECTOR_EACH(const struct heap_type, type, heap->types) {
+        const struct rtype_witness witness = {type->address, type->name};
         if (heap_find(heap, witness.address) == UINT32_MAX &&
             !is_of_plugin(exe, process, witness.address))
             TRY_MEMORY(vector_push(&ret->list, witness));

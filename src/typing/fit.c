@@ -85,7 +85,8 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array)
 {
-    const struct type *whole = typer_type_of(typing, claimed), *part = typer_type_of(typing, type);
+    const struct type *whole = typer_type_of(typing, claimed);
+    const struct type *part = typer_type_of(typing, type);
     if (is_array || offset < base || whole->size == 0 ||
         (!of_array && offset - base >= whole->size))
         return false;
@@ -126,8 +127,10 @@ static bool has_array(const struct types *types, uint8_t *has, uint32_t number, 
 static int fit_compare_sizes(const void *one, const void *other, void *context)
 {
     const struct types *types = context;
-    const uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-    const uint64_t size = types_size(types, a), other_size = types_size(types, b);
+    const uint32_t a = *(const uint32_t *)one;
+    const uint32_t b = *(const uint32_t *)other;
+    const uint64_t size = types_size(types, a);
+    const uint64_t other_size = types_size(types, b);
     if (size != other_size)
         return COMPARE(size, other_size);
     return COMPARE(a, b);

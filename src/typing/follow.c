@@ -304,9 +304,12 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct pointer_map *map = claimed->map;
-    const struct pointer_word *words = map->followed, *words_end = words + map->word_count;
-    const uint64_t stored = as_size(claimed->extent.end - claimed->extent.begin), size = map->size,
-                   low = heap->index.low, span = heap->index.high - low;
+    const struct pointer_word *words = map->followed;
+    const struct pointer_word *words_end = words + map->word_count;
+    const uint64_t stored = as_size(claimed->extent.end - claimed->extent.begin);
+    const uint64_t size = map->size;
+    const uint64_t low = heap->index.low;
+    const uint64_t span = heap->index.high - low;
     uint64_t start = claimed->offset;
     for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++, start += size) {
         const uint8_t *at = claimed->extent.begin + start;
@@ -392,7 +395,8 @@ static void follow_start(struct typer *typer, uint32_t object)
     const struct g2h_heap *heap = typing->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, object);
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const uint32_t *end, *target = targets_of(typing->targets, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = targets_of(typing->targets, object, &end);
     struct claimed claimed;
     const bool leaves_heap = !typer->texts_only && targets_leave_heap(typing->targets, object);
     if (slot_class->has_pointers && target == end && !leaves_heap)
@@ -418,7 +422,8 @@ static void follow_part(struct typer *typer, const struct item *item)
     struct typing *typing = typer->typing;
     const struct slot_class *slot_class = heap_slot_class(typing->heap, item->object);
     const struct typed_part *part = &shard_of(typing, item->object)->parts.data[item->part];
-    const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
+    const uint32_t *end;
+    const uint32_t *target = targets_of(typing->targets, item->object, &end);
     struct claimed claimed;
     if (slot_class->has_pointers && target == end &&
         (typer->texts_only || !targets_leave_heap(typing->targets, item->object)))

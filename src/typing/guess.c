@@ -300,7 +300,8 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
     if (part.type == TYPE_NONE)
         return true;
     const uint64_t own = map_hash_pair(map_hash_pair(key, part.offset), part.type);
-    uint32_t known, guess = map_get(cache, own);
+    uint32_t known;
+    uint32_t guess = map_get(cache, own);
     if (guess == MAP_NONE) {
         guess = only_type_with_part(guesses, typing, key, &part, NULL);
         if (!map_put(cache, own, guess, &known))
@@ -336,7 +337,8 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     if (count == 0)
         return true;
     const uint64_t key = pattern_key(object.fields.at, size, slot);
-    uint32_t known, guess = map_get(cache, key);
+    uint32_t known;
+    uint32_t guess = map_get(cache, key);
     if (guess == MAP_NONE) {
         const bool is_cut = count == MOST_WORDS;
         const uint32_t element = guess_array_of(typer->typing, guesses, words, count, is_cut, slot),

@@ -20,7 +20,8 @@ enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
 static uint64_t table_size(const struct typing *typing, uint32_t object)
 {
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t slot = heap_object_size(heap, object);
     struct g2h_object record;
     if (slot < (2 + 2 * FIRST_SIZE) * word || heap_slot_class(heap, object)->has_pointers)
         return 0;

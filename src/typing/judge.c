@@ -71,7 +71,8 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
 {
     const struct type *type = typer_type_of(typing, one->type),
                       *rival = typer_type_of(typing, other->type);
-    const bool certain = is_certain(one, type), rival_certain = is_certain(other, rival);
+    const bool certain = is_certain(one, type);
+    const bool rival_certain = is_certain(other, rival);
     if (certain != rival_certain)
         return certain;
     if (certain && type->size == rival->size &&

@@ -53,7 +53,8 @@ static uint32_t map_finder_table_of(const struct types *types, uint32_t map)
  * maps and tables have one size class, so that an object's size could not tell them apart. */
 static bool find_swiss(const struct types *types, uint32_t map, struct swiss_layout *ret)
 {
-    const uint32_t table = map_finder_table_of(types, map), count = as_u32(types->list.count);
+    const uint32_t table = map_finder_table_of(types, map);
+    const uint32_t count = as_u32(types->list.count);
     if (table >= count)
         return false;
     const uint32_t header = types_get(types, map)->header;

@@ -46,8 +46,9 @@ static bool map_parts_find_slots(const struct types *types, uint32_t type, struc
     const struct type_field *keys = types_field(types, type, "keys"),
                             *elems = types_field(types, type, "elems"),
                             *slots = types_field(types, type, "slots");
-    const uint32_t key = slot_array_elem(types, keys), elem = slot_array_elem(types, elems),
-                   slot = slot_array_elem(types, slots);
+    const uint32_t key = slot_array_elem(types, keys);
+    const uint32_t elem = slot_array_elem(types, elems);
+    const uint32_t slot = slot_array_elem(types, slots);
     if (key != TYPE_NONE && elem != TYPE_NONE) {
         ret->keys = keys->offset;
         ret->elems = elems->offset;
@@ -65,7 +66,8 @@ static bool map_parts_find_slots(const struct types *types, uint32_t type, struc
 /* Sorts by size; parts of a size with the same pointers are adjacent. */
 static int map_parts_compare(const void *left, const void *right)
 {
-    const struct map_part *a = left, *b = right;
+    const struct map_part *a = left;
+    const struct map_part *b = right;
     if (a->size != b->size)
         return (a->size > b->size) - (a->size < b->size);
     if (a->pointers != b->pointers)
@@ -130,7 +132,8 @@ static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
 static bool usage_agrees(const struct map_parts *parts, const struct g2h_bytes *values,
                          uint64_t size, const struct map_array *array)
 {
-    const uint64_t stored = values->size / size, count = MIN(array->allocated, stored);
+    const uint64_t stored = values->size / size;
+    const uint64_t count = MIN(array->allocated, stored);
     uint64_t used = 0;
     for (uint64_t i = 0; i < count && i < COUNTED_LIMIT; i++)
         used += used_slots(parts, values->data + i * size);
@@ -232,8 +235,10 @@ static enum agreement string_agrees(const struct g2h_heap *heap, uint64_t addres
 static enum agreement slice_agrees(struct typer *typer, const uint8_t *at, uint32_t elem)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at),
-                   length = heap_word(heap, at + word), capacity = heap_word(heap, at + 2 * word);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t address = heap_word(heap, at);
+    const uint64_t length = heap_word(heap, at + word);
+    const uint64_t capacity = heap_word(heap, at + 2 * word);
     if (length > capacity || (address == 0 && capacity > 0))
         return DISAGREES;
     return capacity == 0 ? AGREES : values_agree(typer, address, elem, capacity);
@@ -279,7 +284,8 @@ static enum agreement field_agrees(struct typer *typer, uint32_t number, const u
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const struct type *type = typer_type_of(typing, number);
-    const uint64_t word = heap->params.pointer_size, first = heap_word(heap, at);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t first = heap_word(heap, at);
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
         return first == 0 || type->target != TARGET_ONE ? AGREES
@@ -406,9 +412,11 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
                                 uint64_t allocated)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const uint64_t slot = heap_object_size(heap, object), base = heap_object_base(heap, object);
+    const uint64_t slot = heap_object_size(heap, object);
+    const uint64_t base = heap_object_base(heap, object);
     const struct g2h_bytes values = values_of(heap, object);
-    struct map_parts_choice best = {.part = NOTHING}, others = best;
+    struct map_parts_choice best = {.part = NOTHING};
+    struct map_parts_choice others = best;
     const struct map_part *last = NULL;
     bool fits = false;
     size_t at;
@@ -442,7 +450,8 @@ uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, stru
                         const struct map_array *array)
 {
     const uint64_t key = map_hash_pair(array->object, array->allocated);
-    uint32_t part = map_get(cache, key), first;
+    uint32_t first;
+    uint32_t part = map_get(cache, key);
     if (part == MAP_NONE) {
         part = map_parts_index(typer, parts, array->object, array->allocated);
         if (!map_put(cache, key, part, &first))

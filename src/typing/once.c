@@ -28,7 +28,8 @@ enum {
  * "main.init.OnceValue[go.shape.*uint8].func3". */
 static bool is_once_closure(struct g2h_bytes name)
 {
-    static const char begin[] = ".OnceValue", shape[] = "[go.shape.";
+    static const char begin[] = ".OnceValue";
+    static const char shape[] = "[go.shape.";
     const uint8_t *end = name.data + name.size;
     const uint8_t *at = bytes_find(name, begin);
     if (!at)
@@ -75,7 +76,9 @@ static bool find_results(const struct types *types, struct dictionary *dictionar
 {
     static const char begin[] = "func() ";
     const struct type *type = types_get(types, dictionary->types[0]);
-    size_t size, from = sizeof(begin) - 1, depth = 0;
+    size_t size;
+    size_t from = sizeof(begin) - 1;
+    size_t depth = 0;
     const char *name = string_pool_text(&types->names, type->name, &size);
     if (type->kind != TYPE_FUNC || size <= from || memcmp(name, begin, from) != 0)
         return false;
@@ -161,7 +164,8 @@ static void propose_captured(struct typer *typer, const struct g2h_object *closu
 void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code)
 {
     const struct typing *typing = typer->typing;
-    const uint64_t word = typing->heap->params.pointer_size, words = closure->contents.size / word;
+    const uint64_t word = typing->heap->params.pointer_size;
+    const uint64_t words = closure->contents.size / word;
     struct dictionary dictionary;
     if (!typing->once_by_entry.entries || map_get(&typing->once_by_entry, code) == MAP_NONE)
         return;

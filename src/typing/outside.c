@@ -19,7 +19,8 @@ enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
 
 static int compare_areas(const void *a, const void *b)
 {
-    const struct area *one = a, *other = b;
+    const struct area *one = a;
+    const struct area *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     /* The dump's area comes first, because it has the values of the process. */
@@ -201,18 +202,18 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
         qsort(outside->areas.data, outside->areas.count, sizeof(*outside->areas.data),
               compare_areas);
     drop_overlaps(outside);
-    for (size_t i = 0; i < outside->areas.count; i++)
+    VECTOR_EACH(const struct area, area, outside->areas)
         /* The number of words to be visited is limited, since values may overlap in damaged
          * files. */
-        words += outside->areas.data[i].contents.size / heap->params.pointer_size;
+        words += area->contents.size / heap->params.pointer_size;
     outside->left = WORD_VISITS * words + WORD_VISITS_MORE;
     return NULL;
 }
 
 void outside_deinit(struct outside *outside)
 {
-    for (size_t i = 0; i < outside->areas.count; i++)
-        free(outside->areas.data[i].listed);
+    VECTOR_EACH(const struct area, area, outside->areas)
+        free(area->listed);
     free(outside->areas.data);
     free(outside->values.data);
     large_free(outside->value_of_word, outside->words, sizeof(*outside->value_of_word));
@@ -272,7 +273,8 @@ static bool outside_words_leads_on(struct typer *typer, uint32_t type)
 /* Orders pointers by target, the longer array first: then its values need not be followed again. */
 static int compare_pointers(const void *a, const void *b)
 {
-    const struct outside_pointer *one = a, *other = b;
+    const struct outside_pointer *one = a;
+    const struct outside_pointer *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     if (one->type != other->type)
@@ -363,7 +365,8 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
 static bool outside_words_fits(const struct typing *typing, const struct area *area,
                                uint64_t offset, const struct pointer_map *map)
 {
-    const uint64_t size = typing->heap->params.pointer_size, first = offset / size;
+    const uint64_t size = typing->heap->params.pointer_size;
+    const uint64_t first = offset / size;
     uint32_t next = 0;
     if (!area->listed)
         return true;

@@ -103,7 +103,8 @@ static const struct typed_part *queries_part_at(const struct typing *typing, uin
 {
     const struct shard *shard = &typing->shards[shard_number(object)];
     const struct typed_part *parts = shard->parts.data;
-    const size_t first = map_get(&shard->first, object), count = shard->parts.count;
+    const size_t first = map_get(&shard->first, object);
+    const size_t count = shard->parts.count;
     size_t at;
     if (first == MAP_NONE)
         return NULL;
@@ -169,7 +170,8 @@ bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset
     const struct typed_part *part = queries_part_at(typing, object, offset);
     if (!part)
         return false;
-    const uint64_t size = typer_type_of(typing, part->type)->size, inside = offset - part->offset;
+    const uint64_t size = typer_type_of(typing, part->type)->size;
+    const uint64_t inside = offset - part->offset;
     *ret = (struct typed_location){.type = part->type,
                                    .offset = inside % size,
                                    .element = inside / size,

@@ -131,7 +131,8 @@ static uint32_t reflected_part_at(struct reflected_reader *reader, const struct 
                                   uint64_t offset, unsigned index, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
-    const uint64_t word = heap->params.pointer_size, at = offset + index * word;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t at = offset + index * word;
     if (reader->parts == 0 || contents->size < word || at > contents->size - word)
         return TYPE_NONE;
     reader->parts--;
@@ -169,8 +170,9 @@ static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *c
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? 16 : 0);
-    const unsigned in = u16_of(heap, contents->data + parts),
-                   flagged = u16_of(heap, contents->data + parts + 2), out = flagged & 0x7fff;
+    const unsigned in = u16_of(heap, contents->data + parts);
+    const unsigned flagged = u16_of(heap, contents->data + parts + 2);
+    const unsigned out = flagged & 0x7fff;
     const bool is_variadic = out != flagged;
     if (in + out > MOST_PARAMETERS)
         return false;
@@ -330,7 +332,8 @@ static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
                                           const uint8_t *header)
 {
     const struct g2h_heap *heap = reader->typing->heap;
-    const uint64_t word = heap->params.pointer_size, words = heap_word(heap, header + word) / word;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t words = heap_word(heap, header + word) / word;
     const uint8_t *flags = header + 2 * word + 4;
     if (words == 0 || (flags[3] & KIND_GC_PROG) != 0 || (flags[0] & TFLAG_GC_MASK_ON_DEMAND) != 0)
         return NULL;
@@ -349,7 +352,8 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
         return made->type; /* still TYPE_NONE for a type that contains itself */
     made->state = MADE_BUSY;
     heap_object(heap, made->object, &object);
-    const uint8_t *at = object.contents.data, *flags = at + 2 * word + 4;
+    const uint8_t *at = object.contents.data;
+    const uint8_t *flags = at + 2 * word + 4;
     struct type type = {
         .kind = flags[3] & KIND_MASK,
         .direct_interface =
@@ -382,9 +386,11 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
  * pointers among the words of the header. */
 static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
-    const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
-                   equal = 2 + 8 / word;
-    const uint64_t mask = (UINT64_C(1) << header) - 1, wanted = UINT64_C(3) << equal;
+    const unsigned word = (unsigned)heap->params.pointer_size;
+    const unsigned header = 4 + 16 / word;
+    const unsigned equal = 2 + 8 / word;
+    const uint64_t mask = (UINT64_C(1) << header) - 1;
+    const uint64_t wanted = UINT64_C(3) << equal;
     return slot_class->size >= (header + 1) * word && (slot_class->words & mask) == wanted &&
            !heap_has_malloc_header(heap, slot_class);
 }
@@ -396,9 +402,11 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
     const uint64_t word = heap->params.pointer_size;
     if (object->contents.size < 5 * word + 16)
         return false;
-    const uint8_t *at = object->contents.data, *flags = at + 2 * word + 4,
-                  *string = at + 4 * word + 8;
-    const uint64_t size = heap_word(heap, at), pointers = heap_word(heap, at + word);
+    const uint8_t *at = object->contents.data;
+    const uint8_t *flags = at + 2 * word + 4;
+    const uint8_t *string = at + 4 * word + 8;
+    const uint64_t size = heap_word(heap, at);
+    const uint64_t pointers = heap_word(heap, at + word);
     const uint8_t known_flags = 63;
     return u32_of(heap, string) > INT32_MAX && u32_of(heap, string + 4) == 0 && size >= pointers &&
            pointers % word == 0 && flags[0] <= known_flags && (flags[0] & TFLAG_NAMED) == 0 &&

@@ -116,7 +116,8 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
 {
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, offset = typing->elemtype_offset;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t offset = typing->elemtype_offset;
     if (offset == 0 || contents->size < offset + word)
         return;
     const uint64_t address = heap_word(heap, contents->data + offset),
@@ -350,7 +351,8 @@ static void stack_parts_deinit(struct stack_parts *parts)
  * out. */
 static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t number)
 {
-    struct stack_part *part = &parts->of[0], caller = *part;
+    struct stack_part *part = &parts->of[0];
+    struct stack_part caller = *part;
     struct g2h_field field;
     *part = parts->of[1];
     parts->of[1] = caller;
@@ -409,9 +411,10 @@ static const uint8_t *find_local_bytes(const struct typing *typing, const struct
 static bool is_plausible_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, value = heap_word(heap, words),
-                   length = heap_word(heap, words + word),
-                   capacity = heap_word(heap, words + 2 * word);
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t value = heap_word(heap, words);
+    const uint64_t length = heap_word(heap, words + word);
+    const uint64_t capacity = heap_word(heap, words + 2 * word);
     if (capacity == 0 || length > capacity || capacity >= heap->index.high - heap->index.low)
         return false;
     const uint32_t object = heap_find(heap, value);

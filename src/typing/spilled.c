@@ -84,7 +84,8 @@ static bool find_passed_types(struct spiller *spiller, enum belief belief)
         if (!vector_push(&spiller->passed_types, ((struct word_type){.is = WORD_IS_UNKNOWN})))
             return false;
     VECTOR_EACH(const struct flow_pass, pass, flow->passes) {
-        struct word_type *known = &spiller->passed_types.data[pass->value], type = *known;
+        struct word_type *known = &spiller->passed_types.data[pass->value];
+        struct word_type type = *known;
         bool agrees = true;
         for (size_t j = static_words_of_argument(words, pass->callee, pass->argument);
              j < words->arguments.count && words->arguments.data[j].function == pass->callee &&
@@ -219,7 +220,8 @@ static bool add_frame_values(struct spiller *spiller, enum belief belief)
 
 static int compare_pcs(const void *a, const void *b)
 {
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    const uint64_t one = *(const uint64_t *)a;
+    const uint64_t other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
@@ -232,7 +234,8 @@ static struct g2h_error *read_functions(struct spiller *spiller)
     uint64_t last = UINT64_MAX, index;
     uint32_t first = 0;
     for (size_t i = 0; i < spiller->pcs.list.count; i++) {
-        const uint64_t pc = spiller->pcs.list.data[i], offset = pc - spiller->text;
+        const uint64_t pc = spiller->pcs.list.data[i];
+        const uint64_t offset = pc - spiller->text;
         if (!pclntab_find(pclntab, offset, &index))
             continue;
         const enum belief belief = belief_in(pclntab_name(pclntab, index));

@@ -158,9 +158,9 @@ static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* Returns whether an object's type is to be guessed: no type of the whole object was known before
+/* Returns whether an object is left to guess_task(): no type of the whole object was known before
  * guessing began, and it has pointers but no malloc header. */
-static bool is_unknown(const struct typing *typing, uint32_t object)
+static bool is_left_to_guess(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     if ((claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT != SOURCE_GUESS)
@@ -176,7 +176,7 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
     const uint32_t first = as_u32(task) * OBJECTS_PER_TASK,
                    end = typing_task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
-        if (is_unknown(run->typing, object) &&
+        if (is_left_to_guess(run->typing, object) &&
             !typer_guess(typer, &run->guesses, &run->memories[worker], object))
             return &error_no_memory;
     return typer->no_memory ? &error_no_memory : NULL;

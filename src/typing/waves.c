@@ -132,13 +132,17 @@ static void sort_run(const struct typing *typing, struct typer_waiting *run, siz
 static void sort_merging(const struct typing *typing, struct typer_waiting *data,
                          struct typer_waiting *scratch, size_t count)
 {
-    struct typer_waiting *from = data, *to = scratch;
+    struct typer_waiting *from = data;
+    struct typer_waiting *to = scratch;
     for (size_t i = 0; i < count; i += RUN)
         sort_run(typing, from + i, MIN(count - i, RUN));
     for (size_t size = RUN; size < count; size *= 2) {
         for (size_t i = 0; i < count; i += 2 * size) {
-            size_t one = i, other = MIN(i + size, count), at = i;
-            const size_t middle = other, end = count - other < size ? count : other + size;
+            size_t one = i;
+            size_t other = MIN(i + size, count);
+            size_t at = i;
+            const size_t middle = other;
+            const size_t end = count - other < size ? count : other + size;
             while (one < middle && other < end)
                 to[at++] =
                     is_earlier(typing, &from[other], &from[one]) ? from[other++] : from[one++];
@@ -167,7 +171,8 @@ static inline uint64_t key_part(const struct typer_waiting *waiting, unsigned pa
  * digit on. */
 static void sort_by_place(struct typer_waiting *data, struct typer_waiting *scratch, size_t count)
 {
-    struct typer_waiting *from = data, *to = scratch;
+    struct typer_waiting *from = data;
+    struct typer_waiting *to = scratch;
     for (unsigned part = 0; part < 2; part++) {
         /* some ^ all has the bits in which the keys differ; the other digits need no pass. */
         uint64_t some = 0, all = UINT64_MAX;
@@ -198,7 +203,8 @@ static void sort_by_place(struct typer_waiting *data, struct typer_waiting *scra
  * their number. Returns false if memory runs out. */
 static bool sort_waiting(const struct typing *typing, waiting_vector *all)
 {
-    struct typer_waiting *data = all->data, *scratch;
+    struct typer_waiting *scratch;
+    struct typer_waiting *data = all->data;
     size_t end;
     if (all->count <= RUN) {
         sort_run(typing, data, all->count);
@@ -494,9 +500,11 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
         for (unsigned digit = 0; digit < DIGITS; digit++)
             starts[digit][items->data[i].object >> digit * DIGIT & (BUCKETS - 1)]++;
     for (unsigned digit = 0; digit < DIGITS && last >> digit * DIGIT != 0; digit++) {
-        const struct item *from = items->data, *end = from + items->count;
+        const struct item *from = items->data;
+        const struct item *end = from + items->count;
         struct item *to = scratch->data;
-        uint32_t *start = starts[digit], sum = 0;
+        uint32_t *start = starts[digit];
+        uint32_t sum = 0;
         for (size_t i = 0; i < BUCKETS; i++) {
             const uint32_t count = start[i];
             start[i] = sum;

@@ -264,7 +264,8 @@ static void format_direct(const struct formatting *out, uint32_t number, uint64_
 static void format_interface(const struct formatting *out, const struct g2h_value *value)
 {
     const struct typing *typing = out->view->graph->typing;
-    const uint64_t first = contents_word_at(out, value, 0), data = contents_word_at(out, value, 1);
+    const uint64_t first = contents_word_at(out, value, 0);
+    const uint64_t data = contents_word_at(out, value, 1);
     if (first == 0) {
         format_nil(out);
         return;

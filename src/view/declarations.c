@@ -48,7 +48,8 @@ static void capacities_append_path(const struct g2h_capacities *capacities, uint
     static const char *const parts[][2] = {
         {"slots[].elem", "[]"}, {"elems[]", "[]"}, {"slots[].key", " (key)"}, {"keys[]", " (key)"}};
     char path[NAME_LIMIT];
-    size_t size = types_path(capacities->typing->types, type, offset, path, sizeof(path)), kept = 0;
+    size_t size = types_path(capacities->typing->types, type, offset, path, sizeof(path));
+    size_t kept = 0;
     bool in_brackets = false;
     for (size_t i = 0; i < size; i++) {
         if (path[i] == '[' || path[i] == ']')

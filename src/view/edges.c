@@ -171,12 +171,16 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     const struct g2h_graph *graph = edges->view->graph;
     struct object_walk *walk = &edges->walk;
     const struct tier_source holder = tiers_source(&graph->tiers, walk->namer.object);
-    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low,
-                   base = walk->pointers.base;
+    const uint64_t low = graph->heap->index.low;
+    const uint64_t size = graph->heap->index.high - low;
+    const uint64_t base = walk->pointers.base;
     const uint8_t *contents = walk->pointers.contents.data;
-    const uint32_t *target = walk->target, *const end = walk->end;
-    uint64_t words = walk->pointers.words, value;
-    struct g2h_edge *edge = ret, *const full = ret + most;
+    const uint32_t *target = walk->target;
+    const uint32_t *const end = walk->end;
+    uint64_t value;
+    uint64_t words = walk->pointers.words;
+    struct g2h_edge *edge = ret;
+    struct g2h_edge *const full = ret + most;
     bool named = true;
     while (words != 0 && edge < full && target < end) {
         const uint64_t offset = base + lowest_bit(words) * sizeof(value);
@@ -237,7 +241,8 @@ static inline size_t edges_read_targets(struct g2h_edges *edges, struct g2h_edge
 {
     const struct g2h_graph *graph = edges->view->graph;
     const struct tier_source holder = tiers_source(&graph->tiers, edges->walk.namer.object);
-    const uint32_t *target = edges->walk.target, *const end = edges->walk.end;
+    const uint32_t *target = edges->walk.target;
+    const uint32_t *const end = edges->walk.end;
     size_t count = 0;
     for (; target < end && count < most; target++)
         if (*target != NO_TARGET) {
@@ -374,7 +379,8 @@ static void begin_pointers(struct g2h_edges *edges, uint32_t object)
 static inline void begin_object(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    const uint32_t *end, *target = object_targets(graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(graph, object, &end);
     if (!edges->has_targets_only)
         heap_prefetch(graph->heap, (uint64_t)object + OBJECTS_AHEAD);
     if (target < end)
@@ -441,7 +447,8 @@ static bool has_new_target(const struct g2h_edges *edges, uint32_t object)
     const struct g2h_graph *graph = edges->view->graph;
     const uint32_t *number_of = edges->view->fold.number_of + graph_synthetics(graph);
     const struct tier_source holder = tiers_source(&graph->tiers, object);
-    const uint32_t *end, *target = object_targets(graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(graph, object, &end);
     for (; target < end; target++) {
         if (*target == NO_TARGET || tiers_hold_as(&graph->tiers, holder, *target) >= HOLD_PASSED)
             continue;
@@ -510,7 +517,8 @@ void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
 static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     const struct g2h_view *view = edges->view;
-    const uint32_t nodes = g2h_view_node_count(view), first_object = view_first_object(view);
+    const uint32_t nodes = g2h_view_node_count(view);
+    const uint32_t first_object = view_first_object(view);
     edges->node = MIN(first, nodes);
     edges->end = MIN(end, nodes);
     edges->walk.target = edges->walk.end = NULL;
@@ -567,7 +575,8 @@ static size_t read_whole_targets(struct g2h_edges *edges, struct g2h_edge *ret, 
         pass_children(edges, edges->object);
         for (; count < most && edges->node < edges->end && edges->child == edges->child_end;
              edges->node++, edges->object++) {
-            const uint32_t *end, *target = object_targets(graph, edges->object, &end);
+            const uint32_t *end;
+            const uint32_t *target = object_targets(graph, edges->object, &end);
             if (as_size(end - target) > most - count ||
                 graph_is_child_of(graph, edges->next_child, edges->object))
                 break;

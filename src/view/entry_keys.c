@@ -105,7 +105,8 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
 static struct g2h_bytes behind_elem(const struct map_entries *entries,
                                     const struct g2h_value *value)
 {
-    const char *path = value->path, *end = path + value->path_size;
+    const char *path = value->path;
+    const char *end = path + value->path_size;
     const char *name = entries->is_swiss ? "].elem" : "elems[";
     const char *at = memmem(path, value->path_size, name, strlen(name));
     if (at && entries->is_swiss)

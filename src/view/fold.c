@@ -270,7 +270,8 @@ static inline bool find_group(struct folding *folding, uint32_t above, uint32_t 
 static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t limit,
                         uint64_t *ret)
 {
-    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
+    const uint32_t nodes = folding->tree.nodes;
+    const uint32_t *idom = folding->tree.idom;
     uint64_t kept = 2; /* the root and "(folded)" */
     uint32_t last_above = UINT32_MAX, last_class = UINT32_MAX, last = 0;
     map_deinit(&folding->group_of);
@@ -278,7 +279,8 @@ static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t
     folding->place[0] = 0;
     for (uint32_t preorder = 1; preorder < nodes && kept + folding->groups.count <= limit;
          preorder++) {
-        const uint32_t class = folding->fate[preorder], above = folding->place[idom[preorder]];
+        const uint32_t class = folding->fate[preorder];
+        const uint32_t above = folding->place[idom[preorder]];
         if (class == FATE_LEFT_OUT)
             continue;
         if (class != CLASS_ELSE && !fold_is_cut(folding, cut, preorder)) {
@@ -302,7 +304,8 @@ static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t
 /* Orders cuts by how much they fold, the least first. */
 static int compare_cuts(const void *a, const void *b)
 {
-    const struct cut *one = a, *other = b;
+    const struct cut *one = a;
+    const struct cut *other = b;
     if (one->worth != other->worth)
         return COMPARE(one->worth, other->worth);
     return COMPARE(other->node, one->node);
@@ -318,7 +321,8 @@ static int compare_cuts(const void *a, const void *b)
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
     enum { SAMPLES = 1 << 15 };
-    const uint32_t nodes = folding->tree.nodes, stride = (nodes + 1) / SAMPLES + 1;
+    const uint32_t nodes = folding->tree.nodes;
+    const uint32_t stride = (nodes + 1) / SAMPLES + 1;
     _cleanup_free_ struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
     size_t count = 0;
     if (!samples)
@@ -381,7 +385,8 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
  */
 static bool keep_lone_ones(struct folding *folding)
 {
-    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
+    const uint32_t nodes = folding->tree.nodes;
+    const uint32_t *idom = folding->tree.idom;
     /* A bit per number: the group of the node, or of one that it dominates, has other members. */
     uint64_t *shared = zeroed_alloc(nodes / 64 + 1, sizeof(*shared));
     if (!shared)
@@ -493,8 +498,9 @@ static bool number_nodes(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
     struct fold *fold = folding->fold;
-    const uint32_t *preorder_of = folding->tree.preorder_of, synthetics = graph_synthetics(graph),
-                   nodes = graph_node_count(graph);
+    const uint32_t *preorder_of = folding->tree.preorder_of;
+    const uint32_t synthetics = graph_synthetics(graph);
+    const uint32_t nodes = graph_node_count(graph);
     folded_vector folded = {0};
     const bool good = make_folded(folding, &folded);
     for (uint32_t node = 0; node < nodes && good; node++) {
@@ -601,8 +607,9 @@ static uint32_t *list_dominators(const struct folding *folding)
 static bool list_kept(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;
-    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count,
-                   ranks = (objects >> FOLD_RANK_SHIFT) + 2;
+    const uint32_t synthetics = graph_synthetics(graph);
+    const uint32_t objects = graph->heap->object_count;
+    const uint32_t ranks = (objects >> FOLD_RANK_SHIFT) + 2;
     fold->synthetics = block_alloc(count_and_end(synthetics), sizeof(*fold->synthetics));
     fold->rank = block_alloc(ranks, sizeof(*fold->rank));
     if (!fold->synthetics || !fold->rank)
@@ -629,7 +636,8 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
     uint32_t behind;
     BISECT(behind, ranks, fold->rank[behind] <= node);
     assert(node >= fold->first_object && node < fold->kept && behind > 0);
-    uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
+    uint32_t left = node - fold->rank[behind - 1];
+    uint32_t object = (behind - 1) << FOLD_RANK_SHIFT;
     for (;; object += 64) { /* 64 objects at a time */
         uint64_t kept = ~fold->hidden[object / 64];
         const uint32_t count = bits_of_word(kept);

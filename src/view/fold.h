@@ -164,7 +164,8 @@ static inline void fold_seen_free(const struct fold *fold, uint32_t *seen)
 static inline uint32_t fold_target(const struct fold *fold, uint32_t *seen, uint32_t tag,
                                    uint32_t source, uint32_t target, bool is_weak)
 {
-    const uint32_t number = fold->number_of[target], strong = is_weak ? 0 : 1;
+    const uint32_t number = fold->number_of[target];
+    const uint32_t strong = is_weak ? 0 : 1;
     assert(source < fold->nodes && tag < 1u << 31);
     assert(number == FOLD_LEFT_OUT || number < fold->nodes);
     if (number == FOLD_LEFT_OUT || (number < fold->kept && source < fold->kept))

@@ -87,7 +87,8 @@ static inline uint32_t count_pointers(const struct counting *counting, uint32_t 
     const struct g2h_graph *graph = counting->fold->graph;
     const uint32_t synthetics = graph_synthetics(graph);
     const struct tier_source holder = tiers_source(&graph->tiers, object);
-    const uint32_t *end, *target = object_targets(graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(graph, object, &end);
     uint32_t count = 0;
     for (; target < end; target++) {
         if (end - target > AHEAD && target[AHEAD] != NO_TARGET)

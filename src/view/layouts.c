@@ -235,6 +235,7 @@ uint64_t g2h_layouts_slot(const struct g2h_layouts *layouts, uint64_t header, ui
     /* runtime/mbitmap.go: heapBitsInSpan(); runtime/malloc.go: maxSmallSize - mallocHeaderSize */
     const uint64_t bits_in_span = word == 8 ? 512 : 128;
     const bool has_header = header > 0 && size > bits_in_span && size <= LARGEST_SMALL - header;
-    const uint64_t all = size + (has_header ? header : 0), class = size_class(all);
+    const uint64_t all = size + (has_header ? header : 0);
+    const uint64_t class = size_class(all);
     return class > 0 ? class : round_up(all, SPAN_UNIT);
 }

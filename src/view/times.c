@@ -35,7 +35,8 @@ bool times_is_time(const struct types *types, uint32_t number)
 /* Returns the seconds since the year 1, which may be negative. */
 static int64_t seconds_of(const struct g2h_heap *heap, const uint8_t *at)
 {
-    const uint64_t wall = heap_number(heap, at, 8), ext = heap_number(heap, at + 8, 8);
+    const uint64_t wall = heap_number(heap, at, 8);
+    const uint64_t ext = heap_number(heap, at + 8, 8);
     return (int64_t)((wall & HAS_MONOTONIC) != 0 ? (wall << 1 >> 31) + (uint64_t)TO_1885_DAYS * DAY
                                                  : ext);
 }
@@ -45,9 +46,10 @@ static int64_t seconds_of(const struct g2h_heap *heap, const uint8_t *at)
 uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
 {
     const struct g2h_heap *heap = view->graph->heap;
-    const uint64_t second = 1000000000, border = INT64_MAX / 1000000000 - 1,
-                   fraction = heap_number(heap, at, 8) & ((1 << 30) - 1),
-                   since = (uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY + border;
+    const uint64_t second = 1000000000;
+    const uint64_t border = INT64_MAX / 1000000000 - 1;
+    const uint64_t fraction = heap_number(heap, at, 8) & ((1 << 30) - 1);
+    const uint64_t since = (uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY + border;
     uint64_t kept = since;
     if (since > 2 * border)
         kept = since >> 63 != 0 ? 0 : 2 * border;
@@ -60,7 +62,8 @@ uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
 static bool zone_offset(const struct g2h_view *view, const struct view_memory *zones,
                         uint64_t index, int64_t *ret)
 {
-    const uint64_t word = view->graph->heap->params.pointer_size, at = index * 4 * word + 2 * word;
+    const uint64_t word = view->graph->heap->params.pointer_size;
+    const uint64_t at = index * 4 * word + 2 * word;
     if (zones->bytes.size < word || at > zones->bytes.size - word)
         return false;
     const uint64_t bits = heap_word(view->graph->heap, zones->bytes.data + at);
@@ -72,7 +75,8 @@ static bool zone_offset(const struct g2h_view *view, const struct view_memory *z
 static uint64_t last_transition(const struct g2h_heap *heap, const uint8_t *list, uint64_t size,
                                 uint64_t count, int64_t seconds)
 {
-    uint64_t low = 0, high = count;
+    uint64_t low = 0;
+    uint64_t high = count;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if ((int64_t)heap_number(heap, list + middle * size, 8) <= seconds)
@@ -111,7 +115,8 @@ static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int
     const struct g2h_heap *heap = view->graph->heap;
     const int minor = view->graph->typing->release.minor;
     const bool has_rules_field = minor == 0 || minor >= 15;
-    const uint64_t word = heap->params.pointer_size, transition = word == 8 ? 16 : 12;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t transition = word == 8 ? 16 : 12;
     const uint64_t tail = (has_rules_field ? 10 : 8) * word; /* cacheStart, cacheEnd, cacheZone */
     struct view_memory memory, zones, cached, list;
     *ret = 0;
@@ -153,11 +158,13 @@ static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int
 static void append_date(int64_t day, struct text *text)
 {
     enum { ERA = 146097 /* days in 400 years */, TO_MARCH = 719468 /* from 0000-03-01 to 1970 */ };
-    const int64_t days = day + TO_MARCH, era = (days >= 0 ? days : days - ERA + 1) / ERA,
-                  of_era = days - era * ERA,
-                  year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365,
-                  of_year = of_era - (365 * year + year / 4 - year / 100),
-                  from_march = (5 * of_year + 2) / 153, month = (from_march + 2) % 12 + 1;
+    const int64_t days = day + TO_MARCH;
+    const int64_t era = (days >= 0 ? days : days - ERA + 1) / ERA;
+    const int64_t of_era = days - era * ERA;
+    const int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    const int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+    const int64_t from_march = (5 * of_year + 2) / 153;
+    const int64_t month = (from_march + 2) % 12 + 1;
     const int64_t whole = year + era * 400 + (month <= 2 ? 1 : 0);
     text_append_string(text, whole < 0 ? "-" : "");
     text_printf(text, "%04" PRId64 "-%02d-%02d", whole < 0 ? -whole : whole, (int)month,
@@ -186,7 +193,8 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
         offset = 0;
     const int64_t local = (int64_t)((uint64_t)unix_time + (uint64_t)offset),
                   day = local / DAY - (local % DAY < 0 ? 1 : 0);
-    const int seconds = (int)(local - day * DAY), minutes = (int)(offset / 60);
+    const int seconds = (int)(local - day * DAY);
+    const int minutes = (int)(offset / 60);
     append_date(day, text);
     text_printf(text, "T%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
     append_fraction(fraction, 9, text);
@@ -206,8 +214,9 @@ void times_append_duration(uint64_t number, struct text *text)
         unsigned digits;
     } units[] = {{"ns", 1, 0}, {"µs", 1000, 3}, {"ms", 1000000, 6}};
     const bool is_negative = number >> 63 != 0;
-    const uint64_t second = 1000000000, all = is_negative ? -number : number,
-                   seconds = all / second;
+    const uint64_t second = 1000000000;
+    const uint64_t all = is_negative ? -number : number;
+    const uint64_t seconds = all / second;
     if (is_negative)
         text_append_string(text, "-");
     if (all == 0) {

@@ -74,7 +74,8 @@ static void note_targets(const struct g2h_graph *graph, const struct dominators 
         return;
     }
     const struct tier_source holder = tiers_source(&graph->tiers, node - synthetics);
-    const uint32_t *end, *target = object_targets(graph, node - synthetics, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(graph, node - synthetics, &end);
     for (; target < end; target++)
         if (*target != NO_TARGET && tiers_hold_as(&graph->tiers, holder, *target) < HOLD_PASSED)
             note_shared(tree, under, synthetics + *target, shared);
@@ -84,8 +85,9 @@ static void note_targets(const struct g2h_graph *graph, const struct dominators 
 static void count_object(const struct under *under, uint32_t preorder, uint64_t size,
                          struct under_account *ret)
 {
-    const bool is_below = bits_have(under->below, preorder),
-               is_else = under_is_else(under, preorder), holds = !is_below && !is_else;
+    const bool is_below = bits_have(under->below, preorder);
+    const bool is_else = under_is_else(under, preorder);
+    const bool holds = !is_below && !is_else;
     ret->objects += is_below;
     ret->bytes += is_below ? size : 0;
     ret->else_objects += is_else;
@@ -98,7 +100,8 @@ struct g2h_error *under_count(const struct g2h_graph *graph, const struct domina
                               const struct under *under, const uint64_t *retained,
                               struct under_account *ret)
 {
-    const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
+    const uint32_t synthetics = graph_synthetics(graph);
+    const uint32_t nodes = graph_node_count(graph);
     const size_t words = tree->nodes / 64 + 1;
     _cleanup_free_ uint64_t *shared = zeroed_alloc(words, sizeof(*shared)),
                             *covered = zeroed_alloc(words, sizeof(*covered));

@@ -79,8 +79,9 @@ static void values_begin(struct g2h_values *values, const struct g2h_location *l
                          bool as_seen)
 {
     const struct types *types = types_of(values);
-    const uint64_t size = types_size(types, location->type), all = location->bytes.size,
-                   space = all > location->base ? all - location->base : 0;
+    const uint64_t size = types_size(types, location->type);
+    const uint64_t all = location->bytes.size;
+    const uint64_t space = all > location->base ? all - location->base : 0;
     values->contents = location->bytes;
     values->parts_left = 2 * (all + types->fields.count) + DEPTH;
     values->as_seen = as_seen;

@@ -155,7 +155,8 @@ static void fill_objects(const struct g2h_graph *graph, uint32_t first, size_t c
     uint64_t child = graph_object_child(graph, first);
     for (size_t i = 0; i < count; i++) {
         const uint32_t object = first + as_u32(i);
-        const uint32_t *end, *target = object_targets(graph, object, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, object, &end);
         uint32_t edges = 0;
         for (; target < end; target++)
             edges += *target != NO_TARGET;
@@ -207,8 +208,9 @@ uint32_t g2h_view_node_count(const struct g2h_view *view)
 size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
                       struct g2h_node *ret)
 {
-    const uint32_t nodes = g2h_view_node_count(view), kept = view_kept(view),
-                   first_object = view_first_object(view);
+    const uint32_t nodes = g2h_view_node_count(view);
+    const uint32_t kept = view_kept(view);
+    const uint32_t first_object = view_first_object(view);
     if (first >= nodes)
         return 0;
     count = MIN(count, nodes - first);
@@ -315,8 +317,9 @@ static inline uint32_t view_next_object(const struct g2h_view *view, uint32_t fi
                                         bool (*is_one)(const struct g2h_graph *graph,
                                                        uint32_t object))
 {
-    const uint32_t first_object = view_first_object(view), kept = view_kept(view),
-                   last = MIN(end, kept);
+    const uint32_t first_object = view_first_object(view);
+    const uint32_t kept = view_kept(view);
+    const uint32_t last = MIN(end, kept);
     uint32_t node = MAX(first, first_object);
     if (!view->graph->typing || node >= last)
         return end;
@@ -357,7 +360,8 @@ static void view_prefetch_targets(const struct g2h_graph *graph, uint32_t object
 {
     enum { POINTERS = 16 };
     const struct g2h_heap *heap = graph->heap;
-    const uint32_t *end, *target = object_targets(graph, object, &end);
+    const uint32_t *end;
+    const uint32_t *target = object_targets(graph, object, &end);
     if (end - target > POINTERS)
         end = target + POINTERS;
     for (; target < end; target++)
@@ -480,12 +484,12 @@ static void view_count_all(struct g2h_view *view)
     account->stacks = graph->account.stacks;
     account->stack_bytes = graph->account.stack_bytes;
     account->synthetic_nodes = account->first_object = view_first_object(view);
-    for (size_t i = 0; i < graph->heap->slot_classes.list.count; i++)
-        if (graph->heap->slot_classes.list.data[i].size > account->largest_node)
-            account->largest_node = graph->heap->slot_classes.list.data[i].size;
-    for (size_t i = 0; i < graph->roots.nodes.count; i++)
-        if (graph->roots.nodes.data[i].size > account->largest_node)
-            account->largest_node = graph->roots.nodes.data[i].size;
+    VECTOR_EACH(const struct slot_class, slot_class, graph->heap->slot_classes.list)
+        if (slot_class->size > account->largest_node)
+            account->largest_node = slot_class->size;
+    VECTOR_EACH(const struct synthetic, root, graph->roots.nodes)
+        if (root->size > account->largest_node)
+            account->largest_node = root->size;
     account->edges = graph->child_count + graph->account.pointers_hit -
                      graph->targets->deferred.count; /* these are among the children */
     if (!view->is_folded)

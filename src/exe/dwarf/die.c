@@ -182,7 +182,8 @@ bool die_address(const struct dies *dies, const struct die_unit *unit, uint64_t 
 /* Sorts by code; of abbreviations with the same code, the one that was read first comes first. */
 static int compare_abbreviations(const void *a, const void *b)
 {
-    const struct die_abbreviation *one = a, *other = b;
+    const struct die_abbreviation *one = a;
+    const struct die_abbreviation *other = b;
     if (one->code != other->code)
         return COMPARE(one->code, other->code);
     return COMPARE(one->first, other->first);
@@ -368,7 +369,8 @@ static struct g2h_error *dies_read_units(struct dies *dies)
 {
     _cleanup_(map_deinit) struct map tables = {0};
     struct die_unit unit;
-    uint64_t abbrev, left = 2 * dies->abbrev.size;
+    uint64_t abbrev;
+    uint64_t left = 2 * dies->abbrev.size;
     const struct die_spec none = {.size = 0}; /* so that specs.data is never NULL */
     if (!vector_push(&dies->specs, none))
         return &error_no_memory;
@@ -724,7 +726,8 @@ static bool die_find(struct dies *dies, const struct die *die, uint32_t name,
                      struct die_attribute *ret)
 {
     struct die_attribute origin;
-    struct die now = *die, next;
+    struct die next;
+    struct die now = *die;
     for (int step = 0; step <= ORIGINS_MOST; step++) {
         if (die_own(dies, &now, name, ret))
             return true;
@@ -840,7 +843,8 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     struct cursor text;
     if (!die_find(dies, die, DW_AT_name, &attribute) || !find_string_value(dies, attribute, &text))
         return none;
-    const size_t left = cursor_left(&text), most = MIN(left, NAME_MOST);
+    const size_t left = cursor_left(&text);
+    const size_t most = MIN(left, NAME_MOST);
     const uint8_t *end = memchr(text.at, 0, most);
     const size_t size = end ? as_size(end - text.at) : most;
     /* Many entries may share one long string. */
@@ -1165,7 +1169,8 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
     struct die_attribute attribute;
     struct cursor list;
     struct range code;
-    uint64_t size, base = unit->base;
+    uint64_t size;
+    uint64_t base = unit->base;
     ret->count = 0;
     if (!die_own(dies, die, DW_AT_location, &attribute))
         return true;

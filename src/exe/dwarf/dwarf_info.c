@@ -33,7 +33,8 @@ static void size_array(struct types *types, struct type *type)
 
 static int dwarf_check_compare_fields(const void *a, const void *b)
 {
-    const struct type_field *one = a, *other = b;
+    const struct type_field *one = a;
+    const struct type_field *other = b;
     if (one->offset != other->offset)
         return COMPARE(one->offset, other->offset);
     return COMPARE(one->name, other->name);
@@ -379,7 +380,8 @@ static const char *name_of_nameless(unsigned tag)
 static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
                                      size_t size)
 {
-    struct die now = *die, next;
+    struct die next;
+    struct die now = *die;
     size_t stars = 0;
     struct g2h_bytes name = {NULL, 0};
     while (name.size == 0 && stars < 8 && die_tag(&now) == DW_TAG_pointer_type) {
@@ -821,7 +823,8 @@ static struct g2h_error *dwarf_info_read_units(struct dwarf_info *dwarf_info, st
 
 static int compare_globals(const void *a, const void *b)
 {
-    const struct dwarf_global *one = a, *other = b;
+    const struct dwarf_global *one = a;
+    const struct dwarf_global *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     return COMPARE(one->name, other->name);
@@ -829,7 +832,8 @@ static int compare_globals(const void *a, const void *b)
 
 static int compare_captured(const void *a, const void *b)
 {
-    const struct dwarf_captured *one = a, *other = b;
+    const struct dwarf_captured *one = a;
+    const struct dwarf_captured *other = b;
     if (one->entry != other->entry)
         return COMPARE(one->entry, other->entry);
     if (one->offset != other->offset)
@@ -839,7 +843,8 @@ static int compare_captured(const void *a, const void *b)
 
 static int dwarf_info_compare_functions(const void *a, const void *b)
 {
-    const struct dwarf_function *one = a, *other = b;
+    const struct dwarf_function *one = a;
+    const struct dwarf_function *other = b;
     if (one->low != other->low)
         return COMPARE(one->low, other->low);
     return COMPARE(one->die, other->die);

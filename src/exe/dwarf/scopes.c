@@ -148,7 +148,8 @@ static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
                                      uint64_t size)
 {
     const size_t first = frame->pieces->count;
-    uint64_t excess = find_excess(operations, count, size), offset = 0;
+    uint64_t excess = find_excess(operations, count, size);
+    uint64_t offset = 0;
     size_t length = piece_length(operations, count);
     if (length == 0) {
         const struct location location = dwarf_locals_evaluate(frame, operations, count);
@@ -387,10 +388,12 @@ struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_in
                               struct types *types, const struct scopes_frames *frames,
                               uint64_t slide)
 {
-    const uint64_t *pcs = frames->pcs, most = LOCALS_MORE + LOCALS_PER_FRAME * frames->count;
+    const uint64_t *pcs = frames->pcs;
+    const uint64_t most = LOCALS_MORE + LOCALS_PER_FRAME * frames->count;
     *scopes = (struct scopes){.by_pc = {0}};
     for (size_t i = 0; i < frames->pc_count; i++) {
-        uint32_t number = as_u32(scopes->list.count), first;
+        uint32_t first;
+        uint32_t number = as_u32(scopes->list.count);
         if (!map_put(&scopes->by_pc, pcs[i], number, &first))
             return &error_no_memory;
         if (first != number)

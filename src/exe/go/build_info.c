@@ -87,7 +87,8 @@ static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
     if (left->size == 0)
         return false;
     const uint8_t *end = memchr(left->data, '\n', left->size);
-    const uint64_t size = end ? as_size(end - left->data) : left->size, next = size + (end != NULL);
+    const uint64_t size = end ? as_size(end - left->data) : left->size;
+    const uint64_t next = size + (end != NULL);
     *ret = bytes_before(*left, size);
     *left = bytes_from(*left, next);
     return true;
@@ -98,7 +99,8 @@ static bool build_info_next_line(struct g2h_bytes *left, struct g2h_bytes *ret)
 static struct g2h_bytes setting_value(struct g2h_bytes lines, const char *key)
 {
     static const char begin[] = "build\t";
-    const size_t skipped = sizeof(begin) - 1, size = strlen(key);
+    const size_t skipped = sizeof(begin) - 1;
+    const size_t size = strlen(key);
     struct g2h_bytes line;
     while (build_info_next_line(&lines, &line)) {
         if (!bytes_begin(line, begin))
@@ -154,7 +156,8 @@ static bool build_info_append_line(struct text *text, struct g2h_bytes lines,
                                    struct g2h_bytes others, const char *whose)
 {
     enum { MOST = 1000 };
-    struct g2h_bytes left = lines, line;
+    struct g2h_bytes line;
+    struct g2h_bytes left = lines;
     for (int i = 0; i < MOST && build_info_next_line(&left, &line); i++)
         if (!has_line(others, line)) {
             text_printf(text, "only %s has \"", whose);

@@ -82,7 +82,8 @@ static int code_compare_parts(const struct code_part *one, const struct code_par
 static int compare_by_line(const void *a, const void *b, void *context)
 {
     const struct code_part *parts = context;
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    const uint32_t one = *(const uint32_t *)a;
+    const uint32_t other = *(const uint32_t *)b;
     const int order = code_compare_parts(&parts[one], &parts[other]);
     return order != 0 ? order : (one > other) - (one < other);
 }
@@ -373,7 +374,8 @@ struct constants_code_bytes {
 static bool find_addresses(const struct constants_code_bytes *code, address_vector *ret)
 {
     enum { SIZE = 7, LEA = 0x8d, REX_W = 0x48, REX_R = 0x04, MODRM = 0xc7, RIP = 0x05 };
-    const uint8_t *at = code->data + 1, *const end = code->data + code->size;
+    const uint8_t *at = code->data + 1;
+    const uint8_t *const end = code->data + code->size;
     while (end - at >= SIZE - 1 && (at = memchr(at, LEA, as_size(end - at - (SIZE - 2)))) != NULL) {
         if ((at[-1] & ~REX_R) == REX_W && (at[1] & MODRM) == RIP) {
             const uint64_t behind = code->address + as_size(at - 1 - code->data) + SIZE,
@@ -471,7 +473,8 @@ static bool callees_is_method(struct g2h_bytes name)
 {
     const uint8_t *slash = memrchr(name.data, '/', name.size);
     const uint8_t *star = bytes_find(name, ".(*");
-    const uint8_t *end = name.data + name.size, *from = slash && !star ? slash : name.data;
+    const uint8_t *end = name.data + name.size;
+    const uint8_t *from = slash && !star ? slash : name.data;
     if (star) {
         const uint8_t *close = memmem(star, as_size(end - star), ").", 2);
         return close && !memchr(close + 2, '.', as_size(end - close - 2)) &&

@@ -119,7 +119,8 @@ static uint64_t descriptor_parts_offset(const struct descriptors *all, uint64_t 
  * at once: a byte that is less than n borrows from its highest bit when n is subtracted. */
 static bool starts_as_text(const uint8_t *at, uint64_t size)
 {
-    const uint64_t ones = 0x0101010101010101, most = MIN(size, NAME_CHECKED);
+    const uint64_t ones = 0x0101010101010101;
+    const uint64_t most = MIN(size, NAME_CHECKED);
     uint64_t i = 0, eight;
     for (; most - i >= 8; i += 8) {
         memcpy(&eight, at + i, 8);
@@ -219,7 +220,8 @@ static bool is_alignment(uint8_t number)
 static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 {
     const uint8_t *flags = all->data + descriptor_flags_of(all, offset);
-    const uint8_t known_flags = 63, kind = flags[3] & KIND_MASK;
+    const uint8_t known_flags = 63;
+    const uint8_t kind = flags[3] & KIND_MASK;
     if (kind == TYPE_INVALID || kind >= TYPE_KINDS || flags[0] > known_flags ||
         !is_alignment(flags[1]) || !is_alignment(flags[2]))
         return false;
@@ -406,7 +408,8 @@ static bool add_references(struct descriptors *all, struct descriptor_search *se
                            uint64_t offset, bool *ret_good)
 {
     const uint8_t kind = kind_at(all, offset);
-    const uint64_t parts = offset + descriptor_header_size(all), word = all->word;
+    const uint64_t parts = offset + descriptor_header_size(all);
+    const uint64_t word = all->word;
     uint64_t count = 0, first = 0;
     struct g2h_bytes name;
     uint8_t flags;
@@ -553,8 +556,9 @@ static unsigned map_form_size(const struct descriptors *all, const struct map_fo
  * group. */
 static bool map_fits(const struct descriptors *all, size_t index, const struct map_form *form)
 {
-    const uint64_t parts = all->list.data[index].offset + descriptor_header_size(all),
-                   word = all->word, size_at = parts + form->size_words * word + form->size_bytes;
+    const uint64_t parts = all->list.data[index].offset + descriptor_header_size(all);
+    const uint64_t word = all->word;
+    const uint64_t size_at = parts + form->size_words * word + form->size_bytes;
     if (!descriptors_have(all, parts, 12 * word))
         return false;
     uint64_t size = form->is_swiss ? descriptor_word_at(all, size_at)
@@ -575,7 +579,8 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
 static bool fields_fit(const struct descriptors *all, size_t index, bool shifted)
 {
     const uint64_t parts = descriptor_parts_offset(all, all->list.data[index].offset);
-    uint64_t end = 0, size = descriptor_size(all, index);
+    uint64_t end = 0;
+    uint64_t size = descriptor_size(all, index);
     for (size_t i = 0; i < descriptor_reference_count(all, index); i++) {
         uint64_t offset = descriptor_word_at(all, parts + (3 * i + 2) * all->word);
         if (shifted)
@@ -615,7 +620,8 @@ static void choose_forms(struct descriptors *all, const struct descriptor_search
  * example, an array must be as large as all of its elements. */
 static bool agrees_with_parts(const struct descriptors *all, size_t index)
 {
-    const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
+    const uint64_t offset = all->list.data[index].offset;
+    const uint64_t size = descriptor_size(all, index);
     const size_t count = descriptor_reference_count(all, index);
     const uint32_t *parts =
         count > 0 ? all->references.data + all->list.data[index].first_reference : NULL;
@@ -649,7 +655,8 @@ static bool agrees_with_parts(const struct descriptors *all, size_t index)
  * followed once, from the bad ones to their users. Returns false if memory runs out. */
 static bool mark_composed_of_bad(const struct descriptors *all, bool *bad)
 {
-    const size_t count = all->list.count, references = all->references.count;
+    const size_t count = all->list.count;
+    const size_t references = all->references.count;
     uint32_t *first = calloc(count + 2, sizeof(*first)); /* by descriptor: its first in users */
     uint32_t *users = malloc((references + 1) * sizeof(*users));
     uint32_t *stack = malloc((count + 1) * sizeof(*stack));

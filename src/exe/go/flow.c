@@ -49,7 +49,8 @@ struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
     if (!flow->machine || pclntab->record_size == 0 || moduledata->minpc == 0)
         return NULL;
     TRY(callees_find(pclntab, &flow->rules));
-    const uint64_t size = pclntab_entry(pclntab, pclntab->count), file = pclntab->image->file.size;
+    const uint64_t size = pclntab_entry(pclntab, pclntab->count);
+    const uint64_t file = pclntab->image->file.size;
     flow->left = MOST_READS * MIN(size, file);
     flow->text_size = size;
     flow->text = moduledata->minpc;
@@ -138,7 +139,8 @@ static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind
  * from there, or are its address. Other values have only themselves. */
 static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
 {
-    const struct flow_value *one = flow_value_at(flow, a), *other = flow_value_at(flow, b);
+    const struct flow_value *one = flow_value_at(flow, a);
+    const struct flow_value *other = flow_value_at(flow, b);
     return one->origin == other->origin && one->base == other->base &&
            one->number == other->number &&
            (one->origin == FLOW_ADDRESS || one->origin == FLOW_ELEMENT_ADDRESS ||
@@ -175,6 +177,12 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
     return true;
 }
 
+/* Makes space for a number of entries in an empty vector, and sets all their bytes. Returns false
+ * if memory runs out. */
+#define flow_fill(vector, number, byte) \
+    (vector_grow(vector, number) && \
+     memset((vector)->data, byte, (number) * sizeof(*(vector)->data)) != NULL)
+
 /* ---- the instructions ---- */
 
 /* Decodes all instructions of the function. code.count is 0 if one is not understood: then nothing
@@ -187,8 +195,7 @@ static struct g2h_error *read_code(struct flow *flow)
     flow->code.count = flow->offsets.count = flow->index_at.count = 0;
     if (!code || size >= NONE)
         return NULL;
-    TRY_MEMORY(vector_grow(&flow->index_at, (size_t)size));
-    memset(flow->index_at.data, 0xff, (size_t)size * sizeof(*flow->index_at.data));
+    TRY_MEMORY(flow_fill(&flow->index_at, (size_t)size, 0xff));
     flow->index_at.count = (size_t)size;
     for (uint64_t at = 0; at < size;) {
         struct instruction instruction;
@@ -241,6 +248,16 @@ static bool flow_slot_of(const struct flow *flow, const struct instruction *inst
     return !instruction->has_index && first_slot_of(flow, instruction, ret);
 }
 
+/* Returns whether an instruction loads or stores slots that may be followed. */
+static bool has_slots(const struct flow *flow, const struct instruction *instruction)
+{
+    const bool moves =
+        instruction->kind == INSTRUCTION_STORE || instruction->kind == INSTRUCTION_LOAD;
+    const int64_t offset = instruction->displacement;
+    return moves && has_frame_memory(flow, instruction) && offset >= 0 &&
+           offset < MOST_SLOTS * WORD - WORD;
+}
+
 /* Finds the targets of jumps back, which are the heads of loops, and how many slots are followed:
  * up to the last one that the code uses, but fewer in a function of many jumps, since each jump
  * copies the state. */
@@ -249,12 +266,9 @@ static struct g2h_error *find_jumps(struct flow *flow)
     const uint32_t count = as_u32(flow->code.count);
     uint64_t slots = 0, targets = 1;
     flow->entries.count = flow->heads.count = flow->is_late.count = 0;
-    TRY_MEMORY(vector_grow(&flow->entries, count));
-    TRY_MEMORY(vector_grow(&flow->heads, count));
-    TRY_MEMORY(vector_grow(&flow->is_late, count));
-    memset(flow->is_late.data, 0, count * sizeof(*flow->is_late.data));
-    memset(flow->entries.data, 0, count * sizeof(*flow->entries.data));
-    memset(flow->heads.data, 0, count * sizeof(*flow->heads.data));
+    TRY_MEMORY(flow_fill(&flow->entries, count, 0));
+    TRY_MEMORY(flow_fill(&flow->heads, count, 0));
+    TRY_MEMORY(flow_fill(&flow->is_late, count, 0));
     flow->entries.count = flow->heads.count = count;
     flow->has_table = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -264,21 +278,16 @@ static struct g2h_error *find_jumps(struct flow *flow)
         targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
         if (target != NONE && target > 0 && target <= i)
             flow->heads.data[target] = i;
-        if ((one->kind == INSTRUCTION_STORE || one->kind == INSTRUCTION_LOAD) &&
-            has_frame_memory(flow, one) && one->displacement >= 0 &&
-            one->displacement < MOST_SLOTS * WORD - WORD &&
-            (uint64_t)one->displacement / WORD + 2 > slots)
-            slots = (uint64_t)one->displacement / WORD + 2;
+        if (has_slots(flow, one))
+            slots = MAX(slots, (uint64_t)one->displacement / WORD + 2);
     }
     const uint64_t most = STATE_WORDS * (flow->end - flow->start) / targets;
     flow->slot_count = (uint32_t)MIN(slots, most);
     flow->width = INSTRUCTION_REGISTERS + flow->slot_count;
     flow->is_taken.count = 0;
-    TRY_MEMORY(vector_grow(&flow->is_taken, flow->slot_count + 1));
-    memset(flow->is_taken.data, 0, flow->slot_count + 1);
+    TRY_MEMORY(flow_fill(&flow->is_taken, flow->slot_count + 1, 0));
     flow->homes.count = 0;
-    TRY_MEMORY(vector_grow(&flow->homes, flow->slot_count + 1));
-    memset(flow->homes.data, 0xff, (flow->slot_count + 1) * sizeof(*flow->homes.data));
+    TRY_MEMORY(flow_fill(&flow->homes, flow->slot_count + 1, 0xff));
     return NULL;
 }
 
@@ -321,8 +330,7 @@ static struct g2h_error *find_kills(struct flow *flow)
     const uint32_t bits = (flow->width + 63) / 64;
     uint32_t next_call = NONE;
     flow->next_write.count = flow->killed.count = flow->kills.count = 0;
-    TRY_MEMORY(vector_grow(&flow->next_write, flow->width));
-    memset(flow->next_write.data, 0xff, flow->width * sizeof(uint32_t));
+    TRY_MEMORY(flow_fill(&flow->next_write, flow->width, 0xff));
     for (uint32_t i = as_u32(flow->code.count); i-- > 0;) {
         const struct instruction *one = &flow->code.data[i];
         if (one->kind == INSTRUCTION_CALL)
@@ -625,8 +633,10 @@ static bool store_interface(struct flow *flow, uint32_t index)
         if (other->kind != INSTRUCTION_STORE || other->has_index || one->has_index ||
             other->is_static != one->is_static || (!one->is_static && other->base != one->base))
             continue;
-        const uint64_t at = stored_at(one), other_at = stored_at(other);
-        const uint32_t value = flow->state.data[one->from], of = flow->state.data[other->from];
+        const uint64_t at = stored_at(one);
+        const uint64_t other_at = stored_at(other);
+        const uint32_t value = flow->state.data[one->from];
+        const uint32_t of = flow->state.data[other->from];
         if (at == other_at + WORD)
             return store_pair(flow, of, value);
         if (at + WORD == other_at)
@@ -886,7 +896,8 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
 static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
 {
     const unsigned stored = flow->rules[callee] == CALLEE_STORE_IF ? 2 : 1;
-    const uint32_t to = flow_argument(flow, 0), value = flow_argument(flow, stored);
+    const uint32_t to = flow_argument(flow, 0);
+    const uint32_t value = flow_argument(flow, stored);
     const struct flow_value *one = flow_value_at(flow, to);
     const bool is_static = one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number);
     const struct flow_use use = {.address = one->number,
@@ -921,7 +932,8 @@ static bool look_at_arguments(struct flow *flow, uint64_t callee)
         return true;
     }
     for (unsigned i = 0; i + 1 < flow->machine->argument_count; i++) {
-        const uint32_t type = flow_argument(flow, i), data = flow_argument(flow, i + 1);
+        const uint32_t type = flow_argument(flow, i);
+        const uint32_t data = flow_argument(flow, i + 1);
         if (flow_is_type(flow, type) && data != 0 && !flow_is_type(flow, data) &&
             flow_is_pair(flow, callee, i) &&
             !add_fact(flow, data, FLOW_IS_DATA, flow_value_at(flow, type)->number))
@@ -1005,7 +1017,8 @@ static bool flow_call(struct flow *flow, uint32_t index)
  * arguments. */
 static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t before)
 {
-    const struct flow_value *one = flow_value_at(flow, value), *other = flow_value_at(flow, before);
+    const struct flow_value *one = flow_value_at(flow, value);
+    const struct flow_value *other = flow_value_at(flow, before);
     if (value == 0 || one->origin != other->origin || one->base != other->base)
         return false;
     return one->origin == FLOW_RESULT || one->origin == FLOW_ARGUMENT
@@ -1019,7 +1032,8 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
  * values. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
-    uint32_t type = flow->state.data[compare->from], word = flow->state.data[compare->to];
+    uint32_t type = flow->state.data[compare->from];
+    uint32_t word = flow->state.data[compare->to];
     uint32_t asserted = 0;
     if (flow_is_type(flow, word)) { /* it is compared the other way round */
         const uint32_t from = type;
@@ -1045,7 +1059,8 @@ static bool assert_type(struct flow *flow, const struct instruction *compare, ui
  * memory runs out or the values are too many. */
 static bool flow_branch(struct flow *flow, uint32_t index)
 {
-    const struct instruction *one = &flow->code.data[index], *before = index > 0 ? one - 1 : NULL;
+    const struct instruction *one = &flow->code.data[index];
+    const struct instruction *before = index > 0 ? one - 1 : NULL;
     const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
     const uint32_t target = flow_target_of(flow, one);
     if (asserts && one->is_if_equal && target != NONE) {
@@ -1280,7 +1295,8 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
 
 const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind)
 {
-    size_t low = 0, high = flow->frames.count;
+    size_t low = 0;
+    size_t high = flow->frames.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (flow->frames.data[middle].behind < behind)

@@ -131,8 +131,9 @@ static unsigned log_size_of(uint32_t word, bool is_pair, bool is_vector)
  * followed; of all others it is noted what they may write. */
 static void read_memory(uint32_t word, struct instruction *ret)
 {
-    const bool is_pair = bits(word, 27, 3) == 5, is_vector = bits(word, 26, 1) != 0,
-               is_plain = bits(word, 27, 3) == 7;
+    const bool is_pair = bits(word, 27, 3) == 5;
+    const bool is_vector = bits(word, 26, 1) != 0;
+    const bool is_plain = bits(word, 27, 3) == 7;
     const uint32_t all = 1u << rd(word) | 1u << rn(word) | 1u << bits(word, 10, 5) | 1u << rm(word);
     if ((!is_pair && !is_plain) || (is_plain && bits(word, 24, 2) > 1)) {
         ret->writes = all; /* literals, exclusive and ordered accesses */
@@ -143,7 +144,8 @@ static void read_memory(uint32_t word, struct instruction *ret)
         }
         return;
     }
-    const unsigned size = bits(word, 30, 2), log_size = log_size_of(word, is_pair, is_vector);
+    const unsigned size = bits(word, 30, 2);
+    const unsigned log_size = log_size_of(word, is_pair, is_vector);
     const bool changes_base = arm64_read_address(word, log_size, ret),
                is_load = bits(word, 22, 1) != 0 || (is_plain && bits(word, 23, 1) != 0),
                is_atomic = is_plain && bits(word, 24, 2) == 0 && bits(word, 21, 1) != 0 &&

@@ -49,8 +49,10 @@ static const struct mark marks[] = {
 /* Returns whether the file contains a string of the table of marks. */
 static bool has_mark(const struct image *image, const struct mark *mark)
 {
-    const size_t half = strlen(mark->half), rest = strlen(mark->rest);
-    const uint8_t *at = image->file.data, *end = at + MIN(mark->within, image->file.size);
+    const size_t half = strlen(mark->half);
+    const size_t rest = strlen(mark->rest);
+    const uint8_t *at = image->file.data;
+    const uint8_t *end = at + MIN(mark->within, image->file.size);
     while ((at = memmem(at, as_size(end - at), mark->half, half)) != NULL) {
         at += half;
         if (as_size(end - at) >= rest && memcmp(at, mark->rest, rest) == 0)
@@ -105,7 +107,8 @@ static struct g2h_bytes table_text(const struct pclntab *pclntab, uint64_t offse
         return text;
     const uint64_t left = pclntab->table.size - offset;
     const size_t most = left < PCLNTAB_LONGEST_TEXT ? (size_t)left : PCLNTAB_LONGEST_TEXT;
-    const uint8_t *start = pclntab->table.data + offset, *end = memchr(start, 0, most);
+    const uint8_t *start = pclntab->table.data + offset;
+    const uint8_t *end = memchr(start, 0, most);
     if (end || left > most)
         text = (struct g2h_bytes){start, end ? as_size(end - start) : most};
     return text;
@@ -174,7 +177,8 @@ static void read_go118(struct pclntab *pclntab, unsigned record_size)
  * header of this many words. */
 static bool has_parts(const struct pclntab *pclntab, unsigned words)
 {
-    const uint64_t header = 8 + (uint64_t)words * pclntab->pointer_size, aligned = 32;
+    const uint64_t header = 8 + (uint64_t)words * pclntab->pointer_size;
+    const uint64_t aligned = 32;
     return pclntab->names >= header && pclntab->names < header + aligned &&
            pclntab->names < pclntab->cus && pclntab->cus < pclntab->files &&
            pclntab->files < pclntab->pcs && pclntab->pcs < pclntab->functab &&
@@ -489,7 +493,8 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
 /* The list of pcdata follows the record, then that of funcdata. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
-    const uint64_t record = record_at(pclntab, index), size = pclntab->record_size;
+    const uint64_t record = record_at(pclntab, index);
+    const uint64_t size = pclntab->record_size;
     const uint8_t *bytes = size > 0 ? pclntab_at(pclntab, record, size) : NULL;
     if (!bytes)
         return false;
@@ -617,7 +622,8 @@ static bool read_as(const struct moduledata_layout *layout, const uint64_t *word
         .etypes = words[layout->etypes],
         .gofunc = layout->gofunc > 0 ? words[layout->gofunc] : 0,
     };
-    const uint64_t minpc = ret->minpc, maxpc = words[layout->text - 1];
+    const uint64_t minpc = ret->minpc;
+    const uint64_t maxpc = words[layout->text - 1];
     for (size_t i = layout->text; i < layout->end; i += 2)
         if (words[i] > words[i + 1])
             return false;

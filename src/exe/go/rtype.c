@@ -299,7 +299,8 @@ static struct g2h_error *type_names_init(const struct descriptors *all, struct t
  * field has no name of its own. */
 static struct g2h_bytes embedded_name(struct g2h_bytes type)
 {
-    uint64_t start = 0, end = type.size;
+    uint64_t start = 0;
+    uint64_t end = type.size;
     const uint8_t *bracket = memchr(type.data, '[', type.size);
     if (bracket)
         end = as_size(bracket - type.data);
@@ -351,7 +352,8 @@ static bool rtype_add_opaque(const struct descriptors *all, size_t index, uint32
 static bool rtype_add_type(const struct descriptors *all, size_t index, uint32_t name,
                            uint64_t slide, struct types *types)
 {
-    const uint8_t kind = descriptor_kind(all, index), flags = descriptor_flags(all, index);
+    const uint8_t kind = descriptor_kind(all, index);
+    const uint8_t flags = descriptor_flags(all, index);
     struct type type = {
         .name = name,
         .kind = kind & KIND_MASK,

@@ -323,8 +323,10 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
 
 static int compare_facts(const void *a, const void *b)
 {
-    const struct argument_fact *one = a, *other = b;
-    const struct argument_source *source = &one->source, *second = &other->source;
+    const struct argument_fact *one = a;
+    const struct argument_fact *other = b;
+    const struct argument_source *source = &one->source;
+    const struct argument_source *second = &other->source;
     if (source->argument != second->argument)
         return COMPARE(source->argument, second->argument);
     if (source->part != second->part)
@@ -441,7 +443,8 @@ static bool follow_source(const struct flow *flow, const struct argument_source 
 
 static int compare_passed(const void *a, const void *b)
 {
-    const struct argument_word *one = a, *other = b;
+    const struct argument_word *one = a;
+    const struct argument_word *other = b;
     if (one->to != other->to)
         return COMPARE(one->to, other->to);
     return compare_static_words(&one->word, &other->word);
@@ -703,7 +706,8 @@ static bool add_uses(struct static_words_finding *finding)
 
 int compare_evidence(const void *a, const void *b)
 {
-    const struct code_evidence *one = a, *other = b;
+    const struct code_evidence *one = a;
+    const struct code_evidence *other = b;
     const uint64_t pairs[][2] = {
         {one->kind, other->kind},
         {one->what, other->what},
@@ -721,7 +725,8 @@ int compare_evidence(const void *a, const void *b)
 
 int compare_static_words(const void *a, const void *b)
 {
-    const struct static_word *one = a, *other = b;
+    const struct static_word *one = a;
+    const struct static_word *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     if (one->kind != other->kind)
@@ -733,7 +738,8 @@ int compare_static_words(const void *a, const void *b)
 
 static int compare_users(const void *a, const void *b)
 {
-    const struct static_user *one = a, *other = b;
+    const struct static_user *one = a;
+    const struct static_user *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 

@@ -94,8 +94,10 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
             continue;
         const uint8_t *at = section->data.data;
         for (uint64_t left = section->data.size; left >= 12;) {
-            const uint64_t name_size = image_u32(image, at), size = image_u32(image, at + 4);
-            const uint64_t start = 12 + (name_size + 3) / 4 * 4, whole = start + (size + 3) / 4 * 4;
+            const uint64_t name_size = image_u32(image, at);
+            const uint64_t size = image_u32(image, at + 4);
+            const uint64_t start = 12 + (name_size + 3) / 4 * 4;
+            const uint64_t whole = start + (size + 3) / 4 * 4;
             if (start + size > left)
                 break;
             if (image_u32(image, at + 8) == type && name_size == owner_size &&
@@ -115,7 +117,8 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
  * names. */
 static bool is_debug_file_of(const struct debugfile_search *search)
 {
-    const struct image *image = search->image, *debug = search->ret;
+    const struct image *image = search->image;
+    const struct image *debug = search->ret;
     const struct g2h_bytes gnu[] = {find_note(image, "GNU", NT_GNU_BUILD_ID),
                                     find_note(debug, "GNU", NT_GNU_BUILD_ID)};
     const struct g2h_bytes go[] = {find_note(image, "Go", NT_GO_BUILD_ID),
@@ -199,7 +202,8 @@ static void file_location_deinit(struct file_location *location)
  * runs out. */
 static bool find_location(const char *path, struct file_location *ret)
 {
-    const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "", *end = strchr(pid, '/');
+    const char *pid = strncmp(path, "/proc/", 6) == 0 ? path + 6 : "";
+    const char *end = strchr(pid, '/');
     char process[32], target[PATH_MAX];
     *ret = (struct file_location){0};
     if (!end || as_size(end - path) >= sizeof(process))
@@ -244,7 +248,8 @@ static const char *find_link(struct debugfile_search *search)
         return NULL;
     const struct g2h_bytes link = section->data;
     const uint8_t *end = memchr(link.data, 0, link.size);
-    const uint64_t size = end ? as_size(end - link.data) : 0, crc_at = (size + 4) / 4 * 4;
+    const uint64_t size = end ? as_size(end - link.data) : 0;
+    const uint64_t crc_at = (size + 4) / 4 * 4;
     if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
         link.size < crc_at + 4)
         return NULL;
@@ -258,7 +263,8 @@ static const char *find_link(struct debugfile_search *search)
 static struct g2h_error *search_beside(const struct debugfile_search *search, const char *path,
                                        int root, const char *name, const char *directory)
 {
-    const char *inner = path + root, *slash = strrchr(inner, '/');
+    const char *inner = path + root;
+    const char *slash = strrchr(inner, '/');
     const int size = slash ? as_width(as_size(slash + 1 - inner)) : 0;
     TRY(try_file(search, "%.*s%s", root + size, path, name));
     TRY(try_file(search, "%.*s.debug/%s", root + size, path, name));
@@ -273,7 +279,8 @@ static struct g2h_error *search_beside(const struct debugfile_search *search, co
 static struct g2h_error *search_by_link(struct debugfile_search *search,
                                         const struct file_location *location, const char *directory)
 {
-    const char *name = find_link(search), *path = search->image->path;
+    const char *name = find_link(search);
+    const char *path = search->image->path;
     if (!name)
         return NULL;
     if (location->path)

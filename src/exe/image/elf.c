@@ -185,7 +185,8 @@ static struct g2h_error *elf_read_sections(struct image *image)
 
 struct g2h_error *elf_read(struct image *image)
 {
-    const uint8_t class = image->file.data[EI_CLASS], order = image->file.data[EI_DATA];
+    const uint8_t class = image->file.data[EI_CLASS];
+    const uint8_t order = image->file.data[EI_DATA];
     if ((class != ELFCLASS32 && class != ELFCLASS64) ||
         (order != ELFDATA2LSB && order != ELFDATA2MSB))
         return image_file_refuse(image, "is an ELF file of an unknown class or byte order");
@@ -245,9 +246,10 @@ static struct g2h_error *relocate(struct image *image, const struct image_sectio
 {
     const bool wide = image->is_64;
     const size_t word = wide ? 8 : 4;
-    const uint64_t target = image_word(image, rela), info = image_word(image, rela + word),
-                   addend = image_word(image, rela + 2 * word),
-                   type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
+    const uint64_t target = image_word(image, rela);
+    const uint64_t info = image_word(image, rela + word);
+    const uint64_t addend = image_word(image, rela + 2 * word);
+    const uint64_t type = wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info);
     if (type == types->relative)
         return image_file_put_word(image, target, addend);
     if (type != types->absolute)

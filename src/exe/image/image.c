@@ -189,7 +189,8 @@ static struct g2h_error *inflate_section(const struct image *image,
 {
     const uint64_t header = header_size(image, section);
     const uint8_t *input = section->data.data + header;
-    uint64_t input_left = section->data.size - header, left = size;
+    uint64_t input_left = section->data.size - header;
+    uint64_t left = size;
     z_stream stream = {0};
     if (inflate_at_once(input, input_left, ret, size))
         return NULL;

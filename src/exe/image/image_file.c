@@ -60,7 +60,8 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
         return bytes_none;
     const uint64_t left = table.size - offset;
     const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
-    const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
+    const uint8_t *start = table.data + offset;
+    const uint8_t *end = memchr(start, 0, most);
     if (end)
         return bytes_between(start, end);
     return left > most ? bytes_at(start, most) : bytes_none;
@@ -96,7 +97,8 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
                              struct g2h_bytes text)
 {
     char *name = image->names[index];
-    const size_t head = strlen(prefix), space = sizeof(image->names[index]) - head;
+    const size_t head = strlen(prefix);
+    const size_t space = sizeof(image->names[index]) - head;
     const size_t tail = MIN(text.size, space);
     memmove(name + head, text.data, tail); /* text may be the old name itself */
     memcpy(name, prefix, head);
@@ -118,7 +120,8 @@ void image_file_name_dwarf(struct image *image, size_t index)
 
 static int image_compare_ranges(const void *a, const void *b)
 {
-    const struct image_range *one = a, *other = b;
+    const struct image_range *one = a;
+    const struct image_range *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     return COMPARE(one->section, other->section);
@@ -206,7 +209,8 @@ struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uin
 
 static int compare_symbols(const void *a, const void *b)
 {
-    const struct image_symbol *one = a, *other = b;
+    const struct image_symbol *one = a;
+    const struct image_symbol *other = b;
     return COMPARE(one->address, other->address);
 }
 

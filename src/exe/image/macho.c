@@ -128,7 +128,8 @@ static void macho_read_section(struct image *image, size_t index, const uint8_t 
 {
     const bool wide = image->is_64;
     struct image_section *section = &image->sections[index];
-    const uint32_t flags = image_u32(image, at + (wide ? 64 : 56)), type = flags & SECTION_TYPE;
+    const uint32_t flags = image_u32(image, at + (wide ? 64 : 56));
+    const uint32_t type = flags & SECTION_TYPE;
     const struct g2h_bytes segment_name = macho_name_at(segment->at + 8);
     section->address = image_word(image, at + 32);
     section->size = image_word(image, at + (wide ? 40 : 36));
@@ -251,7 +252,8 @@ static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, u
         if (!at || chains->left == 0)
             return NULL;
         /* target: 36 bits, high8: 8, reserved: 7, next: 12, bind: 1 */
-        const uint64_t pointer = image_word(chains->image, at), next = pointer >> 51 & 0xfff;
+        const uint64_t pointer = image_word(chains->image, at);
+        const uint64_t next = pointer >> 51 & 0xfff;
         uint64_t target = pointer & 0xfffffffff;
         if (format == DYLD_CHAINED_PTR_64_OFFSET)
             target += chains->base;

@@ -56,8 +56,9 @@ static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at
 {
     struct image *image = pe->image;
     struct image_section *section = &image->sections[index];
-    const uint32_t virtual_size = image_u32(image, at + 8), raw_size = image_u32(image, at + 16),
-                   characteristics = image_u32(image, at + 36);
+    const uint32_t virtual_size = image_u32(image, at + 8);
+    const uint32_t raw_size = image_u32(image, at + 16);
+    const uint32_t characteristics = image_u32(image, at + 36);
     section->name = section_name(pe, at);
     section->address = pe->base + image_u32(image, at + 12);
     section->size = virtual_size > 0 ? virtual_size : raw_size;

@@ -25,7 +25,8 @@ typedef VECTOR(struct contexts_group) group_vector;
 
 static int compare_groups(const void *a, const void *b)
 {
-    const struct contexts_group *one = a, *other = b;
+    const struct contexts_group *one = a;
+    const struct contexts_group *other = b;
     if (one->bytes != other->bytes)
         return COMPARE(other->bytes, one->bytes);
     return COMPARE(one->number, other->number);
@@ -33,7 +34,8 @@ static int compare_groups(const void *a, const void *b)
 
 static int compare_edges(const void *a, const void *b)
 {
-    const struct context_edge *one = a, *other = b;
+    const struct context_edge *one = a;
+    const struct context_edge *other = b;
     return COMPARE(one->node, other->node);
 }
 
@@ -232,7 +234,8 @@ static struct g2h_error *list_handlers(const struct g2h_view *view, const target
 static struct g2h_error *add_listeners(const struct contexts_making *making,
                                        const target_vector *timers)
 {
-    static const char handlers[] = "(event handlers)", listener[] = "V8EventListener";
+    static const char handlers[] = "(event handlers)";
+    static const char listener[] = "V8EventListener";
     struct contexts *contexts = making->contexts;
     _cleanup_vector_ target_vector targets = {0};
     struct g2h_node node;
@@ -260,7 +263,8 @@ static struct g2h_error *add_listeners(const struct contexts_making *making,
 struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view *view,
                                 struct ids *ids, struct strings *strings)
 {
-    static const char map[] = "map", native_context[] = "native_context";
+    static const char map[] = "map";
+    static const char native_context[] = "native_context";
     const struct contexts_making making = {contexts, view, ids, strings};
     _cleanup_vector_ group_vector groups = {0};
     _cleanup_vector_ target_vector timers = {0};

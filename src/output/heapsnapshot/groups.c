@@ -171,7 +171,8 @@ static struct g2h_error *group_cleanups(struct grouping *grouping, uint32_t pare
 static bool is_argument(const struct g2h_view *view, const struct g2h_edge *edge)
 {
     static const char argument[] = ".arg";
-    size_t size, length = sizeof(argument) - 1;
+    size_t size;
+    size_t length = sizeof(argument) - 1;
     if (edge->name == G2H_NAME_NONE)
         return false;
     const char *name = g2h_view_name(view, edge->name, &size);
@@ -233,7 +234,8 @@ static size_t together_index(const struct grouping *grouping, size_t first, size
  * what they hold together. Those are weak: several members lead there. */
 static struct g2h_error *group_variables(struct grouping *grouping, size_t first, size_t end)
 {
-    static const char shared[] = "held by several of these", both[] = "held by both";
+    static const char shared[] = "held by several of these";
+    static const char both[] = "held by both";
     struct contexts *contexts = grouping->making->contexts;
     const uint32_t number = as_u32(contexts->groups.count),
                    package = grouping->together[first].package;
@@ -357,7 +359,8 @@ static void name_finalizers(struct grouping *grouping, const struct context_grou
 static void name_cleanups(const struct grouping *grouping, const struct context_group *group,
                           struct text *text)
 {
-    static const char closure[] = "func ", of[] = " of ";
+    static const char closure[] = "func ";
+    static const char of[] = " of ";
     const struct g2h_view *view = grouping->making->view;
     size_t size, own_size;
     const char *label = g2h_view_name(view, (uint32_t)group->key, &size),
@@ -365,7 +368,8 @@ static void name_cleanups(const struct grouping *grouping, const struct context_
     const size_t index = kept_index(view, (uint32_t)group->key);
     const bool is_closure =
         own_size > strlen(closure) && memcmp(own, closure, strlen(closure)) == 0;
-    const size_t skipped = is_closure ? strlen(closure) : 0, same = strlen(kept_for[index].label);
+    const size_t skipped = is_closure ? strlen(closure) : 0;
+    const size_t same = strlen(kept_for[index].label);
     text_append_string(text, kept_for[index].several);
     if (size > same) {
         text_append_string(text, of);
@@ -379,7 +383,9 @@ static void name_cleanups(const struct grouping *grouping, const struct context_
 /* Writes the rest of a name of timers, by the class of what their function gets. */
 static void name_timers(const struct g2h_view *view, uint32_t class, struct text *text)
 {
-    static const char closure[] = "func ", channel[] = "chan ", goroutine[] = "runtime.g";
+    static const char closure[] = "func ";
+    static const char channel[] = "chan ";
+    static const char goroutine[] = "runtime.g";
     size_t size = 0;
     const char *name = class == G2H_NAME_NONE ? "" : g2h_view_name(view, class, &size);
     text_append_string(text, "timers ");
@@ -462,7 +468,8 @@ static bool add_parent(struct contexts *contexts, uint32_t node, int64_t more)
 
 static int compare_parents(const void *a, const void *b)
 {
-    const struct context_parent *one = a, *other = b;
+    const struct context_parent *one = a;
+    const struct context_parent *other = b;
     return COMPARE(one->node, other->node);
 }
 
@@ -526,8 +533,8 @@ static struct g2h_error *finish_groups(struct grouping *grouping)
                       contexts->parents.data[i - 1].node < contexts->parents.data[i].node));
     TRY_MEMORY(grouping->found.count == 0 ||
                vector_grow(&contexts->members, grouping->found.count));
-    for (size_t i = 0; i < contexts->groups.count; i++)
-        contexts->groups.data[i].count = 0;
+    VECTOR_EACH(struct context_group, group, contexts->groups)
+        group->count = 0;
     for (size_t i = 0; i < grouping->found.count; i++) {
         struct context_member found = grouping->found.data[i];
         uint32_t known;

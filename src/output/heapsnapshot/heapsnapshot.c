@@ -234,7 +234,8 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
 
 static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
 {
-    const uint32_t names = snapshot->strings.first_text, count = MIN(names, JSON_SHORT);
+    const uint32_t names = snapshot->strings.first_text;
+    const uint32_t count = MIN(names, JSON_SHORT);
     snapshot->digits.digits = block_alloc(count_and_end(count), sizeof(*snapshot->digits.digits));
     TRY_MEMORY(snapshot->digits.digits);
     snapshot->digits.count = count;
@@ -538,26 +539,24 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
     char *at = worker_buffer_reserve(buffer, count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
-    for (size_t i = 0; i < snapshot->parts.count; i++)
-        at = lines_write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
-                              snapshot->parts.data[i].name, snapshot->parts.data[i].id,
-                              snapshot->parts.data[i].size, 0, 0);
-    for (size_t i = 0; i < contexts->groups.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->groups.data[i].name,
-                              contexts->groups.data[i].id, 0,
-                              as_u32(contexts->groups.data[i].count), 0);
+    VECTOR_EACH(const struct heapsnapshot_part, part, snapshot->parts)
+        at = lines_write_node(at, &snapshot->digits, part->type, part->name, part->id, part->size,
+                              0, 0);
+    VECTOR_EACH(const struct context_group, group, contexts->groups)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, group->name, group->id, 0,
+                              as_u32(group->count), 0);
     if (listeners > 0)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->handlers,
                               contexts->handlers_id, 0, as_u32(listeners), 0);
     for (size_t i = 0; i < listeners; i++)
         at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->listener,
                               contexts->listeners.data[i].id, 0, 1, 0);
-    for (size_t i = 0; i < contexts->list.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
-                              contexts->list.data[i].id, 0, CONTEXT_EDGES, 0);
-    for (size_t i = 0; i < numbers->nodes.count; i++)
-        at = lines_write_node(at, &snapshot->digits, NODE_NUMBER, numbers->nodes.data[i].name,
-                              numbers->nodes.data[i].id, 0, 0, 0);
+    VECTOR_EACH(const struct context, context, contexts->list)
+        at = lines_write_node(at, &snapshot->digits, NODE_SYNTHETIC, context->name, context->id, 0,
+                              CONTEXT_EDGES, 0);
+    VECTOR_EACH(const struct number_node, number, numbers->nodes)
+        at =
+            lines_write_node(at, &snapshot->digits, NODE_NUMBER, number->name, number->id, 0, 0, 0);
     buffer->size = as_size(at - buffer->data);
     return NULL;
 }
@@ -695,7 +694,8 @@ static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapsh
     TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t name = edges[i].name, target = behind + edges[i].number;
+        const uint32_t name = edges[i].name;
+        const uint32_t target = behind + edges[i].number;
         at = (name & KEY_NUMBER_ELEMENT) != 0
                  ? write_element(at, name & ~KEY_NUMBER_ELEMENT, target)
                  : write_edge(at, &snapshot->digits, EDGE_PROPERTY, name, target);
@@ -755,7 +755,8 @@ static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t
 {
     const struct contexts *contexts = &snapshot->contexts;
     const struct numbers *numbers = &snapshot->numbers;
-    const size_t at = contexts_from(contexts, first), numbered = numbers_from(numbers, first);
+    const size_t at = contexts_from(contexts, first);
+    const size_t numbered = numbers_from(numbers, first);
     const struct context_parent *parent = contexts_next_parent(contexts, first);
     if (snapshot->parts.count > 0 || (parent && parent->node == first))
         return first + 1;
@@ -852,7 +853,8 @@ static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_sn
                                                     size_t task, struct worker_buffer *buffer)
 {
     const struct strings *strings = &snapshot->strings;
-    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
+    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK;
+    const uint64_t count = strings_count(strings);
     struct g2h_text text = {0};
     bool good = true;
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
@@ -890,6 +892,8 @@ static struct g2h_error *write_samples(const struct heapsnapshot_snapshot *snaps
 
 /* ---- the whole file ---- */
 
+/* Writes a part of the file into a buffer, as a task of sink_run(). The tasks of all sections have
+ * one sequence of numbers. */
 static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsigned worker,
                                               struct worker_buffer *buffer)
 {

@@ -299,7 +299,8 @@ static struct g2h_error *write_stack(struct hprof_roots_making *making,
                                      const struct hprof_roots_held *held)
 {
     struct worker_buffer *buffer = &making->file->before;
-    const uint32_t count = as_u32(held->frame_nodes.count), size = 4 + 4 + 4 + count * ID_SIZE;
+    const uint32_t count = as_u32(held->frame_nodes.count);
+    const uint32_t size = 4 + 4 + 4 + count * ID_SIZE;
     making->list.count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct g2h_node frame;
@@ -354,7 +355,8 @@ static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_
     enum { ROOT = 1 + ID_SIZE + 4 + 4, FIELDS = 4 * ID_SIZE + 8 + 4 + 4 + 1, NORMAL = 5 };
     _cleanup_(held_deinit) struct hprof_roots_held held = {0};
     const uint32_t id = node_ids_of(&making->file->ids, number, node);
-    uint32_t name, others, group = map_get(&making->groups, number);
+    uint32_t name, others;
+    uint32_t group = map_get(&making->groups, number);
     char *at;
     making->threads++;
     TRY(hprof_roots_find_held(making, number, &held));
@@ -519,7 +521,8 @@ struct hprof_finding {
 static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
 {
     const struct hprof_finding *finding = context;
-    const uint32_t first = as_u32(task) * BLOCK, nodes = finding->writing->file.nodes;
+    const uint32_t first = as_u32(task) * BLOCK;
+    const uint32_t nodes = finding->writing->file.nodes;
     writer_find_rests(finding->writing->writers[worker], first,
                       nodes - first < BLOCK ? nodes : first + BLOCK, finding->has_rest);
     return NULL;

@@ -84,6 +84,7 @@ static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
     return text->size > begin ? bytes_at(text->data + begin, text->size - begin) : bytes_none;
 }
 
+/* Returns whether a name has a meaning in Java, so that a class of Go must not have it. */
 static bool is_javas(struct g2h_bytes name)
 {
     static const char *const primitives[] = {"boolean", "char",  "float", "double",
@@ -701,8 +702,8 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
     TRY(classes_add(classes, id, &shape->class));
     shape->form = SHAPE_INSTANCE;
     shape->may_have_rest = key->has_edges && has_gap(classes, key, parts);
-    for (size_t i = 0; i < parts->list.count; i++)
-        TRY(shapes_add_field(classes, shape, &parts->list.data[i]));
+    VECTOR_EACH(const struct part, part, parts->list)
+        TRY(shapes_add_field(classes, shape, part));
     struct class *class = &classes->list.data[shape->class];
     shape->unpadded = shape->fields_size;
     class->fields = as_u32(parts->list.count);
@@ -713,7 +714,8 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
 /* Adds a class of object arrays for strings, or bytes, that hold other objects. */
 static struct g2h_error *add_pointing(struct classes *classes, enum shape_form form)
 {
-    static const char text[] = "(string)", bytes[] = "[]uint8";
+    static const char text[] = "(string)";
+    static const char bytes[] = "[]uint8";
     struct shape *shapes = classes->shapes.data;
     if (form == SHAPE_TEXT)
         return shape_of_objects(classes, text, sizeof(text) - 1, &shapes[classes->pointing_text]);
@@ -727,7 +729,8 @@ struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
     struct class *class = &classes->list.data[shape->class];
     if (shape->form == SHAPE_TEXT || shape->form == SHAPE_BYTES)
         return add_pointing(classes, shape->form);
-    const uint32_t first = class->first_field, count = shape->pointers + shape->numbers;
+    const uint32_t first = class->first_field;
+    const uint32_t count = shape->pointers + shape->numbers;
     struct class_field field = {.type = TYPE_OF_OBJECT};
     TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
     class->first_field = as_u32(classes->fields.count);
@@ -764,8 +767,8 @@ static bool is_object_array(struct classes *classes, const struct shape_key *key
 static bool is_padding_long(const struct shape_key *key, const struct parts *parts)
 {
     uint64_t filled = OBJECT_HEADER;
-    for (size_t i = 0; i < parts->list.count; i++)
-        filled += parts->list.data[i].type == TYPE_OF_OBJECT ? ID_SIZE : parts->list.data[i].size;
+    VECTOR_EACH(const struct part, part, parts->list)
+        filled += part->type == TYPE_OF_OBJECT ? ID_SIZE : part->size;
     return key->size > filled && (key->size - filled) / 8 > MOST_PADDING;
 }
 

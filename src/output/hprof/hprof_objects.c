@@ -155,7 +155,8 @@ static struct g2h_error *array_write(struct writer *writer, const struct shape *
     const struct file *file = writer->file;
     const struct g2h_edge *edge;
     uint64_t before = 0;
-    uint32_t id, count = (uint32_t)array_elements(node->size);
+    uint32_t id;
+    uint32_t count = (uint32_t)array_elements(node->size);
     char *elements;
     TRY(segment_reserve(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
     elements += OBJECTS_HEADER;
@@ -203,7 +204,8 @@ static struct g2h_error *begin_piece(struct hprof_arrays_row *row)
     struct worker_buffer *buffer = writer->segment.buffer;
     const uint64_t left = row->total - row->done;
     const uint32_t piece = (uint32_t)(row->done / PIECE_ELEMENTS);
-    uint32_t links = 0, id = row->id;
+    uint32_t links = 0;
+    uint32_t id = row->id;
     if (piece == 0)
         links = row->count - 1;
     else

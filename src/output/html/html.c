@@ -147,7 +147,8 @@ static void append_bytes(struct text *out, const unsigned char *bytes, size_t si
 /* Appends the name of the file that the heap was read from. */
 static void append_title(struct html *html)
 {
-    const char *slash = strrchr(html->source, '/'), *title = slash ? slash + 1 : html->source;
+    const char *slash = strrchr(html->source, '/');
+    const char *title = slash ? slash + 1 : html->source;
     _cleanup_(text_deinit) struct text shown = {0};
     page_append_clipped(&shown, title, strlen(title), 0);
     html_append_text(&html->out, shown.data, shown.size);
@@ -173,7 +174,8 @@ static void html_append_part(struct html *html, const char *name, size_t size)
 /* Appends page.html, in which %NAME% is replaced by a part. */
 static void append_page(struct html *html)
 {
-    const char *page = (const char *)html_page, *end = page + html_page_size;
+    const char *page = (const char *)html_page;
+    const char *end = page + html_page_size;
     while (page < end) {
         const char *begin = memchr(page, '%', as_size(end - page));
         const char *behind = begin ? memchr(begin + 1, '%', as_size(end - begin - 1)) : NULL;

@@ -337,7 +337,8 @@ static struct g2h_error *put_compared(const struct html_series *series,
                                       const struct html_tree *tree)
 {
     struct data *data = series->data;
-    const size_t begin = data->out.text.size, markup = data->out.markup;
+    const size_t begin = data->out.text.size;
+    const size_t markup = data->out.markup;
     size_t stride = 1;
     for (;; stride *= 2) {
         data_key(data, "compared");

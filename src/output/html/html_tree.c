@@ -74,7 +74,8 @@ static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
         TRY_MEMORY(vector_push(&order, ((struct ranked){merged->nodes.data[i].retained, i})));
     ranking_sort(&order);
     for (size_t i = 0; i < order.count; i++) {
-        const uint32_t node = order.data[i].node, parent = merged->nodes.data[node].parent;
+        const uint32_t node = order.data[i].node;
+        const uint32_t parent = merged->nodes.data[node].parent;
         const bool is_below = parent == MERGED_NONE || choice->tree->numbers[parent] != TREE_NONE;
         if (is_below && choice->depths[node] <= DATA_TREE_DEPTH &&
             !html_tree_add_node(choice, node))
@@ -405,7 +406,8 @@ struct g2h_error *tree_past_find(const struct findings *then, const struct html_
     ret->was_count = calloc(count_and_end(size), sizeof(*ret->was_count));
     TRY_MEMORY(ret->was && ret->was_count);
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
-        const uint32_t number = tree_number(tree, i), parent = merged->nodes.data[i].parent;
+        const uint32_t number = tree_number(tree, i);
+        const uint32_t parent = merged->nodes.data[i].parent;
         const bool is_kept = tree->numbers[i] != TREE_NONE;
         if (is_kept || tree->numbers[parent] != TREE_NONE)
             ret->was[number] += was(then, i);

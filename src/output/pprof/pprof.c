@@ -250,7 +250,8 @@ static bool put_function_name(struct retained *retained, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
     size_t size, package_size = 0;
-    const char *name = merged_name(retained->merged, node, &size), *package = NULL;
+    const char *name = merged_name(retained->merged, node, &size);
+    const char *package = NULL;
     char text[2048];
     if (nodes[node].kind == MERGED_VARIABLE) {
         package = merged_name(retained->merged, nodes[node].parent, &package_size);
@@ -467,7 +468,8 @@ static int64_t whole(double value)
  * (scaleHeapSample of runtime/pprof/protomem.go). */
 static struct sampling_estimate sampling_scale(uint64_t count, uint64_t size, uint64_t rate)
 {
-    const int64_t objects = (int64_t)count, bytes = (int64_t)(count * size);
+    const int64_t objects = (int64_t)count;
+    const int64_t bytes = (int64_t)(count * size);
     if (count == 0 || size == 0)
         return (struct sampling_estimate){0, 0};
     if (rate <= 1)
@@ -548,7 +550,8 @@ static bool put_location(struct allocations *all, const struct g2h_call *calls, 
 {
     struct worker_buffer *message = &all->profile.message;
     const uint32_t known = all->function_count;
-    uint32_t function, next = known + 1;
+    uint32_t function;
+    uint32_t next = known + 1;
     bool good = profile_put_number(message, LOCATION_ID, all->location_count);
     for (size_t i = 0; i < count && good; i++)
         good = number_function(all, &calls[i], &function) &&
@@ -566,7 +569,8 @@ static bool put_location(struct allocations *all, const struct g2h_call *calls, 
 static bool add_location(struct allocations *all, const struct g2h_call *calls, size_t count)
 {
     uint64_t key = count;
-    uint32_t number = all->location_count + 1, name, file;
+    uint32_t name, file;
+    uint32_t number = all->location_count + 1;
     for (size_t i = 0; i < count; i++) {
         if (!pprof_alloc_intern(all, calls[i].function, &name) ||
             !pprof_alloc_intern(all, calls[i].file, &file))
@@ -610,7 +614,8 @@ static struct g2h_error *make_stack(struct allocations *all)
  * does. */
 static bool put_locations(struct allocations *all)
 {
-    struct worker_buffer *part = &all->part, *message = &all->profile.message;
+    struct worker_buffer *part = &all->part;
+    struct worker_buffer *message = &all->profile.message;
     const size_t count = all->stack.count;
     part->size = 0;
     for (size_t i = 0; i < count; i++)

@@ -85,7 +85,8 @@ void page_append_clipped(struct text *text, const void *words, size_t size, size
  * them. */
 static void append_ends(struct text *text, const char *data, size_t size, size_t most)
 {
-    size_t head = 0, tail = size;
+    size_t head = 0;
+    size_t tail = size;
     for (size_t count = 0; head < size && (!is_begin(data[head]) || count++ < most / 2);)
         head++;
     for (size_t count = (most - 1) / 2; count > 0 && tail > head;)
@@ -178,7 +179,8 @@ static void page_append_cut(const struct page *page, struct text *out, const cha
     text_append(&line, data, size);
     while ((wide = visible(line.data, line.size)) > page->columns &&
            (word = find_word(line.data, line.size, &begin, &length)) > LEAST) {
-        const size_t over = wide - page->columns, most = word > LEAST + over ? word - over : LEAST;
+        const size_t over = wide - page->columns;
+        const size_t most = word > LEAST + over ? word - over : LEAST;
         cut.size = 0;
         text_append(&cut, line.data, begin);
         append_ends(&cut, line.data + begin, length, most);
@@ -372,7 +374,8 @@ void page_wrap(struct page *page, const char *words, size_t indent)
     for (const char *end; !page->is_json && *words; words = end + strspn(end, " ")) {
         end = words + strcspn(words, " ");
         const size_t size = page_characters(words, as_size(end - words));
-        const bool is_first = at == indent, fits = at + 1 + size <= page->columns;
+        const bool is_first = at == indent;
+        const bool fits = at + 1 + size <= page->columns;
         if (!is_first && !fits) {
             page_say(page, "\n");
             page_blanks(page, indent);
@@ -402,7 +405,8 @@ void page_head(struct page *page, const char *words)
 /* Adds a JSON string, which is valid UTF-8 whatever the bytes are. */
 static void page_put_string(struct page *page, const void *data, size_t size)
 {
-    struct text valid = {0}, *out = &page->out;
+    struct text valid = {0};
+    struct text *out = &page->out;
     text_append_utf8(&valid, data, size, SIZE_MAX);
     const size_t limit = json_string_limit(valid.size);
     if (!valid.failed && (out->capacity - out->size >= limit || text_grow(out, limit))) {
@@ -533,7 +537,8 @@ static void page_window_open(struct page *page, struct g2h_bytes key)
 static void page_window_close(struct page *page)
 {
     struct page_window *window = &page->window;
-    const size_t number = page->open[page->depth].number, kept = page->open[page->depth].kept;
+    const size_t number = page->open[page->depth].number;
+    const size_t kept = page->open[page->depth].kept;
     const bool is_single = window->opened == number, /* an object without lists */
         is_earlier = window->first > 0 && (is_single || window->opened <= window->first);
     const bool is_large =
@@ -677,7 +682,8 @@ static size_t read_number(const char **at, const struct page_value **next)
 /* Reads a key up to the character after it. */
 static struct g2h_bytes read_key(const char **at, char end)
 {
-    const char *begin = *at, *last = strchr(begin, end);
+    const char *begin = *at;
+    const char *last = strchr(begin, end);
     assert(last);
     *at = last + 1;
     return bytes_between(begin, *at - 1);
@@ -880,7 +886,8 @@ static void find_contents(const struct table *table, size_t widths[TABLE_COLUMNS
     for (size_t i = 0; i < table->ends.count; i++) {
         size_t size;
         const char *data = cell(table, i, &size);
-        const size_t width = page_characters(data, size), column = i % table->count;
+        const size_t width = page_characters(data, size);
+        const size_t column = i % table->count;
         widths[column] = MAX(width, widths[column]);
         is_used[column] |= width > 0;
     }
@@ -934,7 +941,8 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
         fit_terminal(table, widths);
         return;
     }
-    const size_t first = widths[0], others = find_line(table, widths) - first;
+    const size_t first = widths[0];
+    const size_t others = find_line(table, widths) - first;
     widths[0] = columns > others + LEAST_FIRST ? columns - others : LEAST_FIRST;
     if (table->is_by_content && first < widths[0])
         widths[0] = first;

@@ -92,7 +92,9 @@ static size_t place_characters(const uint8_t *begin, const uint8_t *end)
 static void place_append_end(struct text *text, struct g2h_bytes name, size_t most)
 {
     enum { NEAR = 8 };
-    const uint8_t *end = name.data + name.size, *cut = end, *part = end;
+    const uint8_t *end = name.data + name.size;
+    const uint8_t *cut = end;
+    const uint8_t *part = end;
     if (place_characters(name.data, end) <= most) {
         text_append(text, name.data, name.size);
         return;
@@ -111,11 +113,13 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
 static size_t place_least(struct g2h_bytes name)
 {
     enum { MOST = 7 };
-    const uint8_t *end = name.data + name.size, *part = end;
+    const uint8_t *end = name.data + name.size;
+    const uint8_t *part = end;
     while (part > name.data && part[-1] != '.' && part[-1] != '/')
         part--;
-    const size_t all = place_characters(name.data, end), last = place_characters(part, end) + 1,
-                 least = MIN(all, last);
+    const size_t all = place_characters(name.data, end);
+    const size_t last = place_characters(part, end) + 1;
+    const size_t least = MIN(all, last);
     return MIN(least, MOST);
 }
 
@@ -123,7 +127,8 @@ static size_t place_least(struct g2h_bytes name)
  * "(*conn).serve", "run.func1". */
 static size_t place_wanted(struct g2h_bytes name)
 {
-    const uint8_t *end = name.data + name.size, *part = end;
+    const uint8_t *end = name.data + name.size;
+    const uint8_t *part = end;
     for (int parts = 0; part > name.data && part[-1] != '/'; part--)
         if (part[-1] == '.' && ++parts == 2)
             break;
@@ -139,7 +144,8 @@ static struct place_parts place_parts_of(const void *data, size_t size)
 {
     struct g2h_bytes rest = report_bytes(data, size);
     struct place_parts parts = {.state = {rest.data, 0}};
-    const uint8_t *caller = bytes_find(rest, " ← "), *state = bytes_find(rest, "] ");
+    const uint8_t *caller = bytes_find(rest, " ← ");
+    const uint8_t *state = bytes_find(rest, "] ");
     if (caller) {
         const uint64_t skip = as_size(caller - rest.data) + strlen(" ← ");
         parts.runs = bytes_from(rest, skip);
@@ -190,7 +196,8 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
                  function = place_characters(parts.function.data,
                                              parts.function.data + parts.function.size),
                  least = place_least(parts.function);
-    size_t state = parts.state.size, left = most > line ? most - line : 0;
+    size_t state = parts.state.size;
+    size_t left = most > line ? most - line : 0;
     if (state > 0 && state + 1 + least > left) {
         state = left > OF_STATE + 1 + least ? left - 1 - least : OF_STATE;
         page_append_clipped(text, data, (size_t)parts.state.size - 1, state - 1);
@@ -269,7 +276,8 @@ static struct g2h_error *put_place(const struct goroutines_report *goroutines,
     static const char *const words[] = {"goroutines ", "goroutine ", NULL};
     const struct leaks_place *leaked = leaks_at(leaks, report->findings, place->node);
     enum { OF_LABELS = 40 /* characters of labels in a column */ };
-    const bool has_leaks = leaks->places.count > 0, is_wide = is_wide_page(report->page);
+    const bool has_leaks = leaks->places.count > 0;
+    const bool is_wide = is_wide_page(report->page);
     const bool has_labels = labels->list.count > 0 && !report->page->hides_texts;
     _cleanup_(text_deinit) struct text site = {0}, of_place = {0};
     findings_append_targets(report->findings, edges,

@@ -46,8 +46,9 @@ static const struct trend_heap *last_heap(const struct trend_report *report)
 /* Appends how long something takes, in its two largest units: 29 min, 2 h 10 min, 14 days. */
 static void append_duration(struct text *text, int64_t milliseconds)
 {
-    const int64_t seconds = (milliseconds + SECOND / 2) / SECOND, minutes = seconds / 60,
-                  hours = minutes / 60;
+    const int64_t seconds = (milliseconds + SECOND / 2) / SECOND;
+    const int64_t minutes = seconds / 60;
+    const int64_t hours = minutes / 60;
     if (hours >= 48)
         text_printf(text, "%" PRId64 " days", (hours + 12) / 24);
     else if (hours > 0)
@@ -69,7 +70,8 @@ struct per {
 /* Returns the shortest of some units in which a number grows by at least one. */
 static struct per per_of(uint64_t grown, int64_t elapsed)
 {
-    static const struct per minute = {MINUTE, "a minute"}, hour = {HOUR, "an hour"};
+    static const struct per minute = {MINUTE, "a minute"};
+    static const struct per hour = {HOUR, "an hour"};
     const double rate = (double)grown / (double)elapsed;
     return rate * (double)MINUTE >= 1 ? minute
            : rate * (double)HOUR >= 1 ? hour
@@ -397,7 +399,8 @@ static struct g2h_error *put_section(const struct trend_report *report,
 /* Reports the resident memory, and what of it is not objects: its growth is in no place. */
 static void put_beside(const struct trend_report *report)
 {
-    const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
+    const struct trend_heap *first = heap_at(report, 0);
+    const struct trend_heap *last = last_heap(report);
     const int64_t grown = as_growth(first->beside, last->beside);
     if (first->resident == 0 || last->resident == 0)
         return;
@@ -411,7 +414,8 @@ static void put_beside(const struct trend_report *report)
 
 static void put_heaps(const struct trend_report *report)
 {
-    const struct trend_heap *first = heap_at(report, 0), *last = last_heap(report);
+    const struct trend_heap *first = heap_at(report, 0);
+    const struct trend_heap *last = last_heap(report);
     struct page *page = report->page;
     _cleanup_(text_deinit) struct text elapsed = {0};
     append_duration(&elapsed, report->elapsed);
@@ -469,8 +473,10 @@ static size_t count_leaked(const struct trend_report *report)
 /* Adds what the sections mean, and what they cannot show. */
 static void put_meaning(const struct trend_report *report)
 {
-    const size_t heaps = report->trend->heaps.count, steady = report->found[TREND_STEADY].count,
-                 slowing = report->found[TREND_SLOWING].count, leaked = count_leaked(report);
+    const size_t heaps = report->trend->heaps.count;
+    const size_t steady = report->found[TREND_STEADY].count;
+    const size_t slowing = report->found[TREND_SLOWING].count;
+    const size_t leaked = count_leaked(report);
     struct page *page = report->page;
     page_say(page, "\n");
     if (heaps < TREND_LEAST)

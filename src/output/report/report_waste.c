@@ -47,8 +47,9 @@ static void put_padding(const struct report *report, const struct layout_finding
 static void report_put_layout(const struct report *report, const struct layout_findings *layout)
 {
     const struct layout_row *sums = &layout->sums;
-    const uint64_t rounding = layout_rounding(sums), weight = layout_weight(sums),
-                   much = report->findings->reachable / 100; /* some of both is everywhere */
+    const uint64_t rounding = layout_rounding(sums);
+    const uint64_t weight = layout_weight(sums);
+    const uint64_t much = report->findings->reachable / 100; /* some of both is everywhere */
     struct page *page = report->page;
     if (sums->objects == 0)
         return;
@@ -231,7 +232,8 @@ enum { LONGEST = 60 /* characters of a string that are shown */ };
  * arrays, how much they use of each. */
 static void put_size(struct page *page, const struct waste_row *row)
 {
-    const uint64_t bytes = row->bytes, count = row->count;
+    const uint64_t bytes = row->bytes;
+    const uint64_t count = row->count;
     const bool is_cut = row->outside > row->wasted / 2;
     if (bytes == 0)
         PUT(page, "\n");

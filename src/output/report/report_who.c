@@ -139,7 +139,8 @@ static void put_each(const struct report *report, const struct suspect *suspect)
     const uint64_t count = suspect_entries(suspect);
     if (count < 2 || suspect->part_count == 0)
         return;
-    const uint64_t each = suspect->all / count, slots = suspect->slots / count;
+    const uint64_t each = suspect->all / count;
+    const uint64_t slots = suspect->slots / count;
     uint64_t rest = each;
     const char *sign = " = ";
     PUT(page, "<each>      each        %b{retained}", each);
@@ -231,7 +232,8 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
         suspect->container.node != MERGED_NONE &&
         findings->merged.of[g2h_dominators_number(findings->dominators, example->most)] ==
             suspect->container.node;
-    uint64_t retained = example->retained, of = report_node(report, suspect->item)->retained;
+    uint64_t retained = example->retained;
+    uint64_t of = report_node(report, suspect->item)->retained;
     if (is_whole) {
         retained = g2h_dominators_retained_size(findings->dominators, example->most);
         of = suspect->all;
@@ -300,8 +302,9 @@ static void put_views(const struct report *report, const struct who *who)
 static size_t size_of_variable(const struct text *path)
 {
     static const char unnamed[] = "the global ";
-    const char *end = path->data + path->size, *bracket = memchr(path->data, '[', path->size),
-               *at = path->data;
+    const char *end = path->data + path->size;
+    const char *bracket = memchr(path->data, '[', path->size);
+    const char *at = path->data;
     if (path->size > strlen(unnamed) && memcmp(at, unnamed, strlen(unnamed)) == 0) {
         const char *close = memmem(at, path->size, "(0x", 3);
         close = close ? memchr(close, ')', (size_t)(end - close)) : NULL;
@@ -360,7 +363,8 @@ static void append_field_of_holder(const struct report *report, const struct who
 static void append_with_class(const struct report *report, const struct who *who, struct text *text)
 {
     static const char local[] = "  (local of ";
-    const char *path = who->path.data, *owner;
+    const char *owner;
+    const char *path = who->path.data;
     size_t digits = 0;
     const uint32_t line =
         report->findings->merged
@@ -625,7 +629,8 @@ static void put_pattern(const struct report *report, const struct pattern *patte
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
-    const uint32_t place = suspect->item, goroutine = who->example.node;
+    const uint32_t place = suspect->item;
+    const uint32_t goroutine = who->example.node;
     struct pattern pattern;
     uint32_t example;
     TRY(put_most(report, suspect, &who->example));
@@ -729,7 +734,8 @@ static struct g2h_error *put_leaked(const struct report *report, const struct su
     _cleanup_(text_deinit) struct text reason = {0};
     if (!place)
         return NULL;
-    const uint64_t count = place->count, all = findings_members(findings, place->node);
+    const uint64_t count = place->count;
+    const uint64_t all = findings_members(findings, place->node);
     leaks_append_reason(findings, place->example, count > 1, &reason);
     TRY_MEMORY(!reason.failed);
     PUT(report->page, "<leaked>      leaked      ");
@@ -905,7 +911,8 @@ struct g2h_error *report_put_suspects(const struct report *report)
     const bool has_base = report->findings->base != NULL;
     struct page *page = report->page;
     bool is_outside;
-    const size_t rows = report_rows(report, suspects->count), shown = MIN(rows, suspects->count);
+    const size_t rows = report_rows(report, suspects->count);
+    const size_t shown = MIN(rows, suspects->count);
     page_head(page, has_base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
     PUT(page, "\n[suspects]");
     TRY(report_put_outside(report, &is_outside));

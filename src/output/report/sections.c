@@ -114,8 +114,10 @@ static void put_verdict(struct page *page, const char *head, const struct ages_f
                         const struct text *rate)
 {
     static const char unless[] = ", unless it is a cache that still fills";
-    const uint64_t before = found->before, count = found->count, seconds = found->seconds,
-                   rest = found->born + found->young;
+    const uint64_t before = found->before;
+    const uint64_t count = found->count;
+    const uint64_t seconds = found->seconds;
+    const uint64_t rest = found->born + found->young;
     switch (found->verdict) {
     case AGES_ONE_LOOK:
         if (before == count)

@@ -370,7 +370,8 @@ static void path_to_put_row(const struct report *report, struct table *table, ui
 {
     struct g2h_node node;
     g2h_view_brief(report->findings->view, number, &node);
-    const bool is_object = merged_is_object(node.kind), has_address = node.object != UINT32_MAX;
+    const bool is_object = merged_is_object(node.kind);
+    const bool has_address = node.object != UINT32_MAX;
     TABLE_PUT(table, "%?s{step}%.*s{class}%?a{address}%?s%?b{bytes}%?s%b{retained}", has_edge, edge,
               has_edge ? 48 : 0, report_name_of(report, &node), has_address, node.address,
               !has_address, "", is_object, node.size, !is_object, "",

@@ -582,7 +582,8 @@ static void show_locals_trim(const char **text, size_t *size)
  * of these forms. */
 static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine *ret)
 {
-    static const char word[] = "goroutine ", dot[] = "·";
+    static const char word[] = "goroutine ";
+    static const char dot[] = "·";
     char *end;
     *ret = (struct asked_goroutine){.name = ""};
     if (strncmp(asked, word, strlen(word)) != 0 || asked[strlen(word)] < '0' ||

@@ -438,7 +438,8 @@ static struct g2h_error *produce_strings(void *context, size_t task, unsigned wo
 {
     const struct sqlite_writer *writer = context;
     const struct strings *strings = &writer->strings;
-    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
+    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK;
+    const uint64_t count = strings_count(strings);
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
     sqlite_advance(writer, worker, task);
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK; i++) {

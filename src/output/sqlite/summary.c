@@ -451,7 +451,8 @@ static void summary_add_sums(struct summary_sums *to, const struct summary_sums 
 
 static int compare_classes(const void *a, const void *b)
 {
-    const struct summary_class *one = a, *other = b;
+    const struct summary_class *one = a;
+    const struct summary_class *other = b;
     if (one->held.bytes != other->held.bytes)
         return COMPARE(other->held.bytes, one->held.bytes);
     return COMPARE(one->node, other->node);
@@ -739,7 +740,8 @@ static struct g2h_error *add_labels(struct summary *summary)
 {
     const struct g2h_summary_options *options = &summary->wanted;
     for (size_t i = 0; i < options->label_count; i++) {
-        const char *label = options->labels[i], *value = strchr(label, '=');
+        const char *label = options->labels[i];
+        const char *value = strchr(label, '=');
         const size_t key = value ? as_size(value - label) : strlen(label);
         value = value ? value + 1 : "";
         TRY(summary_tables_add_label(&summary->tables, (struct summary_text){label, key},

@@ -635,7 +635,8 @@ struct g2h_error *needs_check(const struct needs *needs)
 {
     struct attach_available available;
     TRY(check_most(needs));
-    const uint64_t left = memory_left(&available), room = room_left(needs->directory);
+    const uint64_t left = memory_left(&available);
+    const uint64_t room = room_left(needs->directory);
     if (needs->memory > left)
         return refuse_memory(needs, left, &available);
     if (needs->disk > room)

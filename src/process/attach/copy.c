@@ -95,7 +95,8 @@ static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
         uint8_t *data = attach_space_at(space, run);
         for (uint64_t at = 0; at < run->size && attach_run_is_read(run);) {
-            const uint64_t left = run->size - at, size = MIN(left, MOST_BATCH);
+            const uint64_t left = run->size - at;
+            const uint64_t size = MIN(left, MOST_BATCH);
             const struct piece piece = {run->address + at, size, data + at,
                                         run->kind == ATTACH_MAYBE};
             if (!add_piece(copy, piece, &batch_size))
@@ -192,7 +193,8 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
 static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_t *bytes,
                       uint64_t *reads)
 {
-    const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
+    const struct piece *piece = &copy->pieces.data[batch->first];
+    const struct piece *const end = piece + batch->count;
     for (uint64_t done = 0; piece < end; ++*reads) {
         const ssize_t size = copy_read_some(copy, piece, as_size(end - piece), done);
         if (size < 0 && errno != EFAULT)
@@ -283,7 +285,8 @@ static void copy_read_all(struct copy *copy, const struct g2h_progress *progress
 
 static int copy_compare_addresses(const void *a, const void *b)
 {
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    const uint64_t one = *(const uint64_t *)a;
+    const uint64_t other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 

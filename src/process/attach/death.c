@@ -141,7 +141,8 @@ void death_note(struct death_watch *watch, pid_t id, int wait_status)
         watch->is_alone = false;
         return;
     }
-    const int event = wait_status >> 16, number = WSTOPSIG(wait_status);
+    const int event = wait_status >> 16;
+    const int number = WSTOPSIG(wait_status);
     if (event == PTRACE_EVENT_EXIT) {
         note_end(watch);
         return;
@@ -409,7 +410,8 @@ static bool reserve_may_go_on(void *context, uint64_t left)
 
 static int compare_runs(const void *a, const void *b)
 {
-    const struct attach_run *one = a, *other = b;
+    const struct attach_run *one = a;
+    const struct attach_run *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 
@@ -421,10 +423,10 @@ static bool death_reserve_space(struct death_reserve *reserve, const struct atta
     _cleanup_(attach_pages_deinit) struct attach_pages all = {0};
     if (!vector_grow(&all.runs, pages->runs.count + pages->slow.count + 1))
         return false;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        all.runs.data[all.runs.count++] = pages->runs.data[i];
-    for (size_t i = 0; i < pages->slow.count; i++)
-        all.runs.data[all.runs.count++] = pages->slow.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
+        all.runs.data[all.runs.count++] = *run;
+    VECTOR_EACH(const struct attach_run, run, pages->slow)
+        all.runs.data[all.runs.count++] = *run;
     vector_sort(&all.runs, compare_runs);
     if (reserve->space.data && attach_space_holds(&reserve->space, &all))
         return true;
@@ -468,7 +470,8 @@ static void cut_runs(struct attach_pages *pages, uint64_t most)
 /* Compares the addresses of two parts, for vector_sort(). */
 static int death_part_compare(const void *a, const void *b)
 {
-    const struct death_part *one = a, *other = b;
+    const struct death_part *one = a;
+    const struct death_part *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 
@@ -500,7 +503,8 @@ static bool append_rank(const struct attach_run *run, const struct death_parts *
         ++*next;
     for (size_t i = *next; i < parts->count && parts->data[i].address < end; i++) {
         const struct death_part *part = &parts->data[i];
-        const uint64_t to = part->address + part->size, last = MIN(to, end);
+        const uint64_t to = part->address + part->size;
+        const uint64_t last = MIN(to, end);
         uint64_t first = run->address;
         if (part->address > first)
             first = part->address;
@@ -534,8 +538,8 @@ static bool list_reserved(const struct attach_pages *pages, const struct death_o
                 return false;
         }
     }
-    for (size_t i = 0; i < ret->runs.count; i++)
-        ret->resident += ret->runs.data[i].size;
+    VECTOR_EACH(const struct attach_run, run, ret->runs)
+        ret->resident += run->size;
     return true;
 }
 
@@ -561,8 +565,9 @@ int death_reserve(uint64_t pid, const struct death_order *order, struct death_re
         wanted = &listed;
     }
     reserve->later = pages.resident - MIN(wanted->resident, pages.resident);
-    const uint64_t margin = reserve->margin, all = wanted->resident + margin,
-                   end = end_of_heap(&pages, &order->heap);
+    const uint64_t margin = reserve->margin;
+    const uint64_t all = wanted->resident + margin;
+    const uint64_t end = end_of_heap(&pages, &order->heap);
     const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
     reserve->wanted = MIN(all, reserve->most);
     if (reserve->is_shared && reserve->wanted > reserve->enough / SHARED_PART)
@@ -621,9 +626,9 @@ static uint64_t death_reserve_present(const struct death_reserve *reserve,
                                       const struct attach_pages *pages)
 {
     uint64_t present = 0;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        if (pages->runs.data[i].kind != ATTACH_ZERO)
-            present += present_of(&reserve->space, &pages->runs.data[i]);
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
+        if (run->kind != ATTACH_ZERO)
+            present += present_of(&reserve->space, run);
     return present;
 }
 
@@ -904,7 +909,8 @@ static bool divide_list(struct dying *dying, struct attach_pages *list, struct a
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->runs.count; i++) {
-        struct attach_run run = list->runs.data[i], rest;
+        struct attach_run rest;
+        struct attach_run run = list->runs.data[i];
         const uint64_t most = run.kind != ATTACH_ZERO ? whole_pages(dying->memory) : UINT64_MAX;
         rest = run;
         run.size = MIN(run.size, most);
@@ -952,7 +958,8 @@ static int copy_list(struct dying *dying, struct attach_pages *list, struct proc
 /* Returns how many of the bytes of a run are missing in the copy. */
 static uint64_t missing_of(const struct attach_run *run, const struct memory *memory)
 {
-    const uint64_t end = run->address + run->size, page = procfs_page_size();
+    const uint64_t end = run->address + run->size;
+    const uint64_t page = procfs_page_size();
     uint64_t missing = 0;
     for (uint64_t at = run->address; run->kind != ATTACH_ZERO && at < end;) {
         const struct memory_range *range = memory_range_at(memory, at);
@@ -974,10 +981,9 @@ static bool count_missing(const struct attach_pages *pages, const struct memory 
         return false;
     ranges_sort(&changed);
     *ret = 0;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        *ret += missing_of(&pages->runs.data[i], memory);
-    for (size_t i = 0; i < pages->slow.count; i++) {
-        const struct attach_run *slow = &pages->slow.data[i];
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
+        *ret += missing_of(run, memory);
+    VECTOR_EACH(const struct attach_run, slow, pages->slow) {
         const uint64_t end = slow->address + slow->size;
         struct range next = {end, end};
         for (uint64_t at = slow->address; at < end; at = next.end) {
@@ -1032,9 +1038,10 @@ static void find_memory(struct dying *dying)
 {
     uint64_t all = dying->all.resident;
     bool is_group;
-    for (size_t i = 0; i < dying->all.slow.count; i++)
-        all += dying->all.slow.data[i].size;
-    const uint64_t needed = MIN(all, dying->left), before = death_reserve_left(&is_group);
+    VECTOR_EACH(const struct attach_run, run, dying->all.slow)
+        all += run->size;
+    const uint64_t needed = MIN(all, dying->left);
+    const uint64_t before = death_reserve_left(&is_group);
     const unsigned after = is_group ? dying->order->after : 0;
     const uint64_t wanted = attach_available_wanted(needed, after, false) + LEAST_AFTER;
     dying->memory = UINT64_MAX;

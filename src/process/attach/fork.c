@@ -347,7 +347,8 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
     assert(fork->code.futex != 0 && fork->code.exit != 0); /* attach_fork_check() has looked */
     struct injection injection;
     enum filters_answer answer, answer_to_wait;
-    uint64_t arguments[6] = {CLONE_FILES | CLONE_FS}, wait[6];
+    uint64_t wait[6];
+    uint64_t arguments[6] = {CLONE_FILES | CLONE_FS};
     fork->may_come = false;
     for (size_t i = 0; i < count; i++)
         if (tracees[i].state == TRACEE_STUCK)
@@ -573,7 +574,8 @@ static void collapse_pages(struct collapse *collapse, const struct attach_pages 
             continue;
         collapse->done += run->size;
         for (uint64_t at = run->address, next; at < run->address + run->size; at = next) {
-            const uint64_t end = run->address + run->size, limit = (at / HUGE_PAGE + 1) * HUGE_PAGE;
+            const uint64_t end = run->address + run->size;
+            const uint64_t limit = (at / HUGE_PAGE + 1) * HUGE_PAGE;
             next = MIN(end, limit);
             there = at / HUGE_PAGE == block ? there : 0;
             block = at / HUGE_PAGE;

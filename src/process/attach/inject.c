@@ -462,7 +462,8 @@ static long inject_follow(struct injection *injection)
         machine_registers registers;
         if (status < 0)
             return INJECT_LOST;
-        const int event = status >> EVENT_SHIFT, stop = status & 0xff;
+        const int event = status >> EVENT_SHIFT;
+        const int stop = status & 0xff;
         if (event == 0 && stop == SYSCALL_STOP && !has_entered) {
             has_entered = true;
             if (!resume(id, PTRACE_SYSCALL))

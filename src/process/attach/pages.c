@@ -199,7 +199,8 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
     const uint64_t page = procfs_page_size();
     const uint64_t end = mapping->address + mapping->size;
     for (uint64_t address = mapping->address; address < end;) {
-        const uint64_t left = (end - address) / page, most = MIN(left, ENTRIES);
+        const uint64_t left = (end - address) / page;
+        const uint64_t most = MIN(left, ENTRIES);
         const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
@@ -218,7 +219,8 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
                        const struct scan_region *region, uint64_t *at)
 {
     const uint64_t start = MAX(region->start, *at);
-    const bool is_zero = (region->bits & SCAN_ZERO) != 0, is_file = mapping->is_file;
+    const bool is_zero = (region->bits & SCAN_ZERO) != 0;
+    const bool is_file = mapping->is_file;
     if (region->end <= start)
         return true;
     if (!is_file && !pages_add(pages, *at, start - *at, ATTACH_ZERO))
@@ -365,7 +367,8 @@ static bool give_run(struct attach_pages *pages, const struct attach_run *run,
             ++*next;
             continue;
         }
-        uint64_t from = part && part->address < end ? part->address : end, to = end;
+        uint64_t from = part && part->address < end ? part->address : end;
+        uint64_t to = end;
         if (part && part->address + part->size < end)
             to = part->address + part->size;
         from = MAX(from, at);
@@ -381,8 +384,8 @@ bool attach_pages_give(struct attach_pages *pages, const struct attach_pages *gi
 {
     struct attach_pages all = {.is_apart = pages->is_apart, .is_guess = pages->is_guess};
     size_t next = 0;
-    for (size_t i = 0; i < pages->runs.count; i++)
-        if (!give_run(&all, &pages->runs.data[i], given, &next)) {
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
+        if (!give_run(&all, run, given, &next)) {
             attach_pages_deinit(&all);
             return false;
         }
@@ -518,8 +521,8 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
 
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
 {
-    for (size_t i = 0; i < pages->runs.count; i++)
-        if (!area_of_run(space, &pages->runs.data[i]))
+    VECTOR_EACH(const struct attach_run, run, pages->runs)
+        if (!area_of_run(space, run))
             return false;
     return space->data && (!space->is_lean || allow_runs(space, pages));
 }

@@ -276,7 +276,8 @@ static bool fill_pages(struct window *window, const struct attach_area *area,
             continue;
         while (next < pages.end && !has_page_bit(window->there, next))
             next++;
-        const uint64_t offset = page * window->page, size = (next - page) * window->page;
+        const uint64_t offset = page * window->page;
+        const uint64_t size = (next - page) * window->page;
         if (!read_window_bytes(window, area->address + (offset - area->offset), size,
                                window->data + offset)) {
             good = false;
@@ -369,10 +370,12 @@ static void forget_page(struct window *window, uint64_t page)
  * lock is held meanwhile. */
 void window_drop(struct window *window, uint64_t from, uint64_t end)
 {
-    const uint64_t per_block = pages_per_block(window), last = end / window->page;
+    const uint64_t per_block = pages_per_block(window);
+    const uint64_t last = end / window->page;
     uint64_t next;
     for (uint64_t page = (from + window->page - 1) / window->page; page < last; page = next) {
-        const uint64_t block = page / per_block, end_of_block = (block + 1) * per_block;
+        const uint64_t block = page / per_block;
+        const uint64_t end_of_block = (block + 1) * per_block;
         next = page + 1;
         if (!is_droppable(window, page))
             continue;
@@ -424,7 +427,8 @@ bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const ui
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct memory_range *one = a, *other = b;
+    const struct memory_range *one = a;
+    const struct memory_range *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
     return (one->size < other->size) - (one->size > other->size);

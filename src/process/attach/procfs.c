@@ -140,7 +140,8 @@ int procfs_read_whole_name(uint64_t pid, struct text *ret)
         return error;
     const ssize_t size = readlink(procfs_path(pid, "exe").text, exe, sizeof(exe) - 1);
     exe[MAX(size, 0)] = '\0';
-    const char *slash = strrchr(exe, '/'), *name = slash ? slash + 1 : exe;
+    const char *slash = strrchr(exe, '/');
+    const char *name = slash ? slash + 1 : exe;
     const size_t length = strcspn(name, " "); /* "server (deleted)" */
     if (length <= CUT || strncmp(name, ret->data, CUT) != 0)
         return 0;
@@ -278,7 +279,8 @@ bool mapped_parse_maps(const char *maps, struct mapped_files *ret)
 
 static int mapped_compare(const void *a, const void *b)
 {
-    const struct mapped_file *one = a, *other = b;
+    const struct mapped_file *one = a;
+    const struct mapped_file *other = b;
     return (one->address > other->address) - (one->address < other->address);
 }
 
@@ -293,10 +295,12 @@ bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
     const uint64_t page = memory_number(note.data + 8, 8);
     uint64_t name = HEADER + count * ENTRY;
     for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *mapping = note.data + HEADER + i * ENTRY, *path = note.data + name;
+        const uint8_t *mapping = note.data + HEADER + i * ENTRY;
+        const uint8_t *path = note.data + name;
         const uint8_t *path_end =
             name < note.size ? memchr(path, 0, (size_t)(note.size - name)) : NULL;
-        const uint64_t start = memory_number(mapping, 8), end = memory_number(mapping + 8, 8);
+        const uint64_t start = memory_number(mapping, 8);
+        const uint64_t end = memory_number(mapping + 8, 8);
         if (!path_end)
             break;
         const struct mapped_file file = {start,
