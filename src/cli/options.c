@@ -74,10 +74,9 @@ static const struct looked_at *look_at(struct processes *processes, const char *
     struct stat status;
     if (stat(path, &status) != 0)
         return NULL;
-    for (size_t i = 0; i < processes->files.count; i++)
-        if (processes->files.data[i].device == status.st_dev &&
-            processes->files.data[i].file == status.st_ino)
-            return &processes->files.data[i];
+    VECTOR_EACH(const struct looked_at, known, processes->files)
+        if (known->device == status.st_dev && known->file == status.st_ino)
+            return known;
     struct looked_at file = {.device = status.st_dev, .file = status.st_ino};
     _cleanup_(text_deinit) struct text version = {0};
     file.is_go = exe_go_version(path, &version);

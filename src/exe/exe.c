@@ -820,9 +820,9 @@ void g2h_inlining_destroy(struct g2h_inlining *inlining)
 {
     if (!inlining)
         return;
-    for (size_t i = 0; i < inlining->bodies.count; i++) {
-        code_deinit(&inlining->bodies.data[i].code);
-        free(inlining->bodies.data[i].calls.sites.data);
+    VECTOR_EACH(struct body, body, inlining->bodies) {
+        code_deinit(&body->code);
+        free(body->calls.sites.data);
     }
     free(inlining->bodies.data);
     call_sites_deinit(&inlining->call_sites);

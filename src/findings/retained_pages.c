@@ -694,8 +694,8 @@ static struct g2h_error *find_holders(const struct pages_finder *found, struct p
     free(finder.left.data);
     TRY_MEMORY(good);
     vector_sort(&pages->holders, compare_holders);
-    for (size_t i = 0; i < pages->holders.count; i++)
-        is_any_shared |= pages->holders.data[i].is_shared;
+    VECTOR_EACH(const struct pages_holder, holder, pages->holders)
+        is_any_shared |= holder->is_shared;
     return is_any_shared ? find_all_sharers(found, pages) : NULL;
 }
 

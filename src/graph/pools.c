@@ -173,7 +173,7 @@ struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker
         return NULL;
     TRY(pools_find_variables(&finder));
     TRY(pools_find_fields(&finder));
-    for (size_t i = 0; i < finder.found.count; i++)
-        TRY_MEMORY(marker_push(marker, finder.found.data[i]));
+    VECTOR_EACH(const uint32_t, object, finder.found)
+        TRY_MEMORY(marker_push(marker, *object));
     return marker_drain(marker);
 }

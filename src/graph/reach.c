@@ -195,8 +195,8 @@ static struct g2h_error *reach_close_boundaries(const struct boundaries *boundar
 /* Removes the marks that reach_close_boundaries() has set. */
 static void reach_open_boundaries(const struct mark_stack *boundaries, uint64_t *marks)
 {
-    for (size_t i = 0; i < boundaries->objects.count; i++)
-        bits_remove(marks, boundaries->objects.data[i]);
+    VECTOR_EACH(const uint32_t, object, boundaries->objects)
+        bits_remove(marks, *object);
 }
 
 static void reach_free_objects(struct mark_stack *stack)

@@ -28,8 +28,8 @@ static bool add_boundary(struct boundaries *boundaries, uint32_t object, enum bo
 /* Adds the records that the dump lists. */
 static bool add_listed_records(const struct g2h_heap *heap, struct boundaries *boundaries)
 {
-    for (size_t i = 0; i < heap->goroutines.count; i++)
-        if (!add_boundary(boundaries, heap_find(heap, heap->goroutines.data[i].record.address),
+    VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines)
+        if (!add_boundary(boundaries, heap_find(heap, goroutine->record.address),
                           BOUNDARY_GOROUTINE))
             return false;
     for (size_t i = 0; i < heap->records[G2H_RECORD_OSTHREAD].count; i++) {

@@ -328,9 +328,9 @@ static struct g2h_error *held_classes_init(struct held_classes *ret, const struc
                g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, note_slice, &finder));
     TRY(sum_declarations(&finder));
     TRY(choose_names(&finder, &names));
-    for (size_t i = 0; i < finder.arrays.count; i++)
-        TRY(held_classes_set(ret, series, finder.arrays.data[i].object,
-                             name_of(&finder, &names, &finder.arrays.data[i]), add, context));
+    VECTOR_EACH(const struct held_array, array, finder.arrays)
+        TRY(held_classes_set(ret, series, array->object, name_of(&finder, &names, array), add,
+                             context));
     return set_others(&finder, ret, series, add, context);
 }
 

@@ -818,8 +818,8 @@ void g2h_ages_destroy(struct g2h_ages *ages)
     if (!ages)
         return;
     ages_live_end(ages);
-    for (size_t i = 0; i < ages->spans.count; i++)
-        free(ages->spans.data[i].marks);
+    VECTOR_EACH(const struct aged_span, span, ages->spans)
+        free(span->marks);
     free(ages->spans.data);
     free(ages);
 }

@@ -789,9 +789,9 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
     uint32_t group, parent;
     if (heap->goroutines.count == 0)
         return add_stackroots(builder);
-    for (size_t i = 0; i < heap->goroutines.count; i++)
-        if (heap->goroutines.data[i].record.wait_since > builder->newest_wait)
-            builder->newest_wait = heap->goroutines.data[i].record.wait_since;
+    VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines)
+        if (goroutine->record.wait_since > builder->newest_wait)
+            builder->newest_wait = goroutine->record.wait_since;
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
                                  G2H_NODE_GOROUTINES, &group));
     builder->site_of = calloc(heap->frames.count + 1, sizeof(*builder->site_of));

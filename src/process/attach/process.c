@@ -158,8 +158,8 @@ void window_check(struct window *window)
 static bool copy_space(const struct attach_space *space, struct attach_space *ret)
 {
     *ret = (struct attach_space){.data = space->data, .size = space->size};
-    for (size_t i = 0; i < space->areas.count; i++)
-        if (!vector_push(&ret->areas, space->areas.data[i]))
+    VECTOR_EACH(const struct attach_area, area, space->areas)
+        if (!vector_push(&ret->areas, *area))
             return false;
     return true;
 }
