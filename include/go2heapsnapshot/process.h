@@ -158,8 +158,11 @@ struct g2h_process_options {
     unsigned object_memory; /* memory that the caller needs for each object of a live process, in
                                bytes (struct g2h_format); 0: none */
     uint64_t largest_array; /* bytes that the dump has of an object without pointers; 0: all */
-    uint64_t most_objects;  /* of a live process that the caller can use; 0: no limit */
-    const char *beyond;     /* what that limit is, for a message: "that can be read" */
+    uint64_t sample; /* every so manieth span is read, and what is needed to find what holds its
+                        objects: g2h_heap_sample(); 0: all */
+    uint64_t sample_seed;  /* another one chooses other spans */
+    uint64_t most_objects; /* of a live process that the caller can use; 0: no limit */
+    const char *beyond;    /* what that limit is, for a message: "that can be read" */
 };
 
 /*

@@ -401,6 +401,35 @@ static bool check_under(const struct options *options)
     return !options->under || goes_with("--under", others);
 }
 
+/* Returns whether --sample has only options that it goes with. Returns false after printing what is
+ * wrong. */
+static bool check_sample(const struct options *options)
+{
+    const struct given_option others[] = {
+        {options->watch > 0, "--watch"},
+        {options->inspect, "--inspect"},
+        {options->mcp, "--mcp"},
+        {options->at_death, "--at-death"},
+        {options->command, "--command"},
+        {options->base, "--base"},
+        {options->input_count > 1, "several heaps"},
+        {options->under, "--under"},
+        {options->path_to, "--path-to"},
+        {options->show, "--show"},
+        {options->by_label, "--by label"},
+        {options->sections != 0, "--json=PARTS"},
+        {options->max_nodes > 0, "--max-nodes"},
+        {.name = NULL},
+    };
+    if (options->sample == 0)
+        return true;
+    if (options->is_dump || !is_format(options, "report"))
+        return USAGE_REFUSE("--sample goes with --format report, which says how exact each figure "
+                            "is, not with %s",
+                            options->is_dump ? FORMAT_DUMP : name_of(options));
+    return goes_with("--sample", others);
+}
+
 bool check_options(const struct options *options)
 {
     const struct {
@@ -464,7 +493,7 @@ bool check_options(const struct options *options)
                             other);
     return check_mcp(options) && check_at_death(options) && check_inspect(options) &&
            check_watch(options) && check_numbers(options) && check_summary(options) &&
-           check_under(options) && check_output(options);
+           check_under(options) && check_sample(options) && check_output(options);
 }
 
 /* ---- inputs ---- */

@@ -361,6 +361,8 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
         origin.object_memory = options->format->object_memory;
         origin.most_objects = most_objects(options, &origin.beyond);
     }
+    origin.sample = options->sample;
+    origin.sample_seed = options->sample_seed;
     if (!options->keep) /* which shortens the dumps that it keeps */
         origin.largest_array = options->largest_array;
     if (options->death) {

@@ -1,6 +1,7 @@
 /* options; see options.h. */
 #include "cli/options.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -427,6 +428,19 @@ static bool take_largest_array(struct options *options, const char *text)
                         text);
 }
 
+/* Reads N or N,SEED. */
+static bool take_sample(struct options *options, const char *text)
+{
+    const uint64_t most = 1000000;
+    char *end;
+    options->sample = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    if (options->sample >= 2 && *end == ',' && isdigit((unsigned char)end[1]))
+        options->sample_seed = strtoull(end + 1, &end, 10);
+    return (options->sample >= 2 && options->sample <= most && *end == '\0') ||
+           USAGE_REFUSE("--sample takes N or N,SEED, to read one span in N: 2 to 1000000, not '%s'",
+                        text);
+}
+
 static bool take_names(struct options *options, const char *text)
 {
     options->full_names = strcmp(text, "full") == 0;
@@ -617,6 +631,7 @@ static const struct known known[] = {
     {"numbers", .take = take_numbers, .is_optional = true},
     {"max-nodes", .take = take_max_nodes},
     {"largest-array", .take = take_largest_array},
+    {"sample", .take = take_sample},
     {"under", .text = AT(under)},
     {"path-to", .text = AT(path_to), .is_other = true},
     {"older", .take = take_older, .is_other = true},

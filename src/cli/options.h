@@ -59,6 +59,8 @@ struct options {
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: no limit */
     uint64_t largest_array; /* bytes; 0: no limit */
+    uint64_t sample;        /* every so manieth span is read; 0: all */
+    uint64_t sample_seed;   /* another one chooses other spans */
     const char *under;      /* what the output is about; NULL: the whole heap */
     bool summary, append;   /* append needs summary */
     const char **labels;    /* malloced: the label_count values of --label */

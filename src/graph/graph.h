@@ -14,6 +14,7 @@
  *   leaked, leak_proof, lock_reach, hidden
  *                       the goroutines that can never run again; whether the heap proves it; to
  *                       which locks a pointer leads; which garbage may belong to cleanups
+ *   same_holder         what holds objects of a sample that nothing leads to which was read
  *   shortcuts           weak edges that are not pointers
  *   chains              the elements of long lists, and where these begin
  *   held_together       the variables of a package that hold memory together
@@ -154,6 +155,12 @@ static inline bool graph_add_edge(struct g2h_graph *graph, struct node source,
  * root.
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners);
+
+/* ---- what holds objects of a sample (same_holder.c) ---- */
+
+/* In a sample, adds edges to objects that nothing which was read leads to, if it is known all the
+ * same which variable holds them. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *graph_add_same_holders(struct g2h_graph *graph);
 
 struct marker;
 

@@ -363,9 +363,10 @@ static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
 /* Adds the node "(unreachable)" below the root. Returns false if memory runs out. */
 static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 {
-    static const char text[] = "(unreachable)";
+    const char *text =
+        g2h_heap_sample(graph->heap) ? "(held by what was not read)" : "(unreachable)";
     uint32_t name;
-    return names_add_node(&graph->names, text, sizeof(text) - 1, &name) &&
+    return names_add_node(&graph->names, text, strlen(text), &name) &&
            roots_add_node(&graph->roots, G2H_NODE_UNREACHABLE, 0, name, ret) &&
            graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT,
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
@@ -453,6 +454,7 @@ static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *
                                         struct boundaries *boundaries)
 {
     bool is_changed = false;
+    TRY(graph_add_same_holders(graph));
     TRY(owners_init(owners, graph));
     TRY(tiers_init(&graph->tiers, graph, boundaries));
     TRY(tiers_find_program(graph, owners, boundaries));

@@ -314,6 +314,8 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
                                                   .ages = options->ages,
                                                   .object_memory = options->object_memory,
                                                   .largest_array = options->largest_array,
+                                                  .sample = options->sample,
+                                                  .sample_seed = options->sample_seed,
                                                   .most_objects = options->most_objects,
                                                   .beyond = options->beyond};
     if (options->stream) {
@@ -327,6 +329,11 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
     if (options->pid != 0)
         return read_live(options, &process_options, ret);
     TRY(g2h_input_open(options->path, options->progress, &ret->input));
+    if (options->sample > 0 && !g2h_input_is_core(ret->input))
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: --sample reads a part of a process (--pid) or of a core file, not "
+                            "of a dump",
+                            ret->input->name);
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
 }
 

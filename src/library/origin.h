@@ -42,6 +42,7 @@ struct origin_options {
     unsigned memory, object_memory;             /* as in struct g2h_process_options */
     uint64_t largest_array;                     /* as there */
     uint64_t most_objects;                      /* as there */
+    uint64_t sample, sample_seed;               /* as there */
     const char *beyond;                         /* as there */
     bool forks, collapses;                      /* as there */
     const struct g2h_progress *progress;        /* may be NULL */

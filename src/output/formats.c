@@ -221,10 +221,16 @@ static struct g2h_error *explain_ids(struct g2h_error *error,
                         (unsigned long long)limits.last_id / 2 + 1);
 }
 
+/* Of a sample, only a report says how wrong its figures may be. */
+#define SAMPLE_REFUSED \
+    "this is a sample of a heap: only --format report says how exact its figures are"
+
 struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
                             const struct g2h_output_options *options)
 {
     _cleanup_(destroy_dominators) struct g2h_dominators *dominators = NULL;
+    if (g2h_heap_sample(g2h_view_heap(view)) && format->write != g2h_write_report)
+        return error_create(G2H_ERROR_LIMIT, "%s", SAMPLE_REFUSED);
     if ((format->needs & G2H_NEEDS_DOMINATORS) != 0)
         TRY(g2h_view_dominators(view, &dominators));
     return explain_ids(format->write(view, dominators, options), options);

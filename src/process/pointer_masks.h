@@ -68,6 +68,18 @@ struct heap_mask {
                                 0: there is only one */
 };
 
+/* Returns count bits of a mask, at most 64, from a word on. They may begin within a byte, and so be
+ * spread over nine. */
+static inline uint64_t heap_mask_bits(const struct heap_mask *mask, uint64_t word, uint64_t count)
+{
+    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint8_t *at = mask->bits + first / 8;
+    uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
+    if (bytes > 8)
+        bits |= (uint64_t)at[8] << (64 - first % 8);
+    return bits & (count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
+}
+
 enum { HEAP_TYPES = 1 << 10 };
 
 /* The state of one thread. */

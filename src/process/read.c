@@ -498,7 +498,9 @@ static struct g2h_error *process_read_check(const struct records *records)
                 : NULL;
 }
 
-/* What a dump is made of. */
+/* The bytes that a sample has of an array without pointers, unless something else is asked for. */
+enum { SAMPLE_ARRAY = 64 << 10 };
+
 /* Makes a dump of the memory of a process. */
 static struct g2h_error *read_process(const struct read_source *source, struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
@@ -530,7 +532,11 @@ static struct g2h_error *read_process(const struct read_source *source, struct g
                               .account = account,
                               .ending = source->ending,
                               .ages = options->ages,
-                              .largest_array = options->largest_array,
+                              .largest_array = options->sample > 0 && options->largest_array == 0
+                                                   ? SAMPLE_ARRAY
+                                                   : options->largest_array,
+                              .sample = options->sample,
+                              .sample_seed = options->sample_seed,
                               .stream = options->stream,
                               .stream_context = options->stream_context};
     struct g2h_input *dump = NULL;
@@ -623,6 +629,17 @@ static void note_copied(const struct attach_account *account, struct g2h_process
 /* While a process is estimated, its objects change by less than this part. */
 enum { PART_OF_CHANGE = 100 };
 
+/* Returns how many of some objects or bytes a sample takes at most: of each that is chosen some
+ * that hold it, and a few that are found from the roots. */
+static uint64_t part_of_sample(uint64_t all, uint64_t every, uint64_t few)
+{
+    enum { HOLDERS = 4 };
+    const uint64_t part = all / every * (1 + HOLDERS) + few;
+    return MIN(part, all);
+}
+
+enum { FEW_OBJECTS = 2000000, FEW_BYTES = 512 << 20 };
+
 /* Returns where the dump goes; "": to memory. */
 static const char *dump_directory(const struct g2h_process_options *options, bool in_memory)
 {
@@ -647,6 +664,11 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
     if (!exe || (!is_analysed && !spools && !options->stream_directory))
         return NULL;
     estimate_live(pid, exe, &estimate);
+    if (options->sample > 0) {
+        estimate.objects = part_of_sample(estimate.objects, options->sample, FEW_OBJECTS);
+        estimate.dump_bytes = part_of_sample(estimate.dump_bytes, options->sample, FEW_BYTES);
+        estimate.disk_bytes = part_of_sample(estimate.disk_bytes, options->sample, FEW_BYTES);
+    }
     const uint64_t memory = estimate.objects * options->object_memory;
     snprintf(name, sizeof(name), "process %llu", (unsigned long long)pid);
     ret->after_most = memory + memory / 4; /* the most that was measured is a seventh more */
@@ -680,10 +702,11 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     const bool is_there = stat(procfs_path(pid, "mem").text, &memory) == 0;
     *ret_account = (struct g2h_process_account){0};
     *ret_memory = (struct g2h_memory){0};
+    const bool is_sample = options && options->sample > 0;
     struct attach_options attach_options = {.after = 0};
     bool in_memory = false;
     if (options)
-        attach_options = (struct attach_options){.after = options->memory,
+        attach_options = (struct attach_options){.after = is_sample ? 0 : options->memory,
                                                  .progress = options->progress,
                                                  .forks = options->forks,
                                                  .collapses = options->collapses,

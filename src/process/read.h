@@ -18,6 +18,7 @@
  *   death_heap          which parts of the heap are copied first when a process dies
  *   record_buffer, records
  *                       the dump, as WriteHeapDump would have written it
+ *   sampled_spans       which objects --sample reads
  *   give_back           gives the copy's memory back while the dump is written
  */
 #ifndef PROCESS_READ_H

@@ -286,26 +286,14 @@ struct object_records_work {
 };
 
 struct span_work {
-    uint64_t largest_array; /* as in struct records */
+    uint64_t largest_array;              /* as in struct records */
+    const struct sampled_spans *sampled; /* as in struct records */
     const struct span *span;
     struct runtime *runtime;
     struct heap_bits *bits;
     struct g2h_process_account *account;
     struct worker_buffer *buffer;
 };
-
-/* Returns count bits of a mask, at most 64, from a word on. They may begin within a byte, and so be
- * spread over nine. */
-static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
-{
-    const uint64_t first = mask->first + word;
-    const uint64_t bytes = (first % 8 + count + 7) / 8;
-    const uint8_t *at = mask->bits + first / 8;
-    uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
-    if (bytes > 8)
-        bits |= (uint64_t)at[8] << (64 - first % 8);
-    return bits & (count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX);
-}
 
 /* Writes the fields of one repetition of a mask, which begins at word first. Returns false if
  * memory runs out. */
@@ -320,7 +308,7 @@ static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask 
         if (!at)
             return false;
         const uint8_t *start = at;
-        for (uint64_t bits = bits_from(mask, i, MIN(end - i, AT_A_TIME)); bits != 0;
+        for (uint64_t bits = heap_mask_bits(mask, i, MIN(end - i, AT_A_TIME)); bits != 0;
              bits &= bits - 1) {
             *at++ = 1; /* a pointer */
             at = put_at(at, (first + i + lowest_bit(bits)) * 8);
@@ -352,7 +340,7 @@ static bool is_pointer(const struct heap_mask *mask, uint64_t word)
         return false;
     const uint64_t in =
         mask->period > 0 ? (word - mask->offset) % mask->period : word - mask->offset;
-    return in < mask->words && bits_from(mask, in, 1) != 0;
+    return in < mask->words && heap_mask_bits(mask, in, 1) != 0;
 }
 
 /* Returns a word of an object as it may be shown: pointers, and addresses of types and code, say
@@ -460,10 +448,14 @@ static struct g2h_error *put_span(const struct span_work *work)
     const struct span *span = work->span;
     uint64_t count = 0, secrets[SPAN_MOST_SLOTS / 64 + 1];
     const bool has_secrets = span_secrets(work->runtime, span, secrets);
+    const struct sampled_span *sampled =
+        work->sampled ? sampled_spans_find(work->sampled, span->start) : NULL;
     for (uint64_t i = 0; i < span->nelems; i++) {
         if (!span_is_live(span, i))
             continue;
         count++;
+        if (work->sampled && !(sampled && bits_have(work->sampled->read, sampled->first_slot + i)))
+            continue;
         TRY(put_object(work, span->start + i * span->elemsize,
                        has_secrets && bits_have(secrets, i)));
         if (work->buffer->size >= RECORDS_FLUSHED_AT)
@@ -508,6 +500,7 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
     const uint64_t count = runtime->allspans.count;
     struct span span;
     const struct span_work span_work = {.largest_array = work->records->largest_array,
+                                        .sampled = work->records->sampled,
                                         .span = &span,
                                         .runtime = runtime,
                                         .bits = &work->bits[worker],
@@ -971,6 +964,8 @@ static struct g2h_error *put_facts(struct records *records, const struct behind 
         TRY_MEMORY(PUT(&records->buffer, FACT_COLLECTOR,
                        collector->is_off ? 0 : collector->gogc + 1, collector->limit,
                        collector->marked, collector->goal));
+    if (records->sampled)
+        TRY(sampled_spans_put(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));
     return NULL;
 }
@@ -1083,8 +1078,13 @@ static struct g2h_error *put_all(struct records *records)
 {
     _cleanup_(behind_deinit) struct behind behind = {0};
     _cleanup_(release_deinit) struct release release = {0};
+    _cleanup_(sampled_spans_deinit) struct sampled_spans sampled = {0};
     TRY(put_begin(records));
     TRY(release_init(&release, &records->masks));
+    if (records->sample > 0) {
+        TRY(sampled_spans_choose(records, &sampled));
+        records->sampled = &sampled;
+    }
     TRY(records_begin_goroutines(records, &release, &behind.goroutines));
     TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
     TRY(set_aside(records, records_put_profile, &behind.profile));

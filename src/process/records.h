@@ -20,7 +20,9 @@ struct records {
     int fd; /* unless there is a stream */
     struct g2h_error *(*stream)(void *context, const void *data, size_t size, uint64_t zeros);
     void *stream_context;
-    uint64_t largest_array; /* bytes that are written of an object without pointers; 0: all */
+    uint64_t largest_array;       /* bytes that are written of an object without pointers; 0: all */
+    uint64_t sample, sample_seed; /* as in struct g2h_process_options */
+    struct sampled_spans *sampled; /* NULL: all objects are written */
     unsigned threads;
     const struct g2h_progress *progress; /* may be NULL */
     struct worker_buffer buffer;         /* bytes that have not been written yet */
@@ -94,6 +96,34 @@ struct g2h_error *records_put_kept(struct records *records);
 
 /* Writes the facts about objects that were allocated in secret.Do. */
 struct g2h_error *records_put_secrets(struct records *records);
+
+/* ---- which objects a sample has (sampled_spans.c) ---- */
+
+/* A span in use. The bits of its slots in struct sampled_spans begin with first_slot. */
+struct sampled_span {
+    uint64_t start, size, elemsize, first_slot;
+    uint32_t index;         /* in allspans */
+    uint16_t slots, living; /* living: slots that are objects */
+    uint8_t spanclass;
+    bool is_chosen; /* it is part of the sample: all its objects are read */
+};
+
+struct sampled_spans {
+    VECTOR(struct sampled_span) spans; /* ascending by address */
+    uint64_t *read;                    /* a bit per slot: its object is written */
+};
+
+/* Chooses the spans of a sample, and the objects that are read besides to find what holds theirs.
+ * *ret goes to sampled_spans_deinit(), after an error, too. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *sampled_spans_choose(struct records *records, struct sampled_spans *ret);
+
+/* Returns the span with this start, or NULL if it is not known. */
+const struct sampled_span *sampled_spans_find(const struct sampled_spans *sampled, uint64_t start);
+
+/* Writes FACT_SAMPLE. Errors: those of records_flush(). */
+struct g2h_error *sampled_spans_put(struct records *records);
+
+void sampled_spans_deinit(struct sampled_spans *sampled);
 
 /* All of the following that return a bool return false if memory runs out. */
 

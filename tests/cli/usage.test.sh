@@ -114,6 +114,18 @@ if grep -q '^ *sqlite ' help.expected; then
 	done
 	run go2heapsnapshot --format report --largest-array 1K good.dump
 	said "--largest-array with a report" 2 "go2heapsnapshot: --largest-array goes with --format hprof or dump, not with report" "$hint"
+	for sample in 0 1 1000001 10x 10, 10,x -1; do
+		run go2heapsnapshot --format report --sample $sample good.dump
+		said "--sample $sample" 2 "go2heapsnapshot: --sample takes N or N,SEED, to read one span in N: 2 to 1000000, not '$sample'" "$hint"
+	done
+	run go2heapsnapshot --sample 10 --format dump good.dump
+	said "--sample with a dump" 2 "go2heapsnapshot: --sample goes with --format report, which says how exact each figure is, not with dump" "$hint"
+	run go2heapsnapshot --sample 10 --format csv -o new good.dump
+	said "--sample with another format" 2 "go2heapsnapshot: --sample goes with --format report, which says how exact each figure is, not with csv" "$hint"
+	run go2heapsnapshot --sample 10 --format report --base good.dump good.dump
+	said "--sample with --base" 2 "go2heapsnapshot: --sample does not go with --base" "$hint"
+	run go2heapsnapshot --sample 10 --format report good.dump
+	said "--sample of a dump" 1 "go2heapsnapshot: good.dump: --sample reads a part of a process (--pid) or of a core file, not of a dump"
 	run go2heapsnapshot --format sqlite --summary --append good.dump
 	said "--append to standard output" 2 "go2heapsnapshot: --format sqlite is written to a file, not to standard output: -o app.db" "$hint"
 	equal "wrong usage: nothing is written" "$(ls -d new* 2>/dev/null)" ""

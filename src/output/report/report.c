@@ -450,6 +450,12 @@ static bool report_is_asked(const struct report_work *work)
     return work->wanted->path_to || work->wanted->show || work->wanted->by_label;
 }
 
+/* Returns whether the report is about a sample of a heap. */
+static bool is_of_sample(const struct report_work *work)
+{
+    return g2h_heap_sample(g2h_view_heap(work->findings->view)) != NULL;
+}
+
 /* Returns whether the report omits details that are not needed at first. */
 static bool is_short(const struct report_work *work)
 {
@@ -482,6 +488,8 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
     const struct report report = {work->findings, work->suspects, page};
     PUT(page, "<>|%s{format}%n{version}%?n{top}", "go2heapsnapshot report", REPORT_VERSION,
         page->top > 0, page->top);
+    if (is_of_sample(work))
+        return report_put_sample(&report, work->source);
     report_put_totals(&report, work->source, work->wanted->is_base_other);
     if (work->wanted->by_label)
         return report_put_labels(&report, work->wanted->by_label);
@@ -522,7 +530,8 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
 {
     struct report_work work = {findings, wanted, source, pages, count, suspects};
     const bool has_waste = g2h_view_is_typed(findings->view) && !report_is_asked(&work) &&
-                           !is_short(&work) && report_has_section(&work, G2H_SECTION_WASTE);
+                           !is_short(&work) && !is_of_sample(&work) &&
+                           report_has_section(&work, G2H_SECTION_WASTE);
     TRY(findings_begin(findings, has_waste));
     TRY(has_waste ? workers_beside(findings->threads, report_put_most, find_waste, &work)
                   : report_put_most(&work));
@@ -531,7 +540,7 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
         if (has_waste)
             TRY(report_put_waste(&report));
         page_fit(&pages[i]);
-        if (is_short(&work) && wanted->command) /* commands are not cut */
+        if (is_short(&work) && wanted->command && !is_of_sample(&work)) /* commands are not cut */
             TRY(report_put_next(&report, wanted->command));
         page_close(&pages[i]);
         TRY_MEMORY(!pages[i].out.failed);

@@ -8,6 +8,7 @@
  *   show, show_values   the answer to --path-to and --show
  *   page                writes each line and each table as text or as JSON
  *   sections            names as fields, and lines that several sections have
+ *   report_sample       another report: about a sample of a heap
  *   report_trend        another report: the course of a series of heaps
  */
 #ifndef REPORT_SECTIONS_H
@@ -78,6 +79,10 @@ struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 
 struct g2h_error *report_put_waste(const struct report *report);
+
+/* Writes a report about a sample of a heap, in place of all sections; name is what the heap was
+ * read from. */
+struct g2h_error *report_put_sample(const struct report *report, const char *name);
 
 /* Reports how old objects are, and what that means, in a line that begins with head; nothing if it
  * is not known. */
