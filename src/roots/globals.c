@@ -185,6 +185,17 @@ static void append_field(struct builder *builder, uint64_t start, uint64_t addre
                     (unsigned long long)((address - word->first) / word->distance));
 }
 
+/* Returns whether a value is in the variable whose address code takes last before it: only by that
+ * address does code reach it. If a value begins at this address, too, both are fields. */
+static bool is_in_variable(const struct builder *builder, const struct static_value *value,
+                           uint64_t variable)
+{
+    const struct static_user *last = typing_last_user(builder->typing, value->address);
+    return value->is_reached && last && last->is_address &&
+           last->address + exe_slide(builder->exe) == variable &&
+           (value->address == variable || !typing_static_value(builder->typing, variable));
+}
+
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
  * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
@@ -215,9 +226,11 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     const uint64_t entry = exe_function(builder->exe, function, &name);
     uint32_t distance = 0;
     const uint64_t array = value ? 0 : typing_array_at(typing, address, &distance);
-    uint64_t start = value ? value->address : user->address + exe_slide(builder->exe);
+    uint64_t start = user->address + exe_slide(builder->exe);
     if (array != 0)
         start = array;
+    else if (value && !is_in_variable(builder, value, start))
+        start = value->address;
     const uint64_t offset = address - start;
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
@@ -225,9 +238,11 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     builder_append_line(builder, entry + at);
     text_printf(&builder->text, " (0x%llx)", (unsigned long long)start);
     name_ends(builder, start);
-    if (value)
-        builder_append_path(builder, value->type, offset);
-    else if (array != 0) {
+    if (value) {
+        if (value->address > start)
+            text_printf(&builder->text, ".f%llu", (unsigned long long)(value->address - start));
+        builder_append_path(builder, value->type, address - value->address);
+    } else if (array != 0) {
         text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / distance));
         if (offset % distance > 0)
             text_printf(&builder->text, ".f%llu", (unsigned long long)(offset % distance));

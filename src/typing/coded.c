@@ -445,7 +445,7 @@ static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_
     const uint64_t target = typing_word(typer->typing, address) + offset;
     if (target <= offset || in_heap_range(typer->typing->heap, target) || type.is != WORD_POINTS_TO)
         return;
-    const struct static_value value = {target, type.type};
+    const struct static_value value = {target, type.type, false};
     typer->no_memory |= !vector_push(&typer->typing->static_values, value);
     coded_seed_value(typer, type.type, target);
 }
@@ -502,7 +502,7 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         break;
     case STATIC_VALUE:
         if (type.is == WORD_POINTS_TO) {
-            const struct static_value value = {address, type.type};
+            const struct static_value value = {address, type.type, true};
             typer->no_memory |= !vector_push(&typer->typing->static_values, value);
             coded_seed_value(typer, type.type, address);
         }
@@ -516,7 +516,9 @@ static int compare_static_values(const void *a, const void *b)
     const struct static_value *other = b;
     if (one->address != other->address)
         return COMPARE(one->address, other->address);
-    return COMPARE(one->type, other->type);
+    if (one->type != other->type)
+        return COMPARE(one->type, other->type);
+    return one->is_reached - other->is_reached;
 }
 
 /* Sorts the values, and drops those that are parts of others: a word is named by the outermost

@@ -138,10 +138,12 @@ struct itab_table {
     uint32_t object, type;
 };
 
-/* A value in data or bss that only code reveals. */
+/* A value in data or bss that only code reveals. is_reached: code reaches it by its own address, or
+ * by that of the variable that it is in, and not by a pointer in data or bss. */
 struct static_value {
     uint64_t address; /* of the process */
     uint32_t type;
+    bool is_reached;
 };
 
 /* A word of data or bss that points to a value according to code, or is the first one of a slice of

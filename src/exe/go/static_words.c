@@ -153,8 +153,10 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
         if (is_receiver &&
             !arguments_number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
             return false;
-        /* Skips the fact that a receiver is one. */
-        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
+        /* Skips the fact that a receiver is one. An argument may itself be the data word of an
+         * interface, which has other types elsewhere, but the address of a field is none. */
+        const bool is_field = source.part == ARGUMENT_ADDRESS && source.offset > 0;
+        if (*left == 0 || (flow->facts.data[fact].kind == FLOW_IS_DATA && !is_field) ||
             (is_argument && receiver == added.source.argument) ||
             !flow_evidence(flow, value, fact, &added.evidence))
             continue;
