@@ -87,6 +87,16 @@ static size_t place_characters(const uint8_t *begin, const uint8_t *end)
     return page_characters(begin, as_size(end - begin));
 }
 
+/* Returns whether a part of a name begins here: not within the type arguments of a function. */
+static bool begins_a_part(const uint8_t *at, const uint8_t *end)
+{
+    if (at[-1] != '.' && at[-1] != '/')
+        return false;
+    while (at < end && *at != '[' && *at != ']')
+        at++;
+    return at == end || *at == '[';
+}
+
 /* Appends the end of a function's name, at most most characters of it with the ellipsis in front:
  * from the begin of one of its parts on, if that is near. */
 static void place_append_end(struct text *text, struct g2h_bytes name, size_t most)
@@ -102,7 +112,7 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
     while (cut > name.data && place_characters(cut - 1, end) < most)
         cut--;
     for (const uint8_t *at = cut; at < end && at < cut + NEAR && part == end; at++)
-        part = at[-1] == '.' || at[-1] == '/' ? at : part;
+        part = begins_a_part(at, end) ? at : part;
     cut = part < end ? part : cut;
     text_append_string(text, "…");
     text_append(text, cut, as_size(end - cut));
