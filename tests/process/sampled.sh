@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a report of a sample of a heap (--sample) says, compared with that of the whole heap, for twenty samples of one program; and
-# of a core of it. TAP on standard output.
+# What a report of a sample of a heap (--sample) says, compared with that of the whole heap, for twenty samples of one program.
+# TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)

@@ -297,7 +297,7 @@ static struct g2h_error *sample_put_classes(const struct sample_report *sample)
     const size_t overlapping = count > 0 ? count_overlapping(rows, count) : 0;
     if (overlapping > 1)
         PUT(report->page, "  each of %n classes may be the one with most bytes\n", overlapping);
-    PUT(report->page, "  what was not seen: of a class in slots of a size at most %b\n",
+    PUT(report->page, "  beyond ±: of a class in slots where none of it was read, at most %b\n",
         estimates_unseen(sample->sample));
     return NULL;
 }
