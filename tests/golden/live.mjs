@@ -216,7 +216,8 @@ function connect(host, port, target, on) {
   });
 }
 
-const server = start(g2h, ['--inspect=0', '--pid', pid]);
+const sources = path.join(here, 'program'); // the program was built with -trimpath: its files are golden/main.go and so on
+const server = start(g2h, ['--inspect=0', '--pid', pid, '--source', sources]);
 const [, host, port, target] = await written(server, 'stderr', /&ws=([\d.]+):(\d+)(\/[-0-9a-f]{36})/);
 
 /** Asks for a path of the server. Gives the status and the text. */
@@ -242,8 +243,10 @@ await test('live: --inspect: what DevTools discovers', async () => {
 });
 
 let snapshot = '';
+const scripts = new Map(); // by URL
 const client = await connect(host, port, target, ({ method, params }) => {
   if (method === 'HeapProfiler.addHeapSnapshotChunk') snapshot += params.chunk;
+  if (method === 'Debugger.scriptParsed') scripts.set(params.url, params.scriptId);
 });
 const evaluated = async (expression) => (await client.ask('Runtime.evaluate', { expression })).result;
 /** The properties of a value: [[name, what it is]]. */
@@ -260,6 +263,15 @@ await test('live: --inspect: a snapshot that a client takes', async () => {
   assert.match((await evaluated('goroutines()')).description, /^there is no snapshot yet/);
   await client.ask('HeapProfiler.takeHeapSnapshot');
   isRight(snapshot);
+});
+await test('live: --inspect: the source, which --source says where to find', async () => {
+  await client.ask('Debugger.enable');
+  const files = [...scripts].filter(([url]) => url.startsWith('file:///golden/')).map(([url, scriptId]) => [path.basename(url), scriptId]);
+  assert.ok(files.some(([name]) => name === 'main.go'), [...scripts.keys()].join(' '));
+  for (const [name, scriptId] of files) {
+    const { scriptSource } = await client.ask('Debugger.getScriptSource', { scriptId });
+    assert.equal(scriptSource, fs.readFileSync(path.join(sources, name), 'utf8'), name);
+  }
 });
 
 await test('live: --inspect: the Console: classes, maps, structs, strings and goroutines', async () => {
