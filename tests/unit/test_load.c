@@ -552,7 +552,7 @@ static void facts_without_their_end(void **state)
                  {"go2heapsnapshot facts 1\n\x01", 25, true, false},
                  {"go2heapsnapshot facts 1\n\x04\x01\x02", 27, true, false},
                  {"go2heapsnapshot facts 1", 23, true, false},
-                 {"go2heapsnapshot facts 1\n\x10\x00", 26, false, true}};
+                 {"go2heapsnapshot facts 1\n\x11\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.26.1");
