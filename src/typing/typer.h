@@ -321,12 +321,6 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded);
  * types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded);
 
-/* ---- alike.c ---- */
-
-/* Guesses types of objects that a slot of a frame points to from those that it points to in other
- * goroutines. */
-void typing_seed_alike(struct typer *typer);
-
 /* ---- timers.c ---- */
 
 /* Types the objects that contain the runtime's timers, as far as the timers are known. */

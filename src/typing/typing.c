@@ -284,9 +284,6 @@ static struct g2h_error *find_types(struct typing_run *run)
     run->map_memories = calloc(run->typing->threads, sizeof(*run->map_memories));
     TRY_MEMORY(run->map_memories);
     TRY(typing_find_maps(run));
-    typing_seed_alike(alone);
-    TRY_MEMORY(!alone->no_memory);
-    TRY(waves_follow(&run->waves));
     TRY(guess_types(run)); /* without DWARF the types of the runtime's processors are guesses */
     TRY(typing_find_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);

@@ -22,7 +22,6 @@
  *   map_finder, map_parts
  *                       maps of a stripped program, by their words and contents
  *   coded, spilled      objects whose types only the code determines
- *   alike               frame slots: one type in all goroutines at a call
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
  *   queries             queries of other modules
