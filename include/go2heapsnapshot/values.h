@@ -57,6 +57,11 @@ struct g2h_local {
 G2H_PUBLIC bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller,
                                uint32_t index, struct g2h_local *ret);
 
+/* Gets the location of the map whose header is in a frame, a node of the view, by the object of the
+ * heap that it points to: the memory of its entries. Returns false if the frame has none. */
+G2H_PUBLIC bool g2h_location_of_map_in_frame(const struct g2h_view *view, uint32_t node,
+                                             uint32_t object, struct g2h_location *ret);
+
 /* Appends the name of a location's type to a buffer, as the view's names have it. */
 G2H_PUBLIC void g2h_location_type(const struct g2h_view *view, const struct g2h_location *location,
                                   struct g2h_text *text);

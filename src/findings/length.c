@@ -177,6 +177,27 @@ static uint32_t map_of_variable(const struct findings *findings, uint32_t node, 
     return (g2h_view_name_uses(findings->view, read.name) & G2H_NAME_OF_LINKS) != 0 ? child : line;
 }
 
+/* Finds the length of a map whose header is in a frame, by its memory, to which the frame leads. */
+static void find_in_frame(const struct findings *findings, struct g2h_values *values, uint32_t node,
+                          struct length *ret)
+{
+    struct g2h_location map;
+    struct g2h_node read, above;
+    uint32_t by;
+    g2h_view_brief(findings->view, node, &read);
+    while (path_goes_by(findings->paths, node, &by)) { /* to the memory that the frame leads to */
+        g2h_view_brief(findings->view, by, &above);
+        if (above.name != read.name)
+            break;
+        node = by;
+        read = above;
+    }
+    if (path_goes_by(findings->paths, node, &by) &&
+        g2h_location_of_map_in_frame(findings->view, by, read.object, &map) &&
+        entries_length(findings->view, values, &map, &ret->count))
+        ret->kind = "map";
+}
+
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret)
 {
@@ -196,6 +217,10 @@ struct g2h_error *length_find(const struct findings *findings, uint32_t node,
     if (read.object == UINT32_MAX || g2h_view_is_redacted(findings->view))
         return NULL;
     TRY(g2h_values_create(findings->view, &values));
+    if (findings_is_entries(findings->view, read.name)) {
+        find_in_frame(findings, values, node, ret);
+        return NULL;
+    }
     if (is_slice(merged, line))
         return path->size > 0 ? find_slice(findings, values, &read, node, path, ret) : NULL;
     if (g2h_location_of_object(findings->view, read.object, &location))

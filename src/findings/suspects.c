@@ -1384,10 +1384,13 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
     uint64_t pointers = 0;
     if (part && suspect->count > 1 && example->uppermost == 1)
         TRY(count_pointers(findings, suspect->item, example->node, &pointers));
-    *ret = (struct who_holders){.count = is_above && example->above > 0
-                                             ? example->above
-                                             : findings_node(findings, suspect->holder)->count,
+    const struct merged_node *holder = findings_node(findings, suspect->holder);
+    const struct merged_node *above = findings_node(findings, holder->parent);
+    *ret = (struct who_holders){.count =
+                                    is_above && example->above > 0 ? example->above : holder->count,
                                 .part = pointers == 1 ? part : NULL};
+    if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
+        ret->count = above->count; /* the headers of these maps are in frames */
     return NULL;
 }
 

@@ -182,7 +182,7 @@ void builder_append_line(struct builder *builder, uint64_t pc);
 /* ---- words outside all variables (globals.c) ---- */
 
 /* Appends the path to a word in a value of a type: ".TLS", "[3].Name"; "Name" if the text is
- * empty. */
+ * empty. A map's pointer to its entries has the map's own name. */
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset);
 
 /* Appends a variable of a frame and the path in it. If the variable belongs to an inlined function,

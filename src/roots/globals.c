@@ -893,9 +893,22 @@ struct g2h_error *builder_add_globals(struct builder *builder)
  * "…". */
 enum { PATH_STEPS = 32 };
 
+/* Returns whether the word at an offset of a type is a map's pointer to its entries, which the map
+ * is all about: nobody writes users.dirPtr. */
+static bool is_of_entries(const struct types *types, uint32_t type, uint64_t offset)
+{
+    if (type >= types->list.count || types_get(types, type)->role != ROLE_MAP)
+        return false;
+    const struct type_field *buckets = types_field(types, type, "buckets"),
+                            *directory = types_field(types, type, "dirPtr");
+    return (buckets && buckets->offset == offset) || (directory && directory->offset == offset);
+}
+
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
 {
     char path[NAME_LIMIT];
+    if (is_of_entries(builder->typing->types, type, offset))
+        return;
     const size_t size = types_path(builder->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && builder->text.size > 0)
         text_append_string(&builder->text, ".");

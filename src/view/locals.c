@@ -5,6 +5,7 @@
  * dead may have been reused since; the frame's field list says which pointers are alive.
  */
 #include "base/bytes.h"
+#include "heap/pointers.h"
 #include "view/locations.h"
 #include "view/view.h"
 
@@ -93,4 +94,57 @@ bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, ui
     ret->function = locals_text_of(view, local->function, &ret->function_size);
     ret->is_there = locals_locate(view, local, frame, caller, ret);
     return true;
+}
+
+/* ---- maps in frames ---- */
+
+/* Gets the map that a word of a frame belongs to: it is one whose address the frame's code passes
+ * on, or one that pointers lead to. */
+static bool map_around(const struct g2h_view *view, const struct heap_stack_frame *frame,
+                       uint64_t offset, struct g2h_location *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    const struct frame_value *value = typing_frame_value(typing, frame, offset);
+    uint64_t within = 0;
+    uint32_t type;
+    if (value) {
+        within = offset - value->slot * view->graph->heap->params.pointer_size;
+        type = value->type;
+    } else {
+        const struct outside_value *outside =
+            outside_value_at(&typing->outside, view->graph->heap, frame->sp + offset, &within);
+        if (!outside || outside->is_array)
+            return false;
+        type = outside->type;
+    }
+    const uint64_t size = types_size(typing->types, type);
+    if (within > offset || frame->contents.size < size ||
+        offset - within > frame->contents.size - size)
+        return false;
+    *ret = (struct g2h_location){.type = type,
+                                 .address = frame->sp + offset - within,
+                                 .bytes = bytes_at(frame->contents.data + (offset - within), size),
+                                 .object = UINT32_MAX};
+    return g2h_location_is_map(view, ret);
+}
+
+/* Frames are in the order of their nodes. */
+bool g2h_location_of_map_in_frame(const struct g2h_view *view, uint32_t node, uint32_t object,
+                                  struct g2h_location *ret)
+{
+    const struct g2h_graph *graph = view->graph;
+    const struct root_frame *frames = graph->roots.frames.data;
+    const size_t count = graph->roots.frames.count;
+    struct pointers pointers;
+    uint64_t offset, value;
+    size_t at;
+    BISECT(at, count, frames[at].node < node);
+    if (!graph->typing || object == UINT32_MAX || at == count || frames[at].node != node)
+        return false;
+    const struct heap_stack_frame frame = frame_of(view, at);
+    pointers_of_words(graph->heap, frame.contents, &pointers);
+    while (pointers_next(&pointers, &offset, &value))
+        if (heap_find(graph->heap, value) == object && map_around(view, &frame, offset, ret))
+            return true;
+    return false;
 }

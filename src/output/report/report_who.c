@@ -359,7 +359,7 @@ static void append_field_of_holder(const struct report *report, const struct who
 
 /* A word of a frame that is no variable is called after its offset: appends the class of what is
  * there, too, "f88, a []main.Finding  (local of main.scan find.go:54)". Appends nothing for other
- * paths. */
+ * paths, and of a map in a frame, whose length follows. */
 static void append_with_class(const struct report *report, const struct who *who, struct text *text)
 {
     static const char local[] = "  (local of ";
@@ -370,6 +370,8 @@ static void append_with_class(const struct report *report, const struct who *who
         report->findings->merged
             .of[g2h_dominators_number(report->findings->dominators, who->path_end)];
     if (who->path.size < 2 || path[0] != 'f' || line == MERGED_NONE ||
+        findings_is_entries(report->findings->view,
+                            report->findings->merged.nodes.data[line].name) ||
         merged_form(&report->findings->merged, line) == G2H_FORM_OTHER)
         return;
     while (1 + digits < who->path.size && isdigit((unsigned char)path[1 + digits]))
@@ -412,6 +414,10 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
     struct page *page = report->page;
     _cleanup_(text_deinit) struct text path = {0}, below = {0}, example = {0};
     _cleanup_(text_deinit) struct text pool = {0};
+    uint64_t alike = container != MERGED_NONE ? report_node(report, container)->count : 0;
+    if (container != MERGED_NONE && container == who->suspect.holder &&
+        findings_is_entries(report->findings->view, report_node(report, container)->name))
+        alike = who->holders.count;
     shorten_paths(report, who, &path, &below, &example);
     const bool is_pool = append_pool(who, &pool);
     TRY_MEMORY(!path.failed && !below.failed && !example.failed && !pool.failed);
@@ -427,12 +433,11 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
             PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
                 who->length.count, who->length.count == 1 ? "entry" : "entries");
         if (!is_pool && who->length.kind && container != MERGED_NONE &&
-            who->example.most == UINT32_MAX && who->path_end != who->example.node &&
-            report_node(report, container)->count > 1 &&
+            who->example.most == UINT32_MAX && who->path_end != who->example.node && alike > 1 &&
             report->findings->merged
                     .of[g2h_dominators_number(report->findings->dominators, who->path_end)] ==
                 container)
-            PUT(page, ", one of %n", report_node(report, container)->count);
+            PUT(page, ", one of %n", alike);
         if (below.size > 0)
             PUT(page, ", below %s", &below);
         PUT(page, "\n");
@@ -707,8 +712,11 @@ static void put_head(const struct report *report, const struct who *who)
     } else if (suspect->is_entries && suspect->container.node == MERGED_NONE) {
         PUT(page, "<in>, in %s{class}|%n{count}</>", name_of_class(report, suspect->item), 1);
     } else if (suspect->holder != MERGED_NONE) {
-        const struct page_value class = name_of_class(report, suspect->holder);
+        const uint32_t name = report_node(report, suspect->holder)->name;
+        struct page_value class = name_of_class(report, suspect->holder);
         _cleanup_(text_deinit) struct text pool = {0};
+        if (findings_is_entries(report->findings->view, name)) /* no object is the map itself */
+            (void)g2h_view_map_of(report->findings->view, name, &class.text.size);
         if (append_pool(who, &pool))
             PUT(page, "<in>, in a sync.Pool|%s{class}%n{count}|", class, holders->count);
         else if (holders->part)

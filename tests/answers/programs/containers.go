@@ -43,6 +43,10 @@
 //	says[plain] held by     mine  \(local of main\.serve containers\.go:\d+\)$
 //	says[stripped] held by     f\d+, a \[\]\*main\.user  \(local of main\.serve containers\.go:\d+\)$
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	case localmap SHAPE=localmap
+//	says ^  1 .* 20,000 main\.user, in map\[int\]\*main\.user$
+//	says held by     \S+  \(local of main\.index containers\.go:\d+\), a map of 20,000 entries$
+//	is r.suspects[0].count === 20000 && r.suspects[0].held_by.indexOf('.') > r.suspects[0].held_by.indexOf('(')
 //	case shaped SHAPE=shaped
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
 //	never go\.shape
@@ -268,6 +272,7 @@ var (
 	sorted, ordered     = &inOrder[string, *user]{}, &inOrder[string, *user]{}
 	buffers             = sync.Pool{New: func() any { return new(scratch) }}
 	requests, responses = make(chan int), make(chan int)
+	indexed             = make(chan int)
 	made                int
 )
 
@@ -328,6 +333,21 @@ func serve() {
 				old = append(old, newUser(i))
 			} else {
 				mine = append(mine, newUser(i))
+			}
+		}
+		responses <- len(old) + len(mine)
+	}
+}
+
+// The headers of both maps are in the frame, so that no object is the map.
+func index() {
+	old, mine := map[int]*user{}, map[int]*user{}
+	for many := range indexed {
+		for i := 0; i < many; i++ {
+			if many < 10000 {
+				old[i] = newUser(i)
+			} else {
+				mine[i] = newUser(i)
 			}
 		}
 		responses <- len(old) + len(mine)
@@ -470,6 +490,10 @@ func fill(shape string, leaks bool, many int) {
 		requests <- many
 		<-responses
 	}
+	if shape == "localmap" {
+		indexed <- many
+		<-responses
+	}
 }
 
 func used() uint64 {
@@ -490,6 +514,7 @@ func main() {
 	}
 	few, nested = map[int]map[string]point{}, map[int]map[string]point{}
 	go serve()
+	go index()
 	fill(shape, false, 1000)
 	input := bufio.NewReader(os.Stdin)
 	for {
