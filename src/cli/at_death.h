@@ -52,6 +52,9 @@ bool guard_begin(const struct options *options, at_death_write *write, void *con
  * origin_options. */
 void guard_around(void *context, bool begins);
 
+/* Returns whether the process has ended, or its end has come: then its heap has been copied. */
+bool guard_has_ended(const struct guard *guard);
+
 /* Ends the guard, once it has written the heap of a process that has ended. status is the exit
  * status of this program so far; returns that which takes what the guard did into account. */
 int guard_end(struct guard *guard, int status);

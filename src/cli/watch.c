@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/port.h"
+#include "cli/at_death.h"
 #include "cli/messages.h"
 #include "cli/terminal.h"
 
@@ -481,6 +482,14 @@ static void convert_snapshot(void *context, void *item)
     note_duration(watching, begin);
 }
 
+/* Returns whether the process has ended. While the guard of --at-death copies it, it is still
+ * there. */
+static bool watching_have_ended(const struct watching *watching)
+{
+    const struct guard *guard = watching->options->guard;
+    return moments_have_ended(&watching->moments) || (guard && guard_has_ended(guard));
+}
+
 /* Takes the snapshot of this moment. Returns false if the process has ended. */
 static bool take_next(struct watching *watching)
 {
@@ -495,7 +504,7 @@ static bool take_next(struct watching *watching)
         beside_give(&watching->beside, snapshot);
         return true;
     }
-    if (watching->taken > 0 && moments_have_ended(&watching->moments)) {
+    if (watching->taken > 0 && watching_have_ended(watching)) {
         g2h_error_destroy(error);
         return false;
     }
@@ -600,11 +609,12 @@ static struct g2h_error *watching_end_ages(struct watching *watching)
 {
     struct g2h_error *error = watching->moments.error;
     _cleanup_(text_deinit) struct text name = {0};
-    if (error && moments_have_ended(&watching->moments)) {
+    if (error && watching_have_ended(watching)) {
         g2h_error_destroy(error);
         error = NULL;
     }
     text_printf(&name, "process %llu", (unsigned long long)watching->options->pid);
+    text_append(&name, "", 1);
     if (!name.failed)
         message_ages(watching->ages, name.data);
     return error;

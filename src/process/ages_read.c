@@ -3,6 +3,7 @@
  * each of its collections; see age_looks.h.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -836,8 +837,10 @@ CLEANUP_POINTER(ages_cleanup, struct g2h_ages, g2h_ages_destroy);
 /* Finds the runtime of a live process in its memory, and prepares looks. */
 static struct g2h_error *find_runtime(uint64_t pid, struct g2h_exe *exe, struct g2h_ages *ages)
 {
-    _cleanup_(process_deinit) struct process process = {.name = "process"};
+    char name[32];
+    _cleanup_(process_deinit) struct process process = {.name = name};
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
+    snprintf(name, sizeof(name), "process %llu", (unsigned long long)pid);
     TRY(copied_check_machine(pid, &process.machine));
     const int error = copied_open_live(pid, &process);
     if (error != 0)

@@ -63,12 +63,12 @@ static struct g2h_error *refuse_blind(const struct attach_facts *facts)
 enum { KTHREADD = 2 };
 
 /* Refuses a process that cannot be read by any user: it does not exist, has ended or has no memory.
- * Otherwise returns NULL. */
+ * At its end --at-death may still hold its first thread (ESRCH). Otherwise returns NULL. */
 static struct g2h_error *refuse_absent(const struct attach_facts *facts)
 {
     if (facts->is_self)
         return say_of(facts, "is this very program");
-    if (facts->was_there && (!facts->is_there || facts->has_no_memory))
+    if (facts->was_there && (!facts->is_there || facts->has_no_memory || facts->error == ESRCH))
         return say_of(facts, "has ended while it was read");
     if (!facts->is_there)
         return say_of(facts, "no such process%s",
