@@ -638,7 +638,7 @@ static uint64_t part_of_sample(uint64_t all, uint64_t every, uint64_t few)
     return MIN(part, all);
 }
 
-enum { FEW_OBJECTS = 2000000, FEW_BYTES = 512 << 20 };
+enum { FEW_OBJECTS = 2000000, FEW_BYTES = 512 << 20, MOST_BUFFERS = 64 << 20 };
 
 /* Returns where the dump goes; "": to memory. */
 static const char *dump_directory(const struct g2h_process_options *options, bool in_memory)
@@ -685,7 +685,8 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
         .directory = dump_directory(options, *ret_in_memory),
         .ways = "take only the dump here (--format dump -z), and convert that elsewhere",
         .most = options->most_objects + options->most_objects / PART_OF_CHANGE,
-        .beyond = options->beyond};
+        .beyond = options->beyond,
+        .beside = is_analysed ? memory / 4 + MIN(estimate.dump_bytes / 4, MOST_BUFFERS) : 0};
     return needs_check(&needs);
 }
 

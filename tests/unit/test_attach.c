@@ -1402,6 +1402,9 @@ static void test_needs(void **state)
     expect_shortage(&(struct needs){"process 7", 0, 0, much, 0, NULL, NULL},
                     "process 7: this takes 1.13 PB of addresses; ",
                     "as many addresses are not there: ");
+    expect_shortage(&(struct needs){.name = "process 7", .memory = 1000, .beside = much},
+                    "process 7: this takes 1.00 kB of memory or more; ",
+                    "as many addresses are not there: ");
 }
 
 /* Why there are no addresses is said by the limit that there is. */

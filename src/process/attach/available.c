@@ -549,7 +549,7 @@ bool needs_have_addresses(uint64_t bytes)
 static bool has_addresses(const struct needs *needs)
 {
     return can_map(needs->memory, PROT_READ | PROT_WRITE) &&
-           needs_have_addresses(needs->memory + needs->dump);
+           needs_have_addresses(needs->memory + needs->dump + needs->beside);
 }
 
 /* ---- what is said ---- */

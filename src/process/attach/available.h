@@ -105,6 +105,7 @@ struct needs {
     const char *ways;      /* what is possible with less memory */
     uint64_t most;         /* objects that the conversion can have; 0: not limited here */
     const char *beyond;    /* what that limit is, and what is possible with more objects */
+    uint64_t beside;       /* addresses beside memory and dump: buffers, and what varies */
 };
 
 /* Errors: G2H_ERROR_LIMIT: there are too many objects; G2H_ERROR_SYSTEM: something is short. On
