@@ -43,6 +43,12 @@ watch_all() {
 	wait $watches
 }
 
+# right VERDICTS LOG: prints the verdicts that are right. A busy machine may miss collections, which the program says: then it may
+# also be withheld.
+right() {
+	if grep -q 'so quickly' "$2"; then echo "$1|mixed"; else echo "$1"; fi
+}
+
 # has_verdict DUMP CLASS VERDICTS: whether a dump's report has one of the verdicts for the class.
 has_verdict() {
 	"$g2h" --exe "$at/app" --format report --json "$1" 2>/dev/null | tr -d '\n' | sed 's/{"item"/\n&/g' |
@@ -67,12 +73,14 @@ for goroot in $goroots; do
 	watch_all watch --ages 2s --watch 2s --count 6 --keep . -o trend
 	echo "$services" >"$at/services"
 	while read -r service class verdict; do
-		has_verdict "$at/ages-$service/dump" "$class" "$verdict" >"$at/said" 2>&1
+		verdicts=$(right "$verdict" "$at/ages-$service/log")
+		has_verdict "$at/ages-$service/dump" "$class" "$verdicts" >"$at/said" 2>&1
 		cat "$at/ages-$service/log" >>"$at/said"
-		result "$(grep -qE "\"verdict\":\"($verdict)\"" "$at/said"; echo $?)" "$release: $service: one capture tells" "$at/said"
-		has_verdict "$at/watch-$service/last.dump.gz" "$class" "$verdict" >"$at/said" 2>&1
+		result "$(grep -qE "\"verdict\":\"($verdicts)\"" "$at/said"; echo $?)" "$release: $service: one capture tells" "$at/said"
+		verdicts=$(right "$verdict" "$at/watch-$service/log")
+		has_verdict "$at/watch-$service/last.dump.gz" "$class" "$verdicts" >"$at/said" 2>&1
 		cat "$at/watch-$service/log" "$at/watch-$service/trend" >>"$at/said"
-		result "$(grep -qE "\"verdict\":\"($verdict)\"" "$at/said"; echo $?)" "$release: $service: --watch tells the same" "$at/said"
+		result "$(grep -qE "\"verdict\":\"($verdicts)\"" "$at/said"; echo $?)" "$release: $service: --watch tells the same" "$at/said"
 	done <"$at/services"
 	for service in leak fill; do
 		grep -q '^      age .*, evenly spread: leaks .*, unless it is a cache that still fills' "$at/watch-$service/trend"
