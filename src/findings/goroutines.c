@@ -75,7 +75,7 @@ static struct g2h_bytes without_count(struct g2h_bytes name)
     while (at < name.size && (isdigit(name.data[at]) || name.data[at] == ','))
         at++;
     const struct g2h_bytes rest = bytes_from(name, at + (at > 0 && at < name.size));
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (bytes_begin(rest, words[i]))
             return bytes_from(rest, strlen(words[i]));
     return name;
@@ -84,7 +84,8 @@ static struct g2h_bytes without_count(struct g2h_bytes name)
 bool goroutines_are_called(struct g2h_bytes name, const char *asked)
 {
     static const char ellipsis[] = "…";
-    struct g2h_bytes left = without_count(name), rest = without_count(bytes_of(asked));
+    struct g2h_bytes left = without_count(name);
+    struct g2h_bytes rest = without_count(bytes_of(asked));
     if (rest.size == 0)
         return false;
     for (bool is_first = true;; is_first = false) {

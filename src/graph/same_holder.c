@@ -66,7 +66,8 @@ static bool same_holder_reach_all(struct same_holder *finder)
 /* Returns whether two edges are of one variable. */
 static bool is_same_variable(const struct g2h_graph *graph, uint32_t one, uint32_t other)
 {
-    const struct edge *a = &graph->roots.edges.data[one], *b = &graph->roots.edges.data[other];
+    const struct edge *a = &graph->roots.edges.data[one];
+    const struct edge *b = &graph->roots.edges.data[other];
     return a->source.index == b->source.index &&
            (a->name == b->name ||
             graph->roots.nodes.data[a->source.index].kind == G2H_NODE_VARIABLE);
@@ -77,7 +78,8 @@ static bool same_holder_find(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
-        const uint32_t class = names_of_object(&graph->names, i), from = finder->from[i];
+        const uint32_t class = names_of_object(&graph->names, i);
+        const uint32_t from = finder->from[i];
         uint32_t known = from;
         if (from == MAP_NONE)
             continue;
@@ -94,7 +96,8 @@ static void same_holder_find_others(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
-        const uint32_t *end, *target = object_targets(graph, i, &end);
+        const uint32_t *end;
+        const uint32_t *target = object_targets(graph, i, &end);
         for (; target < end && finder->from[i] == MAP_NONE; target++)
             if (*target != NO_TARGET &&
                 names_of_object(&graph->names, *target) != names_of_object(&graph->names, i))

@@ -72,7 +72,8 @@ struct heap_mask {
  * spread over nine. */
 static inline uint64_t heap_mask_bits(const struct heap_mask *mask, uint64_t word, uint64_t count)
 {
-    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint64_t first = mask->first + word;
+    const uint64_t bytes = (first % 8 + count + 7) / 8;
     const uint8_t *at = mask->bits + first / 8;
     uint64_t bits = memory_number(at, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8);
     if (bytes > 8)

@@ -73,7 +73,8 @@ void sampled_spans_deinit(struct sampled_spans *sampled)
 
 static int sampled_compare_starts(const void *a, const void *b)
 {
-    const struct sampled_span *one = a, *other = b;
+    const struct sampled_span *one = a;
+    const struct sampled_span *other = b;
     return (one->start > other->start) - (one->start < other->start);
 }
 
@@ -116,8 +117,7 @@ static struct g2h_error *list_spans(struct sampling *sampling)
         drop_span(runtime, &span);
     }
     vector_sort(&sampled->spans, sampled_compare_starts);
-    for (size_t i = 0; i < sampled->spans.count; i++) {
-        struct sampled_span *one = &sampled->spans.data[i];
+    VECTOR_EACH(struct sampled_span, one, sampled->spans) {
         if (kept > 0 &&
             one->start < sampled->spans.data[kept - 1].start + sampled->spans.data[kept - 1].size)
             continue;
@@ -166,11 +166,12 @@ struct sampled_draw {
 
 static int sampled_compare_draws(const void *a, const void *b)
 {
-    const struct sampled_draw *one = a, *other = b;
+    const struct sampled_draw *one = a;
+    const struct sampled_draw *other = b;
     if (one->spanclass != other->spanclass)
-        return one->spanclass < other->spanclass ? -1 : 1;
+        return COMPARE(one->spanclass, other->spanclass);
     if (one->hash != other->hash)
-        return one->hash < other->hash ? -1 : 1;
+        return COMPARE(one->hash, other->hash);
     return (one->span > other->span) - (one->span < other->span);
 }
 
@@ -390,7 +391,8 @@ static uint64_t hash_of_page(const struct sampling *sampling, uint64_t address)
 /* Notes the pages of a slot of the frontier. */
 static void filter_add(struct sampling *sampling, const struct sampled_span *span, uint64_t slot)
 {
-    const uint64_t begin = span->start + slot * span->elemsize, end = begin + span->elemsize;
+    const uint64_t begin = span->start + slot * span->elemsize;
+    const uint64_t end = begin + span->elemsize;
     for (uint64_t page = begin / RUNTIME_PAGE_SIZE; page * RUNTIME_PAGE_SIZE < end; page++)
         bits_add(sampling->filter, hash_of_page(sampling, page * RUNTIME_PAGE_SIZE));
 }
@@ -400,8 +402,7 @@ static void filter_make(struct sampling *sampling)
 {
     const struct sampled_spans *sampled = sampling->sampled;
     memset(sampling->filter, 0, (size_t)(sampling->filter_mask + 1) / 8);
-    for (size_t i = 0; i < sampled->spans.count; i++) {
-        const struct sampled_span *span = &sampled->spans.data[i];
+    VECTOR_EACH(const struct sampled_span, span, sampled->spans) {
         for (uint64_t slot = 0; slot < span->slots; slot++)
             if (bits_have(sampling->frontier, span->first_slot + slot))
                 filter_add(sampling, span, slot);
@@ -447,7 +448,8 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
     struct sampling *sampling = context;
     struct runtime *runtime = sampling->records->runtime;
     const struct sampled_spans *sampled = sampling->sampled;
-    const size_t first = task * SPANS_PER_PASS_TASK, last = first + SPANS_PER_PASS_TASK;
+    const size_t first = task * SPANS_PER_PASS_TASK;
+    const size_t last = first + SPANS_PER_PASS_TASK;
     struct span span;
     for (size_t i = first; i < last && i < sampled->spans.count; i++) {
         const struct sampled_span *of = &sampled->spans.data[i];
@@ -560,8 +562,7 @@ struct sampled_kind {
 static uint64_t sum_up_kinds(const struct sampled_spans *sampled, struct sampled_kind *kinds)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < sampled->spans.count; i++) {
-        const struct sampled_span *span = &sampled->spans.data[i];
+    VECTOR_EACH(const struct sampled_span, span, sampled->spans) {
         struct sampled_kind *kind = &kinds[span->spanclass];
         kind->elemsize = is_single(span) ? 0 : span->elemsize;
         kind->spans++;
@@ -585,8 +586,7 @@ struct g2h_error *sampled_spans_put(struct records *records)
         if (kinds[i].spans > 0)
             TRY_MEMORY(PUT(&records->buffer, i, kinds[i].elemsize, kinds[i].spans, kinds[i].chosen,
                            kinds[i].objects));
-    for (size_t i = 0; i < sampled->spans.count; i++) {
-        const struct sampled_span *span = &sampled->spans.data[i];
+    VECTOR_EACH(const struct sampled_span, span, sampled->spans) {
         if (!span->is_chosen)
             continue;
         TRY_MEMORY(

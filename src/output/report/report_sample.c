@@ -75,8 +75,7 @@ static struct g2h_error *sample_add_object(struct sample_report *sample, uint32_
 static void sample_count_tries(const struct sample_report *sample)
 {
     const struct merged *merged = &sample->report->findings->merged;
-    for (size_t i = 0; i < merged->nodes.count; i++) {
-        const struct merged_node *node = &merged->nodes.data[i];
+    VECTOR_EACH(const struct merged_node, node, merged->nodes) {
         const uint32_t class = node->is_trie ? map_get(&sample->classes, node->name) : MAP_NONE;
         if (class != MAP_NONE)
             sample->list.data[class].seen += node->count;
@@ -241,9 +240,10 @@ struct sample_row {
 
 static int sample_compare_rows(const void *a, const void *b)
 {
-    const struct sample_row *one = a, *other = b;
+    const struct sample_row *one = a;
+    const struct sample_row *other = b;
     if (one->all->bytes != other->all->bytes)
-        return one->all->bytes > other->all->bytes ? -1 : 1;
+        return COMPARE(other->all->bytes, one->all->bytes);
     return (one->node > other->node) - (one->node < other->node);
 }
 
