@@ -999,7 +999,7 @@ static uint64_t retained_by(const struct example_finder *finder, uint32_t number
 }
 
 /* Returns whether the node with this number is memory of a map that is merged with it, and so not
- * an object of its own. */
+ * an object of its own: below the map's header, or, if that is in a frame, below other memory. */
 static bool example_is_of_map(const struct example_finder *finder, uint32_t number)
 {
     const struct findings *findings = finder->findings;
@@ -1008,7 +1008,8 @@ static bool example_is_of_map(const struct example_finder *finder, uint32_t numb
     if (!finder->is_map[line] || line != line_of(finder, above(finder, number)))
         return false;
     g2h_view_brief(findings->view, node_of(finder, number), &node);
-    return node.name != findings_node(findings, line)->name;
+    return node.name != findings_node(findings, line)->name ||
+           findings_is_entries(findings->view, node.name);
 }
 
 /* Returns whether a node, by its number in preorder, is an object of the suspect, and no part of a
@@ -1047,8 +1048,11 @@ static void example_find_holders(struct example_finder *finder, int64_t line)
             !is_holder && finder->near[over] != NONE &&
             (finder->is_inside[over] || finder->is_item[line_of(finder, over)]);
     }
-    if (line >= 0 && !finder->is_outermost)
-        finder->holders = findings_node(finder->findings, (uint32_t)line)->count;
+    if (line < 0 || finder->is_outermost)
+        return;
+    const struct merged_node *over = findings_node(finder->findings, (uint32_t)line);
+    if (!findings_is_entries(finder->findings->view, over->name)) /* else it counts parts of maps */
+        finder->holders = over->count;
 }
 
 /* Returns an object's contribution to its holder: what it retains, unless another object of the
