@@ -73,6 +73,7 @@ void guard_around(void *context, bool begins)
 
 bool guard_has_ended(const struct guard *guard)
 {
+    /* The first request has the guard let the process go or seize it, the second undoes that. */
     return guard_ask(guard) != AT_DEATH_READY || guard_ask(guard) != AT_DEATH_READY;
 }
 
