@@ -28,7 +28,7 @@ static int ranges_compare(const void *a, const void *b)
 {
     const struct range *one = a;
     const struct range *other = b;
-    return (one->begin > other->begin) - (one->begin < other->begin);
+    return COMPARE(one->begin, other->begin);
 }
 
 /* Sorts the ranges, and joins those that overlap or touch, in place. */

@@ -464,7 +464,7 @@ static int compare_older(const void *a, const void *b)
     const struct ages_older_line *other = b;
     if (one->retained != other->retained)
         return COMPARE(other->retained, one->retained);
-    return (one->node > other->node) - (one->node < other->node);
+    return COMPARE(one->node, other->node);
 }
 
 struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name, uint64_t seconds,

@@ -261,7 +261,7 @@ static int outside_compare(const void *a, const void *b)
     const struct holder *other = b;
     if (one->bytes != other->bytes)
         return one->bytes < other->bytes ? 1 : -1;
-    return (one->number > other->number) - (one->number < other->number);
+    return COMPARE(one->number, other->number);
 }
 
 /* The kinds of holders that are reported, in this order. */

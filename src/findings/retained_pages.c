@@ -554,7 +554,7 @@ static int compare_holders(const void *a, const void *b)
     const struct pages_holder *other = b;
     if (one->sum.empty != other->sum.empty)
         return COMPARE(other->sum.empty, one->sum.empty);
-    return (one->node > other->node) - (one->node < other->node);
+    return COMPARE(one->node, other->node);
 }
 
 /* ---- who shares spans ---- */

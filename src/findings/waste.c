@@ -950,7 +950,7 @@ static int compare_rows(const void *a, const void *b)
     const struct span_row *other = b;
     if (span_unused(&one->sparse) != span_unused(&other->sparse))
         return COMPARE(span_unused(&other->sparse), span_unused(&one->sparse));
-    return (one->slot > other->slot) - (one->slot < other->slot);
+    return COMPARE(one->slot, other->slot);
 }
 
 /* Orders by slot size, and within one by how many sparse spans the class pins, the most first. */

@@ -22,7 +22,7 @@ static int compare_absent(const void *a, const void *b)
 {
     const struct fact_absent *one = a;
     const struct fact_absent *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 /* Reads a part of the program's data, or of its zeros. Returns false if it is invalid. */

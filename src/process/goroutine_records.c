@@ -133,7 +133,7 @@ static int compare_objects(const void *a, const void *b)
 {
     const struct stack_object *one = a;
     const struct stack_object *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 void stack_objects_sort(struct stack_objects *objects)
@@ -178,7 +178,7 @@ static int compare_words(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a;
     const uint64_t other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    return COMPARE(one, other);
 }
 
 bool stack_objects_find(struct stack_objects *objects)

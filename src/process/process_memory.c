@@ -300,7 +300,7 @@ static int resident_compare_addresses(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a;
     const uint64_t other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    return COMPARE(one, other);
 }
 
 /* Adds the arenas of user arenas (GOEXPERIMENT=arenas), which are not in the heap's list: they are
@@ -439,7 +439,7 @@ static int compare_starts(const void *a, const void *b)
 {
     const struct g2h_mapping *one = a;
     const struct g2h_mapping *other = b;
-    return (one->start > other->start) - (one->start < other->start);
+    return COMPARE(one->start, other->start);
 }
 
 /* Adds a file that is mapped several times or in several pieces: count mappings of one path. A file

@@ -75,7 +75,7 @@ static int sampled_compare_starts(const void *a, const void *b)
 {
     const struct sampled_span *one = a;
     const struct sampled_span *other = b;
-    return (one->start > other->start) - (one->start < other->start);
+    return COMPARE(one->start, other->start);
 }
 
 /* Returns whether a span is a single object, of no size class. */
@@ -172,7 +172,7 @@ static int sampled_compare_draws(const void *a, const void *b)
         return COMPARE(one->spanclass, other->spanclass);
     if (one->hash != other->hash)
         return COMPARE(one->hash, other->hash);
-    return (one->span > other->span) - (one->span < other->span);
+    return COMPARE(one->span, other->span);
 }
 
 /* Returns how many of a class's spans are chosen. */

@@ -69,10 +69,10 @@ static int map_parts_compare(const void *left, const void *right)
     const struct map_part *a = left;
     const struct map_part *b = right;
     if (a->size != b->size)
-        return (a->size > b->size) - (a->size < b->size);
+        return COMPARE(a->size, b->size);
     if (a->pointers != b->pointers)
-        return (a->pointers > b->pointers) - (a->pointers < b->pointers);
-    return (a->type > b->type) - (a->type < b->type);
+        return COMPARE(a->pointers, b->pointers);
+    return COMPARE(a->type, b->type);
 }
 
 bool map_parts_init(struct map_parts *parts, const struct typing *typing)

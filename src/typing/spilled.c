@@ -222,7 +222,7 @@ static int compare_pcs(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a;
     const uint64_t other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    return COMPARE(one, other);
 }
 
 /* Reads each function that has a frame once: the program counters are sorted. pc is within the

@@ -742,7 +742,7 @@ static int compare_users(const void *a, const void *b)
 {
     const struct static_user *one = a;
     const struct static_user *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 /* Drops repeated evidence about a word; it is sorted. */

@@ -244,7 +244,7 @@ static int sample_compare_rows(const void *a, const void *b)
     const struct sample_row *other = b;
     if (one->all->bytes != other->all->bytes)
         return COMPARE(other->all->bytes, one->all->bytes);
-    return (one->node > other->node) - (one->node < other->node);
+    return COMPARE(one->node, other->node);
 }
 
 /* There are at least as many objects as were read, whether they are of the sample or not. */

@@ -287,7 +287,7 @@ static int copy_compare_addresses(const void *a, const void *b)
 {
     const uint64_t one = *(const uint64_t *)a;
     const uint64_t other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    return COMPARE(one, other);
 }
 
 /* Adds a run to memory, except its pages that could not be read: those are in the list of

@@ -412,7 +412,7 @@ static int compare_runs(const void *a, const void *b)
 {
     const struct attach_run *one = a;
     const struct attach_run *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 /* Makes a space for pages and for the slow ones, unless the existing one holds them. Returns false
@@ -472,7 +472,7 @@ static int death_part_compare(const void *a, const void *b)
 {
     const struct death_part *one = a;
     const struct death_part *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 static void death_parts_deinit(struct death_parts *parts)

@@ -281,7 +281,7 @@ static int mapped_compare(const void *a, const void *b)
 {
     const struct mapped_file *one = a;
     const struct mapped_file *other = b;
-    return (one->address > other->address) - (one->address < other->address);
+    return COMPARE(one->address, other->address);
 }
 
 /* NT_FILE has a count and the size of a page, three words for each mapping, the last of which
