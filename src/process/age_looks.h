@@ -51,9 +51,9 @@ struct aged_span {
 struct ages_live;
 
 /*
- * A watch without an end is one of the last so many milliseconds, up to twice as many: what is
- * older was there when it began. So the look at which the next window begins is chosen one window
- * ahead, and what ends is counted for both.
+ * A watch without an end is one of the last so many milliseconds, up to twice as many, or longer,
+ * so that a window has at least 16 looks: what is older was there when it began. So the look at
+ * which the next window begins is chosen one window ahead, and what ends is counted for both.
  */
 struct ages_window {
     uint64_t length;       /* ms; 0: all of the watch */
