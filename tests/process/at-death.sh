@@ -153,9 +153,14 @@ out_of_memory() {
 	file=memory.max
 	[ -e "$group/memory.limit_in_bytes" ] && file=memory.limit_in_bytes
 	echo $((96 << 20)) >"$group/$file"
-	starts leak 8000
-	arms ''
-	ended
+	for attempt in 1 2 3; do
+		starts leak 8000
+		arms ''
+		ended
+		# On a machine that stands still for two seconds the kernel takes the memory first, as below.
+		[ "$status" -eq 1 ] && grep -q 'the kernel took memory of the process before it could be copied' "$build/log" || break
+		echo "# retried $name: the kernel was faster, attempt $attempt of 3"
+	done
 	[ "$app_status" -eq 137 ] && [ "$status" -eq 0 ] && grep -q 'was killed by the OOM killer at 2.*, limit 101 MB' "$build/log"
 	result $? "$name: status $status, and who killed it" "$build/log"
 	suspects "$out/app.dump.gz" && sed -n 3p "$build/report" | grep -q '^  killed by the OOM killer at 2.*, limit 101 MB$'
