@@ -161,6 +161,18 @@ static int64_t findings_growth_of(const struct findings *findings, uint32_t node
     return findings->growth.data[node].count;
 }
 
+/* Returns the node after another one below top, those below a node right after it, or MERGED_NONE.
+ */
+static uint32_t next_below(const struct findings *findings, uint32_t top, uint32_t node)
+{
+    const uint32_t child = findings_node(findings, node)->child;
+    if (child != MERGED_NONE)
+        return child;
+    while (node != top && findings_node(findings, node)->sibling == MERGED_NONE)
+        node = findings_node(findings, node)->parent;
+    return node == top ? MERGED_NONE : findings_node(findings, node)->sibling;
+}
+
 /* Returns the largest value that of() has for a record of a deferred call below node. It is for
  * groups of deferred calls that have no call nodes, but lead to a list of such records. The records
  * of a list are merged into one node, so its count is the number of calls. */
@@ -168,15 +180,10 @@ static int64_t most_in_defer_list(const struct findings *findings, uint32_t node
                                   int64_t (*of)(const struct findings *findings, uint32_t node))
 {
     int64_t most = 0;
-    for (uint32_t i = node + 1; i < findings->merged.nodes.count; i++) {
-        uint32_t above = i;
-        if (merged_runtime_class(&findings->merged, i) != G2H_RUNTIME_DEFER)
-            continue;
-        while (above > node)
-            above = findings_node(findings, above)->parent;
-        if (above == node && of(findings, i) > most)
-            most = of(findings, i);
-    }
+    for (uint32_t i = next_below(findings, node, node); i != MERGED_NONE;
+         i = next_below(findings, node, i))
+        if (merged_runtime_class(&findings->merged, i) == G2H_RUNTIME_DEFER)
+            most = MAX(most, of(findings, i));
     return most;
 }
 
