@@ -9,7 +9,7 @@
 //
 //   case NAME [VARIABLE=VALUE]...   runs the program with these variables in its environment
 //   from RELEASE                    only with this release of Go (1.24) or newer
-//   ways WAY...                     how to build: plain, stripped, pie, cgo (default: plain stripped)
+//   ways WAY...                     how to build: plain, stripped, pie, cgo (default: plain stripped, without $CHECK_ALL stripped)
 //   options OPTION...               more options of the report, and of the snapshot for points
 //   unwalked REASON                 the report of this case is not walked back to its heap, because walk.mjs does not know what it says
 //   base                            a dump of the process is the base: the program then gets a line on its standard input, on
@@ -55,7 +55,7 @@ const LESS_TYPED = 0.5; // %: two processes never have quite the same heap
 
 /** Reads the cases of a program's first comment. */
 function casesOf(source) {
-  const common = {name: '', env: {}, from: '1.19', ways: ['plain', 'stripped'], options: [], base: false, checks: []};
+  const common = {name: '', env: {}, from: '1.19', ways: ['plain', 'stripped'], isUsual: true, options: [], base: false, checks: []};
   const cases = [];
   let current = common;
   for (const line of source.split('\n')) {
@@ -68,8 +68,10 @@ function casesOf(source) {
       cases.push(current = {...common, name: words[0], env: {...common.env, ...env}, checks: [...common.checks]});
     } else if (word === 'from') {
       current.from = argument;
-    } else if (word === 'ways' || word === 'options') {
-      current[word] = words;
+    } else if (word === 'ways') {
+      Object.assign(current, {ways: words, isUsual: false});
+    } else if (word === 'options') {
+      current.options = words;
     } else if (word === 'base') {
       current.base = true;
     } else if (word === 'unwalked') {
@@ -226,10 +228,10 @@ function wrongWith({text, json, measured, allocated, mappings}, checks, way) {
   return wrong.length > 0 ? [...wrong, ...text.split('\n').slice(0, FIRST_SCREEN)].join('\n') : undefined;
 }
 
-/** Returns how to build a program for a case; without $CHECK_ALL a program's first case only is built in more than one way. */
-function waysOf({ways}, isFirst) {
+/** Returns how to build a program for a case; without $CHECK_ALL in more than one way only for a program's first case, and if it says so. */
+function waysOf({ways, isUsual}, isFirst) {
   if (process.env.WAYS) return process.env.WAYS.split(' ');
-  const isOneWay = process.env.ONE_WAY || !isFirst && !process.env.CHECK_ALL && asked.length === 0;
+  const isOneWay = process.env.ONE_WAY || (!isFirst || isUsual) && !process.env.CHECK_ALL && asked.length === 0;
   return isOneWay ? [ways.includes('stripped') ? 'stripped' : ways[0]] : ways;
 }
 

@@ -7,7 +7,7 @@
 #   PROGRAMS             the programs to run, without .go (default: all)
 #   WAYS                 the ways to build them (default: those that each case names, else plain and stripped; if neither
 #                        GOROOTS nor CHECK_ALL is set, with a release before the current one only stripped; and without
-#                        PROGRAMS and CHECK_ALL all but a program's first case only stripped)
+#                        PROGRAMS and CHECK_ALL only the first case in both, and if it names them)
 #
 # What each program must be told is said in its first lines; answers.mjs has the words for it. The reports stay in
 # build/answers/RELEASE/PROGRAM-WAY.CASE.txt.

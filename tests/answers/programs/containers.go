@@ -1,6 +1,7 @@
 // Containers whose entries leak, each with a healthy twin of the same type that is made before it: the first screen names the
 // container, how many entries it has, and all that these take. READY has what the program measured of the leak itself.
 //
+//	ways plain stripped
 //	within 5
 //	case buckets SHAPE=buckets
 //	is r.suspects[0].container.entries === 30000 && r.suspects[0].container.entries === r.suspects[0].count

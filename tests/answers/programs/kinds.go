@@ -1,6 +1,7 @@
 // Kinds of containers that a first screen has once named wrongly: each has a healthy twin of the same type that is made before it.
 // READY has what the program measured of the leak itself.
 //
+//	ways plain stripped
 //	within 5
 //	case pairs SHAPE=pairs
 //	unwalked the walk does not know that what both maps of a sync.Map of before Go 1.24 have is of one

@@ -1,6 +1,7 @@
 // Who owns memory that a list of the library points to as well, a list that only remembers: the list of all pools, what pools cache,
 // the flags, a profile of the program's own. And who is named of several holders: one that has most.
 //
+//	ways plain stripped
 //	case pools SHAPE=pools
 //	says ^  1 .* 20,000 main\.record, in map\[int\]\*main\.record$
 //	says ^      example     \S+\.records\[\d+\]  \((local|argument) of main\.

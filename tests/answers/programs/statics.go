@@ -1,6 +1,7 @@
 // What the linker lays out, var desk = &counter{…}, has no symbol, and in a stripped program perhaps no type: the code that uses it by
 // the variable says both, also if only main.init sets a field. Beside each is another one of the same type.
 //
+//	ways plain stripped
 //	case inner SHAPE=inner
 //	says ^  1 .* 30,000 main\.session
 //	says[plain] ^      held by     main\.desk\.open

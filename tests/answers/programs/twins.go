@@ -2,6 +2,7 @@
 // packages have of one type. Each has a healthy twin of the same type that is made before it: the first screen has the one that
 // leaks, and all of it. READY has what the program measured of the leak itself.
 //
+//	ways plain stripped
 //	within 5
 //	case indexes SHAPE=indexes
 //	unwalked of what several variables hold the walk does not tell twins apart

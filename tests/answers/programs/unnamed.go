@@ -1,6 +1,7 @@
 // What hangs from globals of which a stripped program has neither names nor types: the code that sets and uses them says both.
 // Beside each global is another one of the same type, with which it must not be mixed up.
 //
+//	ways plain stripped
 //	case map SHAPE=map
 //	says ^  1 .* 20,000 main\.order
 //	says[plain] example     main\.seen\["order\d+"\]
