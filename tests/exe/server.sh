@@ -140,18 +140,18 @@ for GOROOT in $goroots; do
 	variant plain
 	variant stripped -ldflags '-s -w'
 	two_ways || continue
-	variant pie -buildmode=pie
-	for target in windows/amd64 darwin/arm64 linux/s390x; do
+	for target in windows/amd64 darwin/arm64; do
 		image "${target%/*}" "${target#*/}"
 	done
 	all_ways || continue
+	variant pie -buildmode=pie
 	skips_386 "$release-386" || GOARCH=386 variant 386
 	# With C's linker, Go's data is only a part of .data, and the table of functions only a part of .data.rel.ro.
 	CGO_ENABLED=1 variant external -ldflags=-linkmode=external
 	CGO_ENABLED=1 variant external-pie -buildmode=pie -ldflags=-linkmode=external
 	CGO_ENABLED=1 variant external-pie-stripped -buildmode=pie -ldflags='-linkmode=external -s -w'
 	debug_files
-	for target in windows/386 windows/arm64 darwin/amd64 linux/mips; do
+	for target in windows/386 windows/arm64 darwin/amd64 linux/mips linux/s390x; do
 		image "${target%/*}" "${target#*/}"
 	done
 done
@@ -180,9 +180,9 @@ refused() {
 }
 (cd "$top/samples/leakserver" && "$go" build -trimpath -gcflags=-N -o "$build/unoptimized" .) >"$build/log" 2>&1
 refused 'another build of the same source' "$build/unoptimized" 'is not the executable that wrote the dump'
-(cd "$top/samples/leakserver" && GOROOT=$other "$other/bin/go" build -trimpath -o "$build/other" .) >"$build/log" 2>&1
+(cd "$top/tests/exe/tiny" && GOROOT=$other "$other/bin/go" build -trimpath -o "$build/other" .) >"$build/log" 2>&1
 refused 'another release of Go' "$build/other" 'it was built by'
-refused 'another architecture' "$build/images/$release-linux-s390x" 'another architecture'
+refused 'another architecture' "$build/images/$release-darwin-arm64" 'another architecture'
 refused 'a program that is not Go' /bin/sh 'not a Go program'
 refused 'a text' "$0" 'is not an executable (ELF, Mach-O or PE)'
 
@@ -192,7 +192,7 @@ mutate() {
 		{ echo "not ok - $1: damaged executables"; tr '\r' '\n' <"$build/mutate.err" | tail -n 30 | sed 's/^/# /'; }
 	sed "s/^ok - /ok - $1: /" "$build/mutate.out"
 }
-for name in stripped pie $(all_ways && runs_386 && echo 386); do
+for name in stripped $(all_ways && echo pie && runs_386 && echo 386); do
 	mutate "$release-$name" "$build/$release-$name/app" "$build/$release-$name/leak.1.dump"
 done
 for name in windows-amd64-stripped $(all_ways && echo windows-386) darwin-arm64; do
