@@ -679,9 +679,18 @@ static void put_number(const struct report *report, const struct suspect *suspec
     }
 }
 
+/* Returns whether many of a suspect's objects are inside others of them, such as the maps of a
+ * document read from JSON: its holder has only the outermost ones. */
+static bool is_nested(const struct who *who)
+{
+    const uint64_t uppermost = who->example.uppermost;
+    return uppermost > 1 && uppermost + uppermost / 8 < who->suspect.count;
+}
+
 /* Reports the name and number of a suspect, of several maps also how many entries they have; how
  * much of it takes memory, if that is far less than what it retains; and its holder: ", in 4 ×
- * map[uint64]*main.Watcher", or ", in one entry of map[string]*main.Node". */
+ * map[uint64]*main.Watcher", or ", in one entry of map[string]*main.Node"; of documents ", of which
+ * 1,000 in 7 × map[int]map[string]interface {}". */
 static void put_head(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -717,15 +726,18 @@ static void put_head(const struct report *report, const struct who *who)
         _cleanup_(text_deinit) struct text pool = {0};
         if (findings_is_entries(report->findings->view, name)) /* no object is the map itself */
             (void)g2h_view_map_of(report->findings->view, name, &class.text.size);
+        PUT(page, "<in>,");
+        if (is_nested(who))
+            PUT(page, " of which %n{objects}", who->example.uppermost);
         if (append_pool(who, &pool))
-            PUT(page, "<in>, in a sync.Pool|%s{class}%n{count}|", class, holders->count);
+            PUT(page, " in a sync.Pool|%s{class}%n{count}|", class, holders->count);
         else if (holders->part)
-            PUT(page, "<in>, in one %s{part} of %s{class}|%n{count}", holders->part, class,
+            PUT(page, " in one %s{part} of %s{class}|%n{count}", holders->part, class,
                 holders->count);
         else if (holders->count > 1)
-            PUT(page, "<in>, in %n{count} × %s{class}", holders->count, class);
+            PUT(page, " in %n{count} × %s{class}", holders->count, class);
         else
-            PUT(page, "<in>, in %s{class}|%n{count}", class, holders->count);
+            PUT(page, " in %s{class}|%n{count}", class, holders->count);
         PUT(page, "%s</>",
             suspects_are_timers(&report->findings->merged, suspect->holder)
                 ? ", the runtime's timers"

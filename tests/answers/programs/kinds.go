@@ -33,6 +33,11 @@
 //	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 40000
 //	says[plain] held by     main\.recent, a list of 40,000 entries$
 //	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\), a list of 40,000 entries$
+//	case decoded SHAPE=decoded
+//	ways stripped
+//	says ^  1 .* 40,000 map\[string\]interface \{\}, of which 20,000 in 4 × map\[int\]map\[string\]interface \{\}$
+//	says held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\S*, a map of 5,000 entries, one of 4$
+//	is r.suspects[0].in.objects === 20000
 package main
 
 import (
@@ -75,8 +80,25 @@ var (
 	seed, index          trie
 	old, recent          = list.New(), list.New()
 	oldFound, foundFirst = map[string]*list.Element{}, map[string]*list.Element{}
+	drafts, published    = newShelves(), newShelves()
 	made                 int
 )
+
+// shelves have documents as encoding/json decodes them: maps in maps.
+type shelves [4]map[int]map[string]any
+
+func newShelves() *shelves {
+	s := &shelves{}
+	for i := range s {
+		s[i] = map[int]map[string]any{}
+	}
+	return s
+}
+
+//go:noinline
+func (s *shelves) put(id int) {
+	s[id%len(s)][id] = map[string]any{"id": float64(id), "by": map[string]any{"name": fmt.Sprint("user", id)}}
+}
 
 // remember has a user as the key, and a slice as the value: two objects for each entry.
 //
@@ -118,6 +140,7 @@ func fillOld() {
 		seed.put(uint64(i))
 		key := fmt.Sprint("old", i)
 		oldFound[key] = old.PushFront(&user{id: i})
+		drafts.put(i)
 	}
 }
 
@@ -134,6 +157,8 @@ func fill(shape string, many int) {
 			routes.add(fmt.Sprintf("/users/%06d", made*37))
 		case "words":
 			index.put(uint64(made) * 0x9E3779B97F4A7C15 >> 20)
+		case "decoded":
+			published.put(made)
 		case "listed": // a key that is there already leaves the old element in the list
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
