@@ -291,6 +291,17 @@ static enum ages_verdict judge(const struct findings *findings, const struct age
 
 /* ---- all of it ---- */
 
+/* Divides the objects by the look that saw them first: none did, the first one, or a later one. */
+static void divide_by_look(const struct g2h_ages_known *known, const struct age_counts *counts,
+                           struct ages_found *ret)
+{
+    ret->young = counts->looks[0];
+    ret->before = counts->looks[1];
+    for (unsigned look = 2; look <= known->look_count; look++)
+        ret->born += counts->looks[look];
+    ret->count = ret->before + ret->born + ret->young;
+}
+
 struct g2h_error *ages_find(const struct findings *findings, uint32_t item, struct ages_found *ret)
 {
     const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(findings->view));
@@ -300,19 +311,17 @@ struct g2h_error *ages_find(const struct findings *findings, uint32_t item, stru
     if (!known || findings_node(findings, item)->kind != MERGED_CLASS)
         return NULL;
     TRY(ages_count(findings, item, &counts));
-    ret->before = counts.looks[1];
-    ret->young = counts.looks[0];
-    for (unsigned look = 2; look <= known->look_count; look++)
-        ret->born += counts.looks[look];
-    ret->count = ret->before + ret->born + ret->young;
+    divide_by_look(known, &counts, ret);
     ret->seen = known->seen;
     ret->missed = known->missed;
-    if (ret->count == 0 || counts.looks[G2H_AGE_UNKNOWN] > ret->count / HUNDRED)
+    if (ret->count == 0 || !is_few(counts.looks[G2H_AGE_UNKNOWN], ret->count))
         return NULL;
     const int64_t end = known->looks[known->look_count].time;
     ret->seconds = (uint64_t)(end - known->begin + 500) / 1000;
-    if (ret->born > 0)
-        ret->oldest = (uint64_t)(end - oldest_birth(known, &counts, ret->count, true) + 999) / 1000;
+    if (ret->born > 0) { /* rounded up, since 0 says that there is none */
+        const int64_t birth = oldest_birth(known, &counts, ret->count, true);
+        ret->oldest = (uint64_t)(end - birth + 999) / 1000;
+    }
     spread(known, &counts, known->begin, bins, AGES_BINS);
     for (unsigned i = 0; i < AGES_BINS; i++)
         ret->bins[i] = (uint64_t)llround(bins[i]);

@@ -234,33 +234,46 @@ static bool may_have_length(const struct merged *merged, uint32_t line)
     return form == G2H_FORM_MAP || form == G2H_FORM_CHAN || is_list(merged, line);
 }
 
-/* Reads the length of one slice from the only object that holds it, or from the variable. */
+/* Finds the variable that a node of merged is, by its name with the package's. *ret_found: there is
+ * one. */
+static struct g2h_error *find_variable(const struct merged *merged, uint32_t node,
+                                       struct g2h_location *ret, bool *ret_found)
+{
+    const struct merged_node *variable = &merged->nodes.data[node];
+    _cleanup_(text_deinit) struct text name = {0};
+    size_t size;
+    if (variable->kind == MERGED_VARIABLE) {
+        const char *package = merged_name(merged, variable->parent, &size);
+        text_append(&name, package, size);
+        text_append_string(&name, ".");
+    }
+    const char *own = merged_name(merged, node, &size);
+    text_append(&name, own, size);
+    text_append(&name, "", 1);
+    TRY_MEMORY(!name.failed);
+    *ret_found = g2h_location_of_variable(merged->view, name.data, ret) == G2H_VARIABLE_FOUND;
+    return NULL;
+}
+
+/* Reads the length of one slice from the only object that holds it, or from the variable; 0: it is
+ * not in there. *ret stays as it is if nothing can be read. */
 static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t line,
                                          struct g2h_values *values, uint64_t *ret)
 {
     const struct merged_node *nodes = merged->nodes.data;
     const uint32_t above = nodes[line].parent;
-    _cleanup_(text_deinit) struct text name = {0};
+    const bool is_of_variable = nodes[above].kind == MERGED_VARIABLE;
     struct g2h_location location;
     struct g2h_node array;
-    size_t size;
-    if (merged_is_runtime(merged,
-                          nodes[above].kind == MERGED_VARIABLE ? nodes[above].parent : above))
+    if (merged_is_runtime(merged, is_of_variable ? nodes[above].parent : above))
         return NULL; /* its structures are large, and no program's */
     g2h_view_brief(merged->view, nodes[line].example, &array);
     if (nodes[above].kind == MERGED_CLASS && nodes[above].count == 1) {
         g2h_values_begin(values, nodes[above].example);
     } else {
-        if (nodes[above].kind == MERGED_VARIABLE) {
-            const char *package = merged_name(merged, nodes[above].parent, &size);
-            text_append(&name, package, size);
-            text_append_string(&name, ".");
-        }
-        const char *variable = merged_name(merged, above, &size);
-        text_append(&name, variable, size);
-        text_append(&name, "", 1);
-        TRY_MEMORY(!name.failed);
-        if (g2h_location_of_variable(merged->view, name.data, &location) != G2H_VARIABLE_FOUND)
+        bool is_found;
+        TRY(find_variable(merged, above, &location, &is_found));
+        if (!is_found)
             return NULL;
         g2h_values_begin_at(values, &location);
     }

@@ -1356,9 +1356,9 @@ static struct g2h_error *find_sources(const struct findings *findings, struct g2
     return NULL;
 }
 
-/* Goes over all edges once, whatever the number of nodes, and then over those of the nodes that
- * have such an edge. A bit per node tells most targets apart from the nodes that are asked for;
- * only for a hit are these compared one by one. */
+/* Goes over all edges once, whatever the number of nodes, to find the sources: the nodes with an
+ * edge to one that is asked for; and then over the edges of the sources. A bit per node tells most
+ * targets apart from the nodes that are asked for; only for a hit are these compared one by one. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {

@@ -92,7 +92,7 @@ static struct g2h_error *hold_part(struct cleanups_gatherer *gatherer,
         if (gatherer->group == UINT32_MAX) {
             TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(cleanups)",
                                          G2H_NODE_CLEANUPS, &gatherer->group));
-            name_alike(gatherer, part);
+            name_alike(gatherer, part); /* again: builder->text was the group's name */
         }
         TRY_MEMORY(builder_add_member(builder, gatherer->group, number + 1, G2H_NODE_CLEANUP, key,
                                       &alike.node) &&

@@ -20,8 +20,6 @@ void cdp_message(struct hub *hub, struct client *client, const char *text, size_
 
 /* ==== HTTP: the list of targets, and the handshake of a WebSocket ==== */
 
-struct hub;
-
 enum { DISCOVERY_PATIENCE = 1000 }; /* milliseconds that a list waits for the session */
 
 /* Answers a request, or makes the client wait for the session. */

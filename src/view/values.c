@@ -136,7 +136,8 @@ static bool values_begins_with(const struct types *types, uint32_t type, const c
 }
 
 /* Returns the type of the innermost level's next field or element, stores its offset, and makes the
- * path lead to it. */
+ * path lead to it. As seen, a value of sync/atomic is its number: the path does not get the field's
+ * name, "v", and values->atomic has the type. */
 static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset)
 {
     const struct types *types = types_of(values);

@@ -664,10 +664,7 @@ bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 
 /* ==== global variables, functions, and the variables that closures capture ====
  *
- * Global variables, functions, and the variables that closures capture; see
- * dwarf_info.h.
- *
- * It reads the children of each unit's first entry, and the children of its functions.
+ * Reads the children of each unit's first entry, and the children of its functions.
  */
 
 /* The work that DWARF may cost for each byte of .debug_info. Reading sound DWARF takes 0.6, and

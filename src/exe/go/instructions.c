@@ -38,16 +38,19 @@ static uint8_t register_at(uint32_t word, unsigned first)
     return (uint8_t)bits(word, first, 5);
 }
 
+/* The manual's Rd: the register that gets the result. */
 static uint8_t rd(uint32_t word)
 {
     return register_at(word, 0);
 }
 
+/* The manual's Rn: the register of the first operand, or of an address. */
 static uint8_t rn(uint32_t word)
 {
     return register_at(word, 5);
 }
 
+/* The manual's Rm: the register of the second operand. */
 static uint8_t rm(uint32_t word)
 {
     return register_at(word, 16);

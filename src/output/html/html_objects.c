@@ -66,6 +66,7 @@ static void html_objects_put_class(struct data *data, const struct g2h_node *nod
 
 /* ---- the path to an object ---- */
 
+/* Puts the step of a path from a node to the next, behind so many others. */
 static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count)
 {
     const struct findings *findings = data->findings;

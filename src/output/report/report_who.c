@@ -211,6 +211,15 @@ static size_t most_of_path(const struct report *report)
     return columns > BESIDE + LEAST ? columns - BESIDE : LEAST;
 }
 
+/* Returns whether the holder that has most of a suspect is the suspect's container itself. */
+static bool is_its_container(const struct findings *findings, const struct suspect *suspect,
+                             const struct example *example)
+{
+    const uint32_t container = suspect->container.node;
+    const uint32_t number = g2h_dominators_number(findings->dominators, example->most);
+    return container != MERGED_NONE && findings->merged.of[number] == container;
+}
+
 /* Reports the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010
  * of the 52,000, 3.20 MB (96 %)". */
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
@@ -228,13 +237,9 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     else if (expression.size > most_of_path(report))
         name_by_address(report, example->most, &expression);
     TRY_MEMORY(!expression.failed);
-    const bool is_whole =
-        suspect->container.node != MERGED_NONE &&
-        findings->merged.of[g2h_dominators_number(findings->dominators, example->most)] ==
-            suspect->container.node;
     uint64_t retained = example->retained;
     uint64_t of = report_node(report, suspect->item)->retained;
-    if (is_whole) {
+    if (is_its_container(findings, suspect, example)) { /* all that it retains counts */
         retained = g2h_dominators_retained_size(findings->dominators, example->most);
         of = suspect->all;
     }

@@ -512,6 +512,8 @@ static uint32_t path_to_find_holder(const struct findings *findings, const ranki
     return MERGED_NONE;
 }
 
+/* Reports who holds the objects of a class, and then the path to the largest one of the holder that
+ * is to blame. If only old objects are asked for, reports these instead. */
 static struct g2h_error *path_to_put_class(struct path_to_path *path, const struct lookup *lookup)
 {
     const struct report *report = path->report;
@@ -521,14 +523,13 @@ static struct g2h_error *path_to_put_class(struct path_to_path *path, const stru
         return put_older(path, lookup);
     TRY(path_to_put_holders(report, &nodes));
     page_close(report->page);
-    const uint32_t line = path_to_find_holder(report->findings, &nodes);
+    const uint32_t live = path_to_find_holder(report->findings, &nodes);
+    const uint32_t shown = live == MERGED_NONE ? lookup->class : live;
     /* The objects of a class may have a name of their own: the nodes of a sync.Map. */
     struct g2h_node example;
-    g2h_view_brief(report->findings->view,
-                   report_node(report, line == MERGED_NONE ? lookup->class : line)->example,
-                   &example);
-    const uint32_t largest = class_rows_find_largest(
-        report->findings, example.kind == G2H_NODE_TEXT ? UINT32_MAX : example.name, line);
+    g2h_view_brief(report->findings->view, report_node(report, shown)->example, &example);
+    const uint32_t name = example.kind == G2H_NODE_TEXT ? UINT32_MAX : example.name;
+    const uint32_t largest = class_rows_find_largest(report->findings, name, live);
     return largest == UINT32_MAX ? NULL : path_to_put_object(path, largest, 0);
 }
 

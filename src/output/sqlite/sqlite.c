@@ -193,20 +193,7 @@ static struct g2h_error *goroutine_tables_write(const struct g2h_view *view,
     return NULL;
 }
 
-/* ==== nodes, edges and strings ====
- *
- * Writes a view as tables of an SQLite database, for questions that no other output answers:
- * docs/sqlite.md.
- *
- * Nodes, edges and strings have the numbers that they have in a heap snapshot of the view without
- * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
- * time hands them to SQLite, in their order.
- *
- *   sqlite, tables, goroutine_tables
- *                       all of a view
- *   summary, summary_tables
- *                       the same of some thousand rows a dump
- */
+/* ==== nodes, edges and strings ==== */
 
 enum {
     STRINGS_PER_TASK = 1 << 14,

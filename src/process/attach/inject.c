@@ -512,11 +512,13 @@ long inject(struct injection *injection, long call, const uint64_t arguments[6])
 
 #else
 
+/* Calls are injected on amd64 only. */
 bool inject_is_possible(void)
 {
     return false;
 }
 
+/* Refuses: elsewhere than on amd64, no thread can be borrowed. */
 bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct injection *ret)
 {
     (void)tracee, (void)code, (void)ret;
