@@ -28,9 +28,9 @@ static void list_crossings(struct edge_lists *edges, owner_number first,
                            const struct crossings *lists, unsigned list_count)
 {
     for (unsigned i = 0; i < list_count; i++)
-        for (size_t j = 0; j < lists[i].all.count; j++)
-            if (lists[i].all.data[j].by >= first)
-                edges->first[lists[i].all.data[j].by - first + 2]++;
+        VECTOR_EACH(const struct crossing, crossing, lists[i].all)
+            if (crossing->by >= first)
+                edges->first[crossing->by - first + 2]++;
     for (uint32_t i = 0; i < edges->nodes; i++)
         edges->first[i + 1] += edges->first[i];
     for (unsigned i = 0; i < list_count; i++)

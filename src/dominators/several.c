@@ -894,8 +894,8 @@ static void several_account(const struct gathering *gathering)
     struct g2h_graph_account *account = &gathering->graph->account;
     account->several = gathering->entries.nodes.count;
     account->several_shown = gathering->shown.count;
-    for (size_t i = 0; i < gathering->shown.count; i++)
-        account->several_shown_bytes += gathering->shown.data[i].size;
+    VECTOR_EACH(const struct shown, shown, gathering->shown)
+        account->several_shown_bytes += shown->size;
 }
 
 /* ---- nodes and edges ---- */

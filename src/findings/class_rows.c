@@ -348,8 +348,8 @@ struct g2h_error *largest_find(const struct findings *findings, large_vector *re
     vector_sort(&candidates, largest_compare);
     for (size_t i = 0; i < candidates.count && ret->count < LARGEST_OBJECTS; i++) {
         size_t alike = 0;
-        for (size_t j = 0; j < ret->count; j++)
-            alike += ret->data[j].name == candidates.data[i].name;
+        VECTOR_EACH(const struct large_object, other, *ret)
+            alike += other->name == candidates.data[i].name;
         if (alike < LARGEST_OF_CLASS)
             TRY_MEMORY(vector_push(ret, candidates.data[i]));
     }

@@ -344,11 +344,11 @@ static struct g2h_error *find_most_waited(const struct findings *findings, struc
         g2h_view_goroutine(findings->view, list[i], &goroutine);
         TRY(count_waiter(findings, edges, goroutine.node, all));
     }
-    for (size_t i = 0; i < all->list.count; i++)
-        if (all->list.data[i].count > ret->count) {
-            ret->count = all->list.data[i].count;
-            ret->goroutine = all->list.data[i].example;
-            *ret_most = all->list.data[i].on;
+    VECTOR_EACH(const struct waited, waited, all->list)
+        if (waited->count > ret->count) {
+            ret->count = waited->count;
+            ret->goroutine = waited->example;
+            *ret_most = waited->on;
         }
     return NULL;
 }

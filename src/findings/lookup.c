@@ -89,11 +89,11 @@ static bool matches_query(const char *name, size_t size, const char *asked, size
 static struct g2h_error *find_matching(const struct lookup_classes *classes, const char *asked,
                                        size_t length, enum meaning meaning, node_vector *ret)
 {
-    for (size_t i = 0; i < classes->list.count; i++) {
+    VECTOR_EACH(const uint32_t, node, classes->list) {
         size_t size;
-        const char *name = merged_name(&classes->findings->merged, classes->list.data[i], &size);
+        const char *name = merged_name(&classes->findings->merged, *node, &size);
         if (matches_query(name, size, asked, length, meaning))
-            TRY_MEMORY(vector_push(ret, classes->list.data[i]));
+            TRY_MEMORY(vector_push(ret, *node));
     }
     return NULL;
 }
@@ -139,9 +139,9 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
     struct g2h_location location;
     if (g2h_location_of_variable(findings->view, asked, &location) == G2H_VARIABLE_NOT_IN_DUMP)
         return lookup_refuse_absent(asked);
-    for (size_t i = 0; i < classes->list.count; i++) {
+    VECTOR_EACH(const uint32_t, node, classes->list) {
         size_t size;
-        const char *class = merged_name(&findings->merged, classes->list.data[i], &size);
+        const char *class = merged_name(&findings->merged, *node, &size);
         similar_add(&similar, class, size);
     }
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {

@@ -623,9 +623,9 @@ static struct g2h_error *find_shared(struct islands *islands, bool *ret)
         islands->class_of[i] = index + 1;
         *ret |= class->count >= ISLANDS_MANY && class->retained >= least;
     }
-    for (size_t i = 0; i < islands->classes.count; i++)
-        if (islands->classes.data[i].retained < least)
-            islands->classes.data[i].count = 0;
+    VECTOR_EACH(struct shared_class, class, islands->classes)
+        if (class->retained < least)
+            class->count = 0;
     return NULL;
 }
 

@@ -150,10 +150,10 @@ static struct g2h_error *find_typical(const struct findings *findings, const uin
             break;
         all.data[at].count++;
     }
-    for (size_t i = 0; i < all.count; i++)
-        if (all.data[i].count > ret->alike) {
-            ret->alike = all.data[i].count;
-            ret->example = all.data[i].example;
+    VECTOR_EACH(const struct stack_kind, kind, all)
+        if (kind->count > ret->alike) {
+            ret->alike = kind->count;
+            ret->example = kind->example;
         }
     free(all.data);
     return good ? NULL : &error_no_memory;

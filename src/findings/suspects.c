@@ -865,8 +865,8 @@ static struct g2h_error *add_for_pages(struct suspects_finder *finder,
         holder->sum.bytes < pages_all(pages).bytes / 100 * THRESHOLD ||
         holder->sum.bytes / 2 < finder->merged->nodes.data[holder->node].retained)
         return NULL;
-    for (size_t i = 0; i < finder->found->count; i++)
-        if (is_of_holder(finder->merged, &finder->found->data[i], holder))
+    VECTOR_EACH(const struct suspect, found, *finder->found)
+        if (is_of_holder(finder->merged, found, holder))
             return NULL;
     struct suspect suspect = suspect_of(holder->item);
     if (containers_find(&finder->containers, holder->node, &container, &last))
@@ -936,8 +936,8 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     if (!error)
         error = add_for_pages(&finder, findings);
     vector_sort(ret, suspects_compare);
-    for (size_t i = 0; i < ret->count; i++)
-        set_pages(findings, &ret->data[i]);
+    VECTOR_EACH(struct suspect, suspect, *ret)
+        set_pages(findings, suspect);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);
@@ -1129,9 +1129,9 @@ static void example_sum_up(struct example_finder *finder, uint32_t holder, struc
     }
     if (last != NONE)
         ret->most = node_of(finder, holder);
-    for (size_t i = 0; i < finder->items.count; i++)
-        if (finder->near[finder->items.data[i]] != NONE)
-            finder->is_seen[finder->near[finder->items.data[i]]] = false;
+    VECTOR_EACH(const uint32_t, number, finder->items)
+        if (finder->near[*number] != NONE)
+            finder->is_seen[finder->near[*number]] = false;
 }
 
 /* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
@@ -1819,8 +1819,8 @@ enum { CO_HOLDERS = 8 /* that are counted exactly: those with the most pointers 
 
 static void co_holders_deinit(struct co_holders *holders)
 {
-    for (size_t i = 0; i < holders->list.count; i++)
-        free(holders->list.data[i].has);
+    VECTOR_EACH(struct co_holder, holder, holders->list)
+        free(holder->has);
     free(holders->list.data);
     free(holders->line_of);
     map_deinit(&holders->by_key);
@@ -2320,8 +2320,8 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
     ret->rest.bytes = grown - (int64_t)ret->bytes;
     _cleanup_(containers_deinit) struct containers containers = {.merged = merged};
     TRY(containers_init(findings, &findings->growth, &containers));
-    for (size_t s = 0; s < suspects->count; s++) {
-        container_mark(&containers, &suspects->data[s].container, is_below);
+    VECTOR_EACH(const struct suspect, suspect, *suspects) {
+        container_mark(&containers, &suspect->container, is_below);
         for (uint32_t i = 0; i < merged->nodes.count; i++)
             is_in_suspect[i] = is_in_suspect[i] || is_below[i];
     }
@@ -2330,8 +2330,8 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
         if (is_in_suspect[i] && merged->nodes.data[i].kind == MERGED_SYNTHETIC)
             stacks -= findings->growth.data[i].own;
     rest_add(&ret->rest, MERGED_NONE, stacks);
-    for (size_t i = 0; i < classes.list.count; i++)
-        rest_add(&ret->rest, classes.list.data[i].node, classes.list.data[i].grown);
+    VECTOR_EACH(const struct rest_class, class, classes.list)
+        rest_add(&ret->rest, class->node, class->grown);
     return NULL;
 }
 
@@ -2343,8 +2343,8 @@ struct g2h_error *who_find(const struct findings *findings, struct who_suspects 
     size_t count = 0;
     TRY(suspects_find(findings, &suspects));
     ret->all = suspects.count;
-    for (size_t i = 0; i < suspects.count; i++)
-        ret->bytes += suspects.data[i].bytes;
+    VECTOR_EACH(const struct suspect, suspect, suspects)
+        ret->bytes += suspect->bytes;
     if (findings->base)
         TRY(find_rest(findings, &suspects, ret));
     if (ret->all > 0)

@@ -455,8 +455,8 @@ static void trend_held_deinit(struct trend_held *held)
 
 static void forget_held(struct g2h_trend *trend)
 {
-    for (size_t i = 0; i < trend->held.count; i++)
-        trend_held_deinit(&trend->held.data[i]);
+    VECTOR_EACH(struct trend_held, held, trend->held)
+        trend_held_deinit(held);
     trend->held.count = trend->contained.count = trend->parts.count = 0;
 }
 
@@ -749,9 +749,9 @@ static struct g2h_error *find_containers(struct g2h_trend *trend, const struct a
 /* Returns in which container a place is, or NULL. */
 static const struct trend_contained *contained_of(const struct g2h_trend *trend, uint32_t place)
 {
-    for (size_t i = 0; i < trend->contained.count; i++)
-        if (trend->contained.data[i].place == place)
-            return &trend->contained.data[i];
+    VECTOR_EACH(const struct trend_contained, contained, trend->contained)
+        if (contained->place == place)
+            return contained;
     return NULL;
 }
 
@@ -920,8 +920,8 @@ void g2h_trend_destroy(struct g2h_trend *trend)
 {
     if (!trend)
         return;
-    for (size_t i = 0; i < trend->heaps.count; i++)
-        heap_deinit(&trend->heaps.data[i]);
+    VECTOR_EACH(struct trend_heap, heap, trend->heaps)
+        heap_deinit(heap);
     free(trend->heaps.data);
     free(trend->places.data);
     forget_held(trend);
@@ -1060,17 +1060,17 @@ int64_t trend_elapsed(const struct g2h_trend *trend)
 
 const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place)
 {
-    for (size_t i = 0; i < trend->held.count; i++)
-        if (trend->held.data[i].place == place && trend->held.data[i].path.size > 0)
-            return &trend->held.data[i].path;
+    VECTOR_EACH(const struct trend_held, held, trend->held)
+        if (held->place == place && held->path.size > 0)
+            return &held->path;
     return NULL;
 }
 
 const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place)
 {
-    for (size_t i = 0; i < trend->held.count; i++)
-        if (trend->held.data[i].place == place)
-            return &trend->held.data[i];
+    VECTOR_EACH(const struct trend_held, held, trend->held)
+        if (held->place == place)
+            return held;
     return NULL;
 }
 
@@ -1297,15 +1297,15 @@ static struct g2h_error *choose_anywhere(struct choice *choice, trend_found_vect
             TRY_MEMORY(vector_push(&steady, *found));
     }
     vector_sort(&steady, compare_found);
-    for (size_t i = 0; i < steady.count; i++) {
-        const struct trend_place *place = &trend->places.data[steady.data[i].place];
+    VECTOR_EACH(const struct trend_found, found, steady) {
+        const struct trend_place *place = &trend->places.data[found->place];
         const bool is_below =
             place->parent != TREND_ANYWHERE && is_seen[trend->places.data[place->parent].name];
         if (place->is_plumbing) /* what it holds has its own sum */
             continue;
         is_seen[place->name] = true;
-        if (!is_below && sums[steady.data[i].place] < change_of(&steady.data[i]) / 2)
-            TRY_MEMORY(vector_push(&ret[TREND_STEADY], steady.data[i]));
+        if (!is_below && sums[found->place] < change_of(found) / 2)
+            TRY_MEMORY(vector_push(&ret[TREND_STEADY], *found));
     }
     return NULL;
 }

@@ -339,8 +339,7 @@ static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const pa
                                            struct waste_rows *ret)
 {
     _cleanup_(map_deinit) struct map by_declaration = {0};
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct waste_part *part = &parts->data[i];
+    VECTOR_EACH(const struct waste_part, part, *parts) {
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size;
         const uint64_t extent = part->end - part->begin;
         const uint64_t used = MIN(part->bytes, extent);
@@ -566,8 +565,8 @@ static struct g2h_error *slices_sum(const struct findings *findings,
     arrays.has = calloc(objects / 64 + 1, sizeof(*arrays.has));
     TRY_MEMORY(arrays.has);
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < lists[i].count; j++)
-            TRY(slices_add(&arrays, &lists[i].data[j], full));
+        VECTOR_EACH(const struct open_slice, slice, lists[i])
+            TRY(slices_add(&arrays, slice, full));
     if (arrays.has_any) {
         g2h_capacities_of_variables(capacities, visit_full, &arrays);
         TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
@@ -927,18 +926,18 @@ static void fragmentation_add_row(struct span_row *to, const struct span_row *fr
 static bool fragmentation_merge(struct fragmentation_found *to,
                                 const struct fragmentation_found *from)
 {
-    for (size_t i = 0; i < from->rows.count; i++) {
-        struct span_row *row = row_of(to, from->rows.data[i].slot);
+    VECTOR_EACH(const struct span_row, from_row, from->rows) {
+        struct span_row *row = row_of(to, from_row->slot);
         if (!row)
             return false;
-        fragmentation_add_row(row, &from->rows.data[i]);
+        fragmentation_add_row(row, from_row);
     }
-    for (size_t i = 0; i < from->pins.count; i++) {
-        struct span_pin *pin = pin_of(to, from->pins.data[i].slot, from->pins.data[i].name);
+    VECTOR_EACH(const struct span_pin, from_pin, from->pins) {
+        struct span_pin *pin = pin_of(to, from_pin->slot, from_pin->name);
         if (!pin)
             return false;
-        pin->objects += from->pins.data[i].objects;
-        pin->spans += from->pins.data[i].spans;
+        pin->objects += from_pin->objects;
+        pin->spans += from_pin->spans;
     }
     return true;
 }
@@ -1232,8 +1231,8 @@ static int waste_compare(const void *a, const void *b)
 
 static void waste_finish(struct waste_rows *rows)
 {
-    for (size_t i = 0; i < rows->list.count; i++)
-        waste_add_row(&rows->sums, &rows->list.data[i]);
+    VECTOR_EACH(const struct waste_row, row, rows->list)
+        waste_add_row(&rows->sums, row);
     vector_sort(&rows->list, waste_compare);
 }
 
@@ -1262,8 +1261,8 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
     for (size_t i = 0; i <= objects / 64; i++)
         finder->used[i] |= finder->full[i] | texts->objects[i];
     for (size_t i = 0; i <= finder->tasks; i++)
-        for (size_t j = 0; j < finder->slices[i].count; j++)
-            waste_set_bit(finder->used, finder->slices[i].data[j].array);
+        VECTOR_EACH(const struct open_slice, slice, finder->slices[i])
+            waste_set_bit(finder->used, slice->array);
     return substrings_sum(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 

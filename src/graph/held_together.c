@@ -358,8 +358,7 @@ static bool reach_from(struct together_finder *finder, uint32_t node, uint32_t s
 
 static bool reach_from_members(struct together_finder *finder)
 {
-    for (size_t i = 0; i < finder->members.count; i++) {
-        const struct held_member *member = &finder->members.data[i];
+    VECTOR_EACH(const struct held_member, member, finder->members) {
         const bool is_object = member->node.of == OF_OBJECT;
         if (is_object ? !vector_push(&finder->next, member->node.index)
                       : !reach_from(finder, member->node.index, member->set))
@@ -486,8 +485,8 @@ static struct g2h_error *choose_sets(struct together_finder *finder)
             TRY_MEMORY(vector_push(&sized, ((struct sized_set){set->bytes, i, set->package})));
     }
     vector_sort(&sized, compare_sized);
-    for (size_t i = 0; i < sized.count; i++) {
-        struct held_set *set = &finder->sets.data[sized.data[i].set];
+    VECTOR_EACH(const struct sized_set, candidate, sized) {
+        struct held_set *set = &finder->sets.data[candidate->set];
         struct held_package *package = &finder->packages.data[set->package];
         if (!has_more(package))
             continue;
@@ -522,8 +521,8 @@ static bool is_open(const struct held_set *set)
 static void find_leading(struct together_finder *finder)
 {
     finder->any_open = false;
-    for (size_t i = 0; i < finder->members.count; i++)
-        finder->members.data[i].is_open = false;
+    VECTOR_EACH(struct held_member, member, finder->members)
+        member->is_open = false;
     for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
         const struct held_set *set = &finder->sets.data[i];
         const struct held_package *package = &finder->packages.data[set->package];
@@ -578,8 +577,7 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
             if (*target != NO_TARGET && tiers_hold(&graph->tiers, source, *target))
                 TRY_MEMORY(note_shared(finder, *target, set, seen, ret));
     }
-    for (size_t i = 0; i < finder->members.count; i++) {
-        const struct held_member *member = &finder->members.data[i];
+    VECTOR_EACH(const struct held_member, member, finder->members) {
         const uint32_t node = member->node.index;
         if (member->node.of != OF_SYNTHETIC)
             continue;
@@ -619,11 +617,11 @@ static struct g2h_error *list_all(struct together_finder *finder,
         if (member->is_grouped)
             TRY_MEMORY(vector_push(ret, listed));
     }
-    for (size_t i = 0; i < shared->count; i++) {
-        const struct held_set *set = &finder->sets.data[shared->data[i].set];
+    VECTOR_EACH(const struct shared_object, entry, *shared) {
+        const struct held_set *set = &finder->sets.data[entry->set];
         const struct held_together listed = {finder->packages.data[set->package].node,
                                              group_of(finder, a_holder(finder, set)),
-                                             node_object(shared->data[i].object), 0, true};
+                                             node_object(entry->object), 0, true};
         if (set->shared <= MOST_SHARED)
             TRY_MEMORY(vector_push(ret, listed));
     }

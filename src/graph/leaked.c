@@ -991,8 +991,7 @@ static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, s
         if (blocked->kind != WAITS_FOR_CHANNEL && link->lock != 0)
             TRY_MEMORY(vector_push(&ret->waits, wait));
     }
-    for (size_t i = 0; i < finder->blocked.count; i++) {
-        const struct blocked *blocked = &finder->blocked.data[i];
+    VECTOR_EACH(const struct blocked, blocked, finder->blocked) {
         const struct leaked_wait wait = {goroutines[blocked->goroutine].node, blocked->condition,
                                          blocked->outside};
         if (wait.object != NO_TARGET || wait.address != 0)

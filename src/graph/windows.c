@@ -352,8 +352,8 @@ static struct g2h_error *windows_merge(struct windows_finder *finder)
     size_t merged = 0;
     for (size_t i = 0; i <= finder->tasks; i++) {
         TRY_MEMORY(vector_grow(all, finder->lists[i].count));
-        for (size_t j = 0; j < finder->lists[i].count; j++)
-            all->data[all->count++] = finder->lists[i].data[j];
+        VECTOR_EACH(const struct slice_window, window, finder->lists[i])
+            all->data[all->count++] = *window;
     }
     if (all->count == 0)
         return NULL;
@@ -361,11 +361,11 @@ static struct g2h_error *windows_merge(struct windows_finder *finder)
     finder->slices = calloc(all->count, sizeof(*finder->slices));
     finder->pointers = calloc(all->count, sizeof(*finder->pointers));
     TRY_MEMORY(finder->slices && finder->pointers);
-    for (size_t i = 0; i < all->count; i++) {
-        if (merged > 0 && all->data[merged - 1].object == all->data[i].object)
-            windows_widen(&all->data[merged - 1], &all->data[i]);
+    VECTOR_EACH(const struct slice_window, window, *all) {
+        if (merged > 0 && all->data[merged - 1].object == window->object)
+            windows_widen(&all->data[merged - 1], window);
         else
-            all->data[merged++] = all->data[i];
+            all->data[merged++] = *window;
         finder->slices[merged - 1]++;
     }
     all->count = merged;

@@ -143,8 +143,8 @@ static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *re
     if (ret->all.every > 0 || !cursor_uvarint(cursor, &every) || !cursor_uvarint(cursor, &count) ||
         every == 0 || !read_kinds(cursor, count, ret, error))
         return false;
-    for (size_t i = 0; i < ret->kinds.count; i++)
-        left += ret->kinds.data[i].spans_read;
+    VECTOR_EACH(const struct g2h_sample_kind, sampled, ret->kinds)
+        left += sampled->spans_read;
     while (cursor_uvarint(cursor, &size) && size > 0) {
         if (left-- == 0 || !cursor_uvarint(cursor, &kind) || !cursor_uvarint(cursor, &distance) ||
             kind >= ret->kinds.count || ret->spans.count == UINT32_MAX - 1 ||

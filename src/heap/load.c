@@ -480,8 +480,8 @@ static void loader_deinit(struct loader *loader)
         chunk_deinit(&loader->windows[i].chunk);
     free(loader->windows);
     free(loader->window_begins);
-    for (size_t i = 0; i < loader->chunks.count; i++)
-        chunk_deinit(&loader->chunks.data[i]);
+    VECTOR_EACH(struct chunk, chunk, loader->chunks)
+        chunk_deinit(chunk);
     free(loader->chunks.data);
 }
 

@@ -35,11 +35,9 @@ static struct slot_run *run_of(const struct sorter *sorter, const struct run_ref
 static uint64_t sort_count_objects(const struct sorter *sorter, enum span_tail tail)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < sorter->chunks->count; i++) {
-        const struct chunk *chunk = &sorter->chunks->data[i];
+    VECTOR_EACH(const struct chunk, chunk, *sorter->chunks)
         VECTOR_EACH(const struct slot_run, run, chunk->runs)
             count += run->count - run->phantoms[tail];
-    }
     return count;
 }
 
@@ -155,8 +153,8 @@ static bool sort_runs(struct sorter *sorter)
         return false;
     if (!are_interleaved(sorter))
         return true;
-    for (size_t i = 0; i < sorter->chunks->count; i++)
-        if (!split_runs(&sorter->chunks->data[i]))
+    VECTOR_EACH(struct chunk, chunk, *sorter->chunks)
+        if (!split_runs(chunk))
             return false;
     return list_runs(sorter);
 }
@@ -165,8 +163,8 @@ static bool sort_runs(struct sorter *sorter)
 static struct g2h_error *sort_refuse_objects(const struct sorter *sorter)
 {
     unsigned long long count = 0;
-    for (size_t i = 0; i < sorter->order.count; i++)
-        count += run_of(sorter, &sorter->order.data[i])->count;
+    VECTOR_EACH(const struct run_reference, reference, sorter->order)
+        count += run_of(sorter, reference)->count;
     return error_create(G2H_ERROR_LIMIT,
                         "%s: %llu objects: more than the %llu that can be read; --format dump "
                         "writes them all the same",
@@ -179,8 +177,8 @@ static struct g2h_error *number_runs(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;
     heap->object_count = 0;
-    for (size_t i = 0; i < sorter->order.count; i++) {
-        struct slot_run *run = run_of(sorter, &sorter->order.data[i]);
+    VECTOR_EACH(const struct run_reference, reference, sorter->order) {
+        struct slot_run *run = run_of(sorter, reference);
         run->start = heap->object_count;
         if (run->count > limits.objects - heap->object_count)
             return sort_refuse_objects(sorter);
@@ -288,13 +286,13 @@ struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsi
 {
     struct sorter sorter = {.heap = heap, .chunks = chunks};
     choose_tail(&sorter);
-    for (size_t i = 0; i < chunks->count; i++)
-        for (size_t j = 0; j < chunks->data[i].runs.count; j++)
-            drop_phantoms(&sorter, &chunks->data[i], &chunks->data[i].runs.data[j]);
+    VECTOR_EACH(const struct chunk, chunk, *chunks)
+        VECTOR_EACH(struct slot_run, run, chunk->runs)
+            drop_phantoms(&sorter, chunk, run);
     struct g2h_error *error = sort_into_objects(&sorter, threads);
     free(sorter.order.data);
-    for (size_t i = 0; i < chunks->count; i++)
-        chunk_deinit(&chunks->data[i]);
+    VECTOR_EACH(struct chunk, chunk, *chunks)
+        chunk_deinit(chunk);
     chunks->count = 0;
     return error;
 }

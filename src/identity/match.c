@@ -1012,8 +1012,8 @@ static struct g2h_error *expand_found(struct matching *matching)
     while (!error) {
         object_vector wave = {0};
         for (unsigned i = 0; i < matches->threads; i++) {
-            for (size_t j = 0; j < matching->found[i].count; j++)
-                if (!vector_push(&wave, matching->found[i].data[j]))
+            VECTOR_EACH(const uint32_t, found, matching->found[i])
+                if (!vector_push(&wave, *found))
                     error = &error_no_memory;
             matching->found[i].count = 0;
         }
@@ -1036,8 +1036,8 @@ static struct g2h_error *follow_moves(struct matching *matching)
     for (;;) {
         move_vector *all = &matching->moves[0];
         for (unsigned i = 1; i < matches->threads; i++) {
-            for (size_t j = 0; j < matching->moves[i].count; j++)
-                TRY_MEMORY(vector_push(all, matching->moves[i].data[j]));
+            VECTOR_EACH(const struct move, move, matching->moves[i])
+                TRY_MEMORY(vector_push(all, *move));
             matching->moves[i].count = 0;
         }
         if (all->count == 0)

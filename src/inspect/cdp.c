@@ -52,11 +52,11 @@ static bool questions_ask(struct questions *questions, enum channel_kind kind, c
 
 bool questions_take(struct questions *questions, uint32_t number, struct question *ret)
 {
-    for (size_t i = 0; i < questions->list.count; i++) {
-        if (questions->list.data[i].number != number)
+    VECTOR_EACH(struct question, question, questions->list) {
+        if (question->number != number)
             continue;
-        *ret = questions->list.data[i];
-        questions->list.data[i] = questions->list.data[--questions->list.count];
+        *ret = *question;
+        *question = questions->list.data[--questions->list.count];
         return true;
     }
     return false;
@@ -299,8 +299,8 @@ bool requests_answered(struct hub *hub, const struct channel_head *head, const c
 /* Returns whether all clients have taken nearly all bytes. */
 static bool is_taken(const struct hub *hub, const struct snapshot_request *request)
 {
-    for (size_t i = 0; i < request->clients.count; i++) {
-        const struct client *client = hub_find(hub, request->clients.data[i].to.connection);
+    VECTOR_EACH(const struct waiting_client, waiting, request->clients) {
+        const struct client *client = hub_find(hub, waiting->to.connection);
         if (client && client_left(client) > LITTLE_LEFT)
             return false;
     }
@@ -311,10 +311,10 @@ static bool is_taken(const struct hub *hub, const struct snapshot_request *reque
 static void requests_remove_gone(const struct hub *hub, struct snapshot_request *request)
 {
     size_t count = 0;
-    for (size_t i = 0; i < request->clients.count; i++) {
-        const struct client *client = hub_find(hub, request->clients.data[i].to.connection);
+    VECTOR_EACH(const struct waiting_client, waiting, request->clients) {
+        const struct client *client = hub_find(hub, waiting->to.connection);
         if (client && client->state == CONNECTION_OPEN)
-            request->clients.data[count++] = request->clients.data[i];
+            request->clients.data[count++] = *waiting;
     }
     request->clients.count = count;
 }

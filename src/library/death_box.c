@@ -113,8 +113,8 @@ struct kept_files {
 
 static void kept_files_deinit(struct kept_files *files)
 {
-    for (size_t i = 0; i < files->list.count; i++)
-        free(files->list.data[i].name);
+    VECTOR_EACH(struct kept_file, file, files->list)
+        free(file->name);
     free(files->list.data);
 }
 

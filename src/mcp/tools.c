@@ -315,12 +315,12 @@ static struct g2h_error *answers_put_variables(const struct answers *answers, co
     }
     ranking_sort(&found);
     page_open_list(page, "variables");
-    for (size_t i = 0; i < found.count; i++) {
+    VECTOR_EACH(const struct ranked, variable, found) {
         name.size = 0;
-        lookup_append_variable(findings, found.data[i].node, &name);
+        lookup_append_variable(findings, variable->node, &name);
         TRY_MEMORY(!name.failed);
         page_open(page, NULL);
-        PUT(page, "%s{variable}%b{retained}", &name, found.data[i].weight);
+        PUT(page, "%s{variable}%b{retained}", &name, variable->weight);
         page_close(page);
     }
     page_close(page);

@@ -457,9 +457,8 @@ static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
     TRY(find_kept(node_ids, &all));
     TRY(find_hidden(node_ids, &all));
     vector_sort(&all, compare_whole);
-    for (size_t i = 0; i < all.count; i++)
-        TRY_MEMORY(
-            ids_synthetic(&node_ids->ids, all.data[i].kind, all.data[i].key, all.data[i].id));
+    VECTOR_EACH(const struct synthetic_node, synthetic, all)
+        TRY_MEMORY(ids_synthetic(&node_ids->ids, synthetic->kind, synthetic->key, synthetic->id));
     return NULL;
 }
 

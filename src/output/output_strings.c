@@ -153,9 +153,9 @@ static bool find_types(const struct g2h_view *view, struct held_classes *classes
 /* Returns the type with a name; NULL: none. */
 static const struct held_type *type_of(const struct held_classes *classes, uint32_t name)
 {
-    for (size_t i = 0; i < classes->types.count; i++)
-        if (classes->types.data[i].name == name)
-            return &classes->types.data[i];
+    VECTOR_EACH(const struct held_type, type, classes->types)
+        if (type->name == name)
+            return type;
     return NULL;
 }
 

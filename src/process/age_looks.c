@@ -286,8 +286,8 @@ static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
 bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer)
 {
     _cleanup_vector_ VECTOR(const struct aged_span *) sorted = {0};
-    for (size_t i = 0; i < ages->spans.count; i++)
-        if (ages->spans.data[i].shape.nelems > 0 && !vector_push(&sorted, &ages->spans.data[i]))
+    VECTOR_EACH(const struct aged_span, span, ages->spans)
+        if (span->shape.nelems > 0 && !vector_push(&sorted, span))
             return false;
     vector_sort(&sorted, compare_aged);
     /* A single look has no time: so dumps of one core are equal. */

@@ -361,8 +361,8 @@ static int read_twice(struct g2h_ages *ages, uint32_t sweepgen)
                 live->twice.data[left++] = live->twice.data[i];
         live->twice.count = left;
     }
-    for (size_t i = 0; i < live->twice.count; i++)
-        live->mspans.data[live->twice.data[i]].fate = FATE_UNKNOWN;
+    VECTOR_EACH(const uint32_t, mspan, live->twice)
+        live->mspans.data[*mspan].fate = FATE_UNKNOWN;
     return 0;
 }
 

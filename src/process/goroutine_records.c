@@ -904,9 +904,9 @@ static void keep_all(struct keeping *keeping, const struct threads *threads)
 {
     const struct runtime *runtime = keeping->runtime;
     struct runtime_slice allgs;
-    for (size_t i = 0; i < threads->ms.count; i++)
-        if (threads->ms.data[i].gsignal != 0)
-            keep_g(keeping, threads->ms.data[i].gsignal);
+    VECTOR_EACH(const struct thread_m, m, threads->ms)
+        if (m->gsignal != 0)
+            keep_g(keeping, m->gsignal);
     if (!runtime_slice_at(runtime, runtime->allgs, &allgs))
         return;
     keep_bytes(keeping, allgs.data, WORD * allgs.count);

@@ -251,8 +251,8 @@ void type_masks_init(struct type_masks *ret, const struct runtime *runtime)
 
 void type_masks_deinit(struct type_masks *masks)
 {
-    for (size_t i = 0; i < masks->list.count; i++)
-        free(not_const(masks->list.data[i].bits));
+    VECTOR_EACH(struct type_mask, mask, masks->list)
+        free(not_const(mask->bits));
     free(masks->list.data);
     map_deinit(&masks->by_address);
     pthread_mutex_destroy(&masks->lock);

@@ -569,8 +569,8 @@ struct g2h_error *resident_find(const struct runtime *runtime, const struct coun
                list_arenas(runtime, &sorting.arenas));
     ret->mappings = calloc(sorting.mappings.count + 1, sizeof(*ret->mappings));
     TRY_MEMORY(ret->mappings);
-    for (size_t i = 0; i < sorting.mappings.count; i++)
-        TRY_MEMORY(sort_out(&sorting, &sorting.mappings.data[i], ret));
+    VECTOR_EACH(const struct mapping, mapping, sorting.mappings)
+        TRY_MEMORY(sort_out(&sorting, mapping, ret));
     divide_heap(spans, sorting.heap, ret);
     divide_rest(sorting.runtime, counters, sorting.rest, ret);
     TRY(add_files(&sorting.files, ret));

@@ -878,8 +878,8 @@ struct g2h_error *runtime_init(struct runtime *ret, struct process *process, str
 
 void runtime_deinit(struct runtime *runtime)
 {
-    for (size_t i = 0; i < runtime->modules.count; i++)
-        g2h_exe_close(runtime->modules.data[i].exe);
+    VECTOR_EACH(struct runtime_module, module, runtime->modules)
+        g2h_exe_close(module->exe);
     free(runtime->modules.data);
     free(runtime->version);
     runtime->modules.data = NULL;

@@ -173,10 +173,10 @@ static void share_work(struct pointer_maps *maps, large_vector *large)
 {
     uint64_t left = SHARED_WORK;
     vector_sort(large, compare_large);
-    for (size_t i = 0; i < large->count; i++) {
-        if (large->data[i].work > left)
-            mark_too_large(maps, large->data[i].type);
-        left -= MIN(large->data[i].work, left);
+    VECTOR_EACH(const struct large_type, type, *large) {
+        if (type->work > left)
+            mark_too_large(maps, type->type);
+        left -= MIN(type->work, left);
     }
 }
 
@@ -473,8 +473,8 @@ static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_m
                       maker->fields.data[i - 1].offset <= maker->fields.data[i].offset));
     map->fields = maker->fields.data;
     map->field_count = as_u32(maker->fields.count);
-    for (size_t i = 0; i < maker->fields.count; i++)
-        if (maker->fields.data[i].is_string)
+    VECTOR_EACH(const struct pointer_field, field, maker->fields)
+        if (field->is_string)
             map->has_strings = true;
         else
             map->has_others = true;

@@ -112,8 +112,7 @@ struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *ty
 
 void typing_seed_itab_tables(struct typer *typer)
 {
-    for (size_t i = 0; i < typer->typing->itab_tables.count; i++) {
-        const struct itab_table *table = &typer->typing->itab_tables.data[i];
+    VECTOR_EACH(const struct itab_table, table, typer->typing->itab_tables) {
         const struct reference reference = {.value =
                                                 heap_address(typer->typing->heap, table->object),
                                             .type = table->type,

@@ -242,9 +242,9 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
     size_t kept = 0;
-    for (size_t i = 0; i < shard->parts.count; i++)
-        if (!shard->parts.data[i].is_superseded)
-            shard->parts.data[kept++] = shard->parts.data[i];
+    VECTOR_EACH(const struct typed_part, part, shard->parts)
+        if (!part->is_superseded)
+            shard->parts.data[kept++] = *part;
     shard->parts.count = kept;
     if (kept == 0)
         return NULL;

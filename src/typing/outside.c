@@ -542,8 +542,8 @@ void typer_follow_outside(struct typer *typer)
 
 bool typer_take_outside(struct typer *alone, struct typer *other)
 {
-    for (size_t i = 0; i < other->outside.count; i++)
-        if (!vector_push(&alone->typing->outside.pointers, other->outside.data[i]))
+    VECTOR_EACH(const struct outside_pointer, pointer, other->outside)
+        if (!vector_push(&alone->typing->outside.pointers, *pointer))
             return false;
     other->outside.count = 0;
     map_deinit(&other->outside_known);

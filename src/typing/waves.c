@@ -279,8 +279,8 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
  * they are followed. */
 static void forget_fresh(struct waves *waves, struct typer *typer)
 {
-    for (size_t i = 0; i < typer->fresh.count; i++)
-        waves->typing->claims[typer->fresh.data[i]] &= ~CLAIM_FRESH;
+    VECTOR_EACH(const uint32_t, object, typer->fresh)
+        waves->typing->claims[*object] &= ~CLAIM_FRESH;
     typer->fresh.count = 0;
 }
 
@@ -291,8 +291,8 @@ static bool take_items(struct waves *waves, struct typer *typer)
     item_vector *items = &waves->typers[0].items;
     if (!vector_grow(items, typer->items.count))
         return false;
-    for (size_t i = 0; i < typer->items.count; i++)
-        items->data[items->count++] = typer->items.data[i];
+    VECTOR_EACH(const struct item, item, typer->items)
+        items->data[items->count++] = *item;
     typer->items.count = 0;
     return true;
 }
@@ -335,8 +335,8 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 {
     const item_vector *items = &waves->typers[0].items;
     struct g2h_error *error = run_round(waves, tasks, run, context);
-    for (size_t i = 0; i < items->count; i++)
-        waves->typing->claims[items->data[i].object] &= ~CLAIM_FRESH;
+    VECTOR_EACH(const struct item, item, *items)
+        waves->typing->claims[item->object] &= ~CLAIM_FRESH;
     return error;
 }
 
@@ -496,9 +496,9 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     scratch->count = 0;
     if (!vector_grow(scratch, items->count))
         return false;
-    for (size_t i = 0; i < items->count; i++)
+    VECTOR_EACH(const struct item, item, *items)
         for (unsigned digit = 0; digit < DIGITS; digit++)
-            starts[digit][items->data[i].object >> digit * DIGIT & (BUCKETS - 1)]++;
+            starts[digit][item->object >> digit * DIGIT & (BUCKETS - 1)]++;
     for (unsigned digit = 0; digit < DIGITS && last >> digit * DIGIT != 0; digit++) {
         const struct item *from = items->data;
         const struct item *end = from + items->count;

@@ -486,8 +486,8 @@ static bool list_headers(struct descriptors *all)
 static size_t count_named(const struct descriptors *all)
 {
     size_t count = 0;
-    for (size_t i = 0; i < all->list.count; i++)
-        count += descriptor_header_name(all, all->list.data[i].offset).size > 0;
+    VECTOR_EACH(const struct descriptor, descriptor, all->list)
+        count += descriptor_header_name(all, descriptor->offset).size > 0;
     return count;
 }
 
@@ -495,9 +495,9 @@ static size_t count_named(const struct descriptors *all)
 static void drop_nameless(struct descriptors *all)
 {
     size_t count = 0;
-    for (size_t i = 0; i < all->list.count; i++)
-        if (descriptor_header_name(all, all->list.data[i].offset).size > 0)
-            all->list.data[count++] = all->list.data[i];
+    VECTOR_EACH(const struct descriptor, descriptor, all->list)
+        if (descriptor_header_name(all, descriptor->offset).size > 0)
+            all->list.data[count++] = *descriptor;
     all->list.count = count;
 }
 

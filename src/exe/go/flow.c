@@ -1201,10 +1201,10 @@ static bool spread_facts(struct flow *flow)
 /* Clears slots whose address the program takes: other code may write to them. */
 static void forget_taken(struct flow *flow)
 {
-    for (size_t i = 0; i < flow->frames.count; i++)
+    VECTOR_EACH(const struct flow_frame, frame, flow->frames)
         for (uint32_t j = 0; j < flow->slot_count; j++)
             if (flow->is_taken.data[j])
-                flow->slots.data[flow->frames.data[i].first_slot + j] = 0;
+                flow->slots.data[frame->first_slot + j] = 0;
 }
 
 /* Interprets the function's code once, from start to end. Returns false if memory runs out or the

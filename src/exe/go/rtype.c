@@ -482,8 +482,7 @@ static size_t find_doubted(const struct descriptors *all, uint64_t slide,
                            const struct rtype_witnesses *witnesses, bool *doubted)
 {
     size_t fitting = 0;
-    for (size_t i = 0; i < witnesses->count; i++) {
-        const struct rtype_witness *witness = &witnesses->data[i];
+    VECTOR_EACH(const struct rtype_witness, witness, *witnesses) {
         const size_t index = descriptors_find(all, witness->address - slide);
         if (index == all->list.count)
             continue;
@@ -527,8 +526,7 @@ static size_t rtype_count_fitting(const struct image *image, const struct image_
                                   const struct rtype_witnesses *witnesses)
 {
     size_t fitting = 0;
-    for (size_t i = 0; i < witnesses->count; i++) {
-        const struct rtype_witness *witness = &witnesses->data[i];
+    VECTOR_EACH(const struct rtype_witness, witness, *witnesses) {
         const struct g2h_bytes name =
             descriptors_peek(image, section->address + offset, section->data.data + offset,
                              section->data.size - offset, varint_names, witness->address - slide);

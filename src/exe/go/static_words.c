@@ -456,11 +456,10 @@ static int compare_passed(const void *a, const void *b)
  * runs out. */
 static bool arguments_keep(const struct arguments *arguments, struct static_words *words)
 {
-    for (size_t i = 0; i < arguments->facts.count; i++) {
-        const struct argument_source *source = &arguments->facts.data[i].source;
+    VECTOR_EACH(const struct argument_fact, fact, arguments->facts) {
+        const struct argument_source *source = &fact->source;
         const struct argument_evidence kept = {source->argument / ARGUMENTS,
-                                               source->argument % ARGUMENTS,
-                                               arguments->facts.data[i].evidence};
+                                               source->argument % ARGUMENTS, fact->evidence};
         const bool is_receiver =
             kept.argument == 0 && arguments->flow->rules[kept.function] == CALLEE_METHOD;
         if (source->part == ARGUMENT_ADDRESS && source->offset == 0 && kept.argument != RESULT &&
@@ -749,10 +748,9 @@ static int compare_users(const void *a, const void *b)
 static void drop_equal(struct static_words *words)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < words->words.count; i++)
-        if (kept == 0 ||
-            compare_static_words(&words->words.data[kept - 1], &words->words.data[i]) != 0)
-            words->words.data[kept++] = words->words.data[i];
+    VECTOR_EACH(const struct static_word, word, words->words)
+        if (kept == 0 || compare_static_words(&words->words.data[kept - 1], word) != 0)
+            words->words.data[kept++] = *word;
     words->words.count = kept;
 }
 

@@ -165,8 +165,8 @@ static bool contexts_add_rest(const struct contexts_making *making,
 static bool contexts_add_all(const struct contexts_making *making, const group_vector *groups,
                              struct text *text)
 {
-    for (size_t i = 0; i < groups->count; i++)
-        if (!contexts_add_group(making, &groups->data[i], text))
+    VECTOR_EACH(const struct contexts_group, group, *groups)
+        if (!contexts_add_group(making, group, text))
             return false;
     for (size_t i = 0; i < RESTS; i++)
         if (!contexts_add_rest(making, &rests[i], text))
@@ -226,8 +226,8 @@ static struct g2h_error *list_handlers(const struct g2h_view *view, const target
     if (g2h_view_account(view)->folded_nodes > 0)
         return NULL; /* the number of nodes is limited */
     TRY(list_handler_groups(view, ret));
-    for (size_t i = 0; i < timers->count; i++)
-        TRY_MEMORY(vector_push(ret, timers->data[i]));
+    VECTOR_EACH(const uint32_t, timer, *timers)
+        TRY_MEMORY(vector_push(ret, *timer));
     return NULL;
 }
 

@@ -572,8 +572,8 @@ static struct g2h_error *find_groups(struct grouping *grouping, const target_vec
         else if (node.kind == G2H_NODE_OTHER_ROOTS)
             TRY(group_cleanups(grouping, i));
     }
-    for (size_t i = 0; i < timers->count; i++)
-        TRY(group_timers(grouping, timers->data[i]));
+    VECTOR_EACH(const uint32_t, timer, *timers)
+        TRY(group_timers(grouping, *timer));
     return group_all_variables(grouping);
 }
 

@@ -915,11 +915,11 @@ static struct g2h_error *shapes_number_keys(void *context, const struct worker_b
 static struct g2h_error *make_shapes(struct shapes_finding *finding)
 {
     struct classes *classes = finding->classes;
-    for (size_t i = 0; i < finding->keys.count; i++) {
+    VECTOR_EACH(const struct shape_key, key, finding->keys) {
         struct shape shape = {.stride = 1, .rest = UINT32_MAX};
         shape.first_pointer = as_u32(classes->pointers.count);
         shape.first_number = as_u32(classes->numbers.count);
-        TRY(make_shape(classes, &finding->keys.data[i], &shape));
+        TRY(make_shape(classes, key, &shape));
         TRY_MEMORY(vector_push(&classes->shapes, shape));
     }
     const struct shape pointing = {.form = SHAPE_OBJECTS,

@@ -484,8 +484,8 @@ struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
     if (!findings->base)
         return NULL;
     TRY(growth_find_gone(findings->base, &findings->growth, &list));
-    for (size_t i = 0; i < list.count; i++)
-        all += list.data[i].retained;
+    VECTOR_EACH(const struct growth_gone, gone, list)
+        all += gone->retained;
     data_key(data, "gone");
     data_words(data, "[");
     for (size_t i = 0; i < list.count && list.data[i].retained >= all / LEAST_SHARE; i++) {

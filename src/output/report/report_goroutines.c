@@ -509,9 +509,9 @@ struct g2h_error *report_put_goroutines_of(const struct report *report, const ch
     size_t count = 0;
     TRY(g2h_edges_create(report->findings->view, &edges));
     TRY(goroutines_find_places(report->findings, &places));
-    for (size_t i = 0; i < places.count; i++)
-        if (report_goroutines_are_of(report, edges, places.data[i].node, asked))
-            places.data[count++] = places.data[i];
+    VECTOR_EACH(const struct goroutine_place, place, places)
+        if (report_goroutines_are_of(report, edges, place->node, asked))
+            places.data[count++] = *place;
     places.count = count;
     if (count == 0)
         return NULL;

@@ -463,8 +463,8 @@ static size_t count_leaked(const struct trend_report *report)
 {
     const trend_found_vector *found = &report->found[TREND_STEADY];
     size_t count = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct trend_held *held = trend_held_of(report->trend, found->data[i].place);
+    VECTOR_EACH(const struct trend_found, steady, *found) {
+        const struct trend_held *held = trend_held_of(report->trend, steady->place);
         count += held && held->goroutines > 0 && 2 * held->leaked >= held->goroutines;
     }
     return count;

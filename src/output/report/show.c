@@ -472,9 +472,9 @@ static struct g2h_error *path_to_put_holders(const struct report *report, const 
 {
     _cleanup_(table_deinit) struct table table = {0};
     begin_holders(report, &table);
-    for (size_t i = 0; i < nodes->count; i++) {
-        const struct merged_node *merged = report_node(report, nodes->data[i].node);
-        const struct ages_older_line line = {nodes->data[i].node, merged->count, merged->retained,
+    VECTOR_EACH(const struct ranked, holder, *nodes) {
+        const struct merged_node *merged = report_node(report, holder->node);
+        const struct ages_older_line line = {holder->node, merged->count, merged->retained,
                                              merged->example};
         TRY(put_holders_row(report, &table, &line));
     }
@@ -494,8 +494,8 @@ static struct g2h_error *put_older(struct path_to_path *path, const struct looku
         "only these below\n</>",
         older.count, path->older, older.retained, older.retained, report->findings->reachable);
     begin_holders(report, &table);
-    for (size_t i = 0; i < older.lines.count; i++)
-        TRY(put_holders_row(report, &table, &older.lines.data[i]));
+    VECTOR_EACH(const struct ages_older_line, line, older.lines)
+        TRY(put_holders_row(report, &table, line));
     TRY(table_end(&table));
     page_close(report->page);
     return older.lines.count > 0 ? path_to_put_object(path, older.lines.data[0].largest, 0) : NULL;
@@ -505,10 +505,9 @@ static struct g2h_error *put_older(struct path_to_path *path, const struct looku
  * MERGED_NONE: all of them are garbage. */
 static uint32_t path_to_find_holder(const struct findings *findings, const ranking *nodes)
 {
-    for (size_t i = 0; i < nodes->count; i++)
-        if (!findings_is_dead(findings->view,
-                              findings_node(findings, nodes->data[i].node)->example))
-            return nodes->data[i].node;
+    VECTOR_EACH(const struct ranked, holder, *nodes)
+        if (!findings_is_dead(findings->view, findings_node(findings, holder->node)->example))
+            return holder->node;
     return MERGED_NONE;
 }
 

@@ -322,8 +322,8 @@ static bool add_runs(struct copy *copy, const struct attach_pages *pages,
             (run->kind == ATTACH_ZERO && !vector_push(&copy->zeros.list, zeros)))
             return false;
     }
-    for (size_t i = 0; i < copy->zeros.list.count; i++)
-        if (!vector_push(&memory->untouched.list, copy->zeros.list.data[i]))
+    VECTOR_EACH(const struct range, zeros, copy->zeros.list)
+        if (!vector_push(&memory->untouched.list, *zeros))
             return false;
     memory_sort(memory);
     ranges_sort(&memory->untouched);

@@ -288,8 +288,7 @@ static void check_thread(const struct attach_tracer *tracer, struct tracee *trac
 static size_t check_running_threads(struct attach_tracer *tracer)
 {
     size_t running = 0;
-    for (size_t i = 0; i < tracer->tracees.count; i++) {
-        struct tracee *tracee = &tracer->tracees.data[i];
+    VECTOR_EACH(struct tracee, tracee, tracer->tracees) {
         if (tracee->state == TRACEE_RUNNING)
             check_thread(tracer, tracee);
         running += tracee->state == TRACEE_RUNNING;
@@ -322,8 +321,7 @@ static bool is_in_vfork(const struct attach_tracer *tracer, pid_t id)
 /* Gives up the threads that are in an uninterruptible wait in the kernel. */
 static void give_up_stuck(struct attach_tracer *tracer)
 {
-    for (size_t i = 0; i < tracer->tracees.count; i++) {
-        struct tracee *tracee = &tracer->tracees.data[i];
+    VECTOR_EACH(struct tracee, tracee, tracer->tracees) {
         if (tracee->state == TRACEE_RUNNING &&
             procfs_thread_state(tracer->pid, (uint64_t)tracee->id) == 'D') {
             tracee->state = TRACEE_STUCK;
@@ -353,8 +351,7 @@ static int await_stops(struct attach_tracer *tracer)
 static size_t interrupt_all(struct attach_tracer *tracer)
 {
     size_t running = 0;
-    for (size_t i = 0; i < tracer->tracees.count; i++) {
-        const struct tracee *tracee = &tracer->tracees.data[i];
+    VECTOR_EACH(const struct tracee, tracee, tracer->tracees) {
         if (tracee->state != TRACEE_RUNNING)
             continue;
         running++;
@@ -401,9 +398,8 @@ static bool stop_read_registers(struct tracee *tracee, struct attach_threads *th
 static int read_all_registers(struct attach_tracer *tracer)
 {
     struct attach_stop *stop = tracer->stop;
-    for (size_t i = 0; i < tracer->tracees.count; i++)
-        if (tracer->tracees.data[i].state == TRACEE_STOPPED &&
-            !stop_read_registers(&tracer->tracees.data[i], &stop->threads))
+    VECTOR_EACH(struct tracee, tracee, tracer->tracees)
+        if (tracee->state == TRACEE_STOPPED && !stop_read_registers(tracee, &stop->threads))
             return ENOMEM;
     return stop->threads.count + stop->stuck > 0 ? 0 : ESRCH;
 }
@@ -448,11 +444,9 @@ static bool await_end_briefly(struct attach_tracer *tracer)
  * the end of the tracer thread does that. */
 static void stop_let_go(const struct attach_tracer *tracer)
 {
-    for (size_t i = 0; i < tracer->tracees.count; i++) {
-        const struct tracee *tracee = &tracer->tracees.data[i];
+    VECTOR_EACH(const struct tracee, tracee, tracer->tracees)
         if (tracee->state == TRACEE_STOPPED)
             (void)ptrace(PTRACE_DETACH, tracee->id, NULL, (void *)(intptr_t)tracee->signal);
-    }
 }
 
 /* Forks the process if requested. Failure to fork is not an error, unless a thread does not answer
