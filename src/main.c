@@ -214,16 +214,21 @@ struct main_sources {
     size_t count;
 };
 
+static void add_source(struct main_sources *sources, const char *path, const char *what)
+{
+    sources->list[sources->count++] = (struct target_source){path, what};
+}
+
 static struct main_sources list_sources(const struct options *options)
 {
     struct main_sources sources = {malloc((options->input_count + 4) * sizeof(*sources.list)), 0};
     for (size_t i = 0; sources.list && i < options->input_count; i++)
-        sources.list[sources.count++] = (struct target_source){options->inputs[i], "dump"};
+        add_source(&sources, options->inputs[i], "dump");
     if (sources.list) {
-        sources.list[sources.count++] = (struct target_source){options->exe, "executable"};
-        sources.list[sources.count++] = (struct target_source){options->redact_key, "key"};
-        sources.list[sources.count++] = (struct target_source){options->base, "dump"};
-        sources.list[sources.count++] = (struct target_source){options->base_exe, "executable"};
+        add_source(&sources, options->exe, "executable");
+        add_source(&sources, options->redact_key, "key");
+        add_source(&sources, options->base, "dump");
+        add_source(&sources, options->base_exe, "executable");
     }
     return sources;
 }

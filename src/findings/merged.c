@@ -925,11 +925,11 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
                 note_example(merged, into, node);
         }
     }
-    merged->nodes.data[into].is_trie = true;
-    merged->nodes.data[into].entries +=
-        is_living_entry(merging, one->name, merging->by_number[above].name);
-    merged->nodes.data[into].trie_entries += is_trie_entry(merging, one->name);
-    merged->nodes.data[into].bytes += merging_size(merging, one, node);
+    struct merged_node *trie = &merged->nodes.data[into];
+    trie->is_trie = true;
+    trie->entries += is_living_entry(merging, one->name, merging->by_number[above].name);
+    trie->trie_entries += is_trie_entry(merging, one->name);
+    trie->bytes += merging_size(merging, one, node);
     one->merged = into;
     return NULL;
 }
@@ -1083,15 +1083,16 @@ static void merged_sum_up(struct merged *merged)
 {
     struct merged_node *nodes = merged->nodes.data;
     for (size_t i = merged->nodes.count; i-- > 0;) {
-        nodes[i].retained += nodes[i].bytes;
-        if (nodes[i].untouched > nodes[i].retained)
-            nodes[i].untouched = nodes[i].retained;
-        if (nodes[i].parent == MERGED_NONE)
+        struct merged_node *node = &nodes[i];
+        node->retained += node->bytes;
+        node->untouched = MIN(node->untouched, node->retained);
+        if (node->parent == MERGED_NONE)
             continue;
-        nodes[nodes[i].parent].retained += nodes[i].retained;
-        nodes[nodes[i].parent].untouched += nodes[i].untouched;
-        nodes[i].sibling = nodes[nodes[i].parent].child;
-        nodes[nodes[i].parent].child = as_u32(i);
+        struct merged_node *parent = &nodes[node->parent];
+        parent->retained += node->retained;
+        parent->untouched += node->untouched;
+        node->sibling = parent->child;
+        parent->child = as_u32(i);
     }
 }
 

@@ -654,10 +654,11 @@ static bool views_may_be(struct views_finder *finder)
 {
     bool is_any = false;
     const size_t count = MIN(finder->list.count, VIEW_FIRST);
-    for (size_t i = 0; i < count; i++)
-        if (finder->list.data[i].above != UINT32_MAX)
-            g2h_capacities_of_objects(finder->capacities, finder->list.data[i].above,
-                                      finder->list.data[i].above + 1, see_view, finder);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t above = finder->list.data[i].above;
+        if (above != UINT32_MAX)
+            g2h_capacities_of_objects(finder->capacities, above, above + 1, see_view, finder);
+    }
     VECTOR_EACH(struct viewed, viewed, finder->list) {
         is_any = is_any || is_barely_used(viewed);
         viewed->begin = UINT64_MAX;

@@ -1940,10 +1940,13 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
         if (!co_holders_want(holders, &edge, &key))
             continue;
         const uint32_t number = map_get(&holders->by_key, key);
-        if (number >= CO_HOLDERS || bits_have(holders->list.data[number].has, edge.target))
+        if (number >= CO_HOLDERS)
             continue;
-        bits_add(holders->list.data[number].has, edge.target);
-        holders->list.data[number].count++;
+        struct co_holder *holder = &holders->list.data[number];
+        if (bits_have(holder->has, edge.target))
+            continue;
+        bits_add(holder->has, edge.target);
+        holder->count++;
     }
     return NULL;
 }
@@ -2364,10 +2367,11 @@ struct g2h_error *who_find(const struct findings *findings, struct who_suspects 
 void who_suspects_deinit(struct who_suspects *suspects)
 {
     for (size_t i = 0; i < suspects->count; i++) {
-        held_keys_deinit(&suspects->list[i].keys);
-        text_deinit(&suspects->list[i].path);
-        text_deinit(&suspects->list[i].entry);
-        text_deinit(&suspects->list[i].sharers);
+        struct who *who = &suspects->list[i];
+        held_keys_deinit(&who->keys);
+        text_deinit(&who->path);
+        text_deinit(&who->entry);
+        text_deinit(&who->sharers);
     }
     leaks_deinit(&suspects->leaks);
 }

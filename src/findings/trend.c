@@ -771,17 +771,17 @@ static struct trend_example find_branch(const struct g2h_trend *trend,
                                         const struct addition *addition, uint32_t place)
 {
     const struct merged *merged = &addition->findings.merged;
+    const struct merged_node *nodes = merged->nodes.data;
     const uint32_t holder = trend_last_holder(trend, place),
                    at = holder == MERGED_NONE ? place : holder;
     struct trend_example ret = {.place = place, .item = MERGED_NONE};
     for (uint32_t i = 0; i < merged->nodes.count; i++)
         if (addition->places[i] == at &&
-            (ret.item == MERGED_NONE ||
-             merged->nodes.data[i].retained > merged->nodes.data[ret.item].retained))
+            (ret.item == MERGED_NONE || nodes[i].retained > nodes[ret.item].retained))
             ret.item = i;
     ret.branch = ret.item;
-    for (uint32_t i = ret.item; i != MERGED_NONE; i = merged->nodes.data[i].parent)
-        if (merged->nodes.data[i].kind == MERGED_CLASS && merged->nodes.data[i].count > 1)
+    for (uint32_t i = ret.item; i != MERGED_NONE; i = nodes[i].parent)
+        if (nodes[i].kind == MERGED_CLASS && nodes[i].count > 1)
             ret.branch = i;
     return ret;
 }

@@ -150,11 +150,12 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
         TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = text})));
         equals->different++;
     }
-    equals->list.data[number].count++;
-    equals->list.data[number].bytes += node.size;
-    if (equals->list.data[number].count > 1) {
+    struct equal *equal = &equals->list.data[number];
+    equal->count++;
+    equal->bytes += node.size;
+    if (equal->count > 1) {
         waste_set_bit(equals->objects, node.object);
-        g2h_view_brief(view, equals->list.data[number].node, &node);
+        g2h_view_brief(view, equal->node, &node);
         waste_set_bit(equals->objects, node.object);
     }
     return NULL;

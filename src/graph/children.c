@@ -71,9 +71,9 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
         return &error_no_memory;
     uint64_t *next =
         graph->first_child + 1; /* while edges are placed: the slot of each node's next edge */
-    for (size_t i = 0; i < edges; i++)
-        if (graph->roots.edges.data[i].source.of == OF_SYNTHETIC)
-            next[graph->roots.edges.data[i].source.index + 1]++;
+    VECTOR_EACH(const struct edge, edge, graph->roots.edges)
+        if (edge->source.of == OF_SYNTHETIC)
+            next[edge->source.index + 1]++;
         else
             arrived++;
     for (size_t i = 1; i <= nodes; i++)

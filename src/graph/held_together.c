@@ -372,15 +372,15 @@ static bool reach_from_members(struct together_finder *finder)
 static bool reach_all(struct together_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;
+    const struct synthetic *nodes = roots->nodes.data;
     for (uint32_t i = 0; i < roots->nodes.count; i++)
-        if (roots->nodes.data[i].kind == G2H_NODE_PACKAGE &&
-            roots->nodes.data[i].tier == TIER_PROGRAM && !together_add_package(finder, i))
+        if (nodes[i].kind == G2H_NODE_PACKAGE && nodes[i].tier == TIER_PROGRAM &&
+            !together_add_package(finder, i))
             return false;
     if (!reach_from_members(finder))
         return false;
     for (uint32_t i = 0; i < roots->nodes.count; i++)
-        if ((roots->nodes.data[i].kind == G2H_NODE_DATA ||
-             roots->nodes.data[i].kind == G2H_NODE_BSS) &&
+        if ((nodes[i].kind == G2H_NODE_DATA || nodes[i].kind == G2H_NODE_BSS) &&
             !reach_from(finder, i, OF_SEVERAL_PACKAGES))
             return false;
     return together_spread(finder);

@@ -108,10 +108,12 @@ static bool never_start_at(struct never_finder *finder, uint32_t object, uint32_
 static uint32_t cleaned_by(const struct never_finder *finder, uint32_t kept)
 {
     const struct g2h_graph *graph = finder->graph;
-    for (uint64_t i = graph_object_child(graph, kept); graph_is_child_of(graph, i, kept); i++)
-        if (graph->children[i].type == EDGE_WEAK && graph->children[i].target.of == OF_OBJECT &&
-            graph->children[i].name == finder->cleanup_label)
-            return graph->children[i].target.index;
+    for (uint64_t i = graph_object_child(graph, kept); graph_is_child_of(graph, i, kept); i++) {
+        const struct edge *child = &graph->children[i];
+        if (child->type == EDGE_WEAK && child->target.of == OF_OBJECT &&
+            child->name == finder->cleanup_label)
+            return child->target.index;
+    }
     return UINT32_MAX;
 }
 
@@ -119,17 +121,15 @@ static uint32_t cleaned_by(const struct never_finder *finder, uint32_t kept)
 static bool start_finalizer(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;
-    const uint64_t begin = graph->first_child[node];
-    const uint64_t end = graph->first_child[node + 1];
+    const struct edge *begin = graph->children + graph->first_child[node];
+    const struct edge *end = graph->children + graph->first_child[node + 1];
     uint32_t number = 0;
-    for (uint64_t i = begin; i < end; i++)
-        if (graph->children[i].target.of == OF_OBJECT &&
-            graph->children[i].name == finder->object_label &&
-            !number_object(finder, graph->children[i].target.index, &number))
+    for (const struct edge *child = begin; child < end; child++)
+        if (child->target.of == OF_OBJECT && child->name == finder->object_label &&
+            !number_object(finder, child->target.index, &number))
             return false;
-    for (uint64_t i = begin; i < end && number != 0; i++)
-        if (graph->children[i].target.of == OF_OBJECT &&
-            !never_start_at(finder, graph->children[i].target.index, number))
+    for (const struct edge *child = begin; child < end && number != 0; child++)
+        if (child->target.of == OF_OBJECT && !never_start_at(finder, child->target.index, number))
             return false;
     return true;
 }

@@ -175,10 +175,12 @@ uint64_t g2h_heap_ended(const struct g2h_heap *heap, unsigned span_class, unsign
     const struct heap_ages *ages = heap->facts.ages;
     uint64_t sum = 0;
     *ret_first = 0;
-    for (size_t i = 0; ages && i < ages->ended.count; i++)
-        if (ages->ended.data[i].class == span_class && ages->ended.data[i].look == look) {
-            sum += ages->ended.data[i].count;
-            *ret_first += ages->ended.data[i].first;
+    if (!ages)
+        return 0;
+    VECTOR_EACH(const struct heap_ended, ended, ages->ended)
+        if (ended->class == span_class && ended->look == look) {
+            sum += ended->count;
+            *ret_first += ended->first;
         }
     return sum;
 }

@@ -911,11 +911,12 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
                                    property_visit visit, void *context)
 {
     struct walk walk = {taken, visit, context, place, UINT64_MAX};
+    const struct g2h_view *view = taken->made.view;
     struct g2h_location location;
     struct g2h_node node;
     uint32_t object;
     bool found = false;
-    g2h_view_brief(taken->made.view, place->node, &node);
+    g2h_view_brief(view, place->node, &node);
     switch (place->kind) {
     case PLACE_NODE:
         return node.kind != G2H_NODE_FRAME || walk_frames(&walk, place->node, false)
@@ -925,23 +926,21 @@ struct g2h_error *properties_visit(struct taken *taken, const struct remote_plac
         walk_frames(&walk, place->node, true);
         return NULL;
     case PLACE_OBJECT:
-        found = node.object != UINT32_MAX &&
-                g2h_location_of_object(taken->made.view, node.object, &location);
+        found = node.object != UINT32_MAX && g2h_location_of_object(view, node.object, &location);
         return found ? walk_object(&walk, &location) : walk_edges(&walk, place->node);
     case PLACE_SLICE:
         if (!g2h_heap_find(taken->made.heap, place->first, &object) ||
-            !g2h_location_of_object(taken->made.view, object, &location))
+            !g2h_location_of_object(view, object, &location))
             return NULL;
         walk.most = place->second;
         location.base = place->first - location.address;
         break;
     case PLACE_VARIABLE:
-        found = g2h_view_is_typed(taken->made.view) &&
-                g2h_location_of_variable(taken->made.view, place->name, &location) ==
-                    G2H_VARIABLE_FOUND;
+        found = g2h_view_is_typed(view) &&
+                g2h_location_of_variable(view, place->name, &location) == G2H_VARIABLE_FOUND;
         return found ? walk_object(&walk, &location) : NULL;
     case PLACE_LOCAL:
-        if (!find_local(taken->made.view, place, &location))
+        if (!find_local(view, place, &location))
             return NULL;
         break;
     case PLACE_ENTRY:

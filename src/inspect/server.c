@@ -686,9 +686,11 @@ static struct g2h_error *turn(struct loop *loop)
             receive_from(hub, client);
     }
     hub_tick(hub);
-    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
-        if (hub->connections[i] && hub->connections[i]->state != CONNECTION_GONE)
-            send_to(hub, hub->connections[i]);
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        struct client *client = hub->connections[i];
+        if (client && client->state != CONNECTION_GONE)
+            send_to(hub, client);
+    }
     server_remove_gone(hub);
     if (places[LISTENER].revents & POLLIN)
         welcome(loop);
@@ -713,9 +715,11 @@ static void say_farewell(struct hub *hub, enum websocket_status why)
 {
     const int64_t end = hub->now + FAREWELL;
     bool is_left = true;
-    for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
-        if (hub->connections[i] && hub->connections[i]->state != CONNECTION_LEAVES)
-            client_leave(hub->connections[i], why, hub->now);
+    for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
+        struct client *client = hub->connections[i];
+        if (client && client->state != CONNECTION_LEAVES)
+            client_leave(client, why, hub->now);
+    }
     for (; is_left && hub->now < end; hub->now = clock_now()) {
         struct pollfd places[HUB_CONNECTIONS];
         is_left = false;

@@ -498,13 +498,14 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
     struct runtime *runtime = work->records->runtime;
     const uint64_t first = (uint64_t)task * SPANS_PER_TASK;
     const uint64_t count = runtime->allspans.count;
+    struct g2h_process_account *account = &work->account[worker];
     struct span span;
     const struct span_work span_work = {.largest_array = work->records->largest_array,
                                         .sampled = work->records->sampled,
                                         .span = &span,
                                         .runtime = runtime,
                                         .bits = &work->bits[worker],
-                                        .account = &work->account[worker],
+                                        .account = account,
                                         .buffer = buffer};
     if (worker == 0) /* the caller's thread */
         update_progress(work);
@@ -514,14 +515,14 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
             memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address)
                 ? span_read(runtime, address, &span)
                 : SPAN_MISSING;
-        work->account[worker].spans_missing += state == SPAN_MISSING;
+        account->spans_missing += state == SPAN_MISSING;
         if (state == SPAN_UNUSED)
-            work->account[worker].manual_bytes += span_manual_bytes(runtime, address);
+            account->manual_bytes += span_manual_bytes(runtime, address);
         if (state != SPAN_IN_USE)
             continue;
-        const uint64_t before = work->account[worker].object_bytes;
+        const uint64_t before = account->object_bytes;
         TRY(put_span(&span_work));
-        TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
+        TRY(take_bytes(work, account->object_bytes - before + LEAST_MSPAN));
         release_span(work->release, &span);
     }
     return NULL;

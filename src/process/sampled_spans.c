@@ -210,10 +210,9 @@ static struct g2h_error *choose_spans(struct sampling *sampling)
         for (size_t i = first; i < first + chosen; i++)
             sampled->spans.data[draws[i].span].is_chosen = true;
     }
-    for (size_t i = 0; i < count; i++)
-        for (uint64_t slot = 0;
-             sampled->spans.data[i].is_chosen && slot < sampled->spans.data[i].slots; slot++)
-            bits_add(sampled->read, sampled->spans.data[i].first_slot + slot);
+    VECTOR_EACH(const struct sampled_span, span, sampled->spans)
+        for (uint64_t slot = 0; span->is_chosen && slot < span->slots; slot++)
+            bits_add(sampled->read, span->first_slot + slot);
     return NULL;
 }
 

@@ -607,28 +607,28 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
 {
     enum { MOST_FIELDS = 16 };
     const struct static_words *words = typing->static_words;
+    const struct static_user *users = words->users.data;
     const uint64_t slide = exe_slide(typing->exe);
     const uint64_t in_file = address - slide;
     size_t behind;
-    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
+    BISECT(behind, words->users.count, users[behind].address <= in_file);
     const size_t last = behind;
     for (; behind > 0 && last - behind < MOST_FIELDS; behind--) {
-        const struct static_user *user = &words->users.data[behind - 1];
+        const struct static_user *user = &users[behind - 1];
         const uint64_t offset = in_file - user->address;
         /* All users from this one to the nearest one are of fields of the first element. */
-        if (user->distance == 0 ||
-            words->users.data[last - 1].address - user->address >= user->distance ||
+        if (user->distance == 0 || users[last - 1].address - user->address >= user->distance ||
             offset % user->distance != 0)
             continue;
         *ret_distance = user->distance;
-        while (behind > 1 && words->users.data[behind - 2].is_address == false &&
-               user->address - words->users.data[behind - 2].address < *ret_distance &&
-               words->users.data[behind - 2].distance == *ret_distance)
+        while (behind > 1 && users[behind - 2].is_address == false &&
+               user->address - users[behind - 2].address < *ret_distance &&
+               users[behind - 2].distance == *ret_distance)
             behind--;
-        if (behind > 1 && words->users.data[behind - 2].is_address &&
-            user->address - words->users.data[behind - 2].address < *ret_distance)
+        if (behind > 1 && users[behind - 2].is_address &&
+            user->address - users[behind - 2].address < *ret_distance)
             behind--;
-        return words->users.data[behind - 1].address + slide;
+        return users[behind - 1].address + slide;
     }
     return 0;
 }

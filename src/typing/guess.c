@@ -247,11 +247,12 @@ static bool pointers_are_plausible(struct typing *typing, const struct g2h_objec
     const uint64_t word = heap->params.pointer_size;
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, number);
     for (uint32_t i = 0; map && i < map->field_count; i++) {
-        const struct type *type = typer_type_of(typing, map->fields[i].type);
-        const uint64_t size = pointer_field_size(typing->types, map->fields[i].type);
-        if (object->contents.size < size || map->fields[i].offset > object->contents.size - size)
+        const struct pointer_field *field = &map->fields[i];
+        const struct type *type = typer_type_of(typing, field->type);
+        const uint64_t size = pointer_field_size(typing->types, field->type);
+        if (object->contents.size < size || field->offset > object->contents.size - size)
             continue;
-        const uint8_t *at = object->contents.data + map->fields[i].offset;
+        const uint8_t *at = object->contents.data + field->offset;
         const uint64_t value = heap_word(heap, at);
         const uint32_t target = heap_find(heap, value);
         if (type->kind == TYPE_POINTER && type->target == TARGET_ONE &&

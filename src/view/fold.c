@@ -201,15 +201,15 @@ static struct g2h_error *classify(struct folding *folding)
         workers_run(graph->threads, graph->targets->block_count, fold_find_classes, folding);
     for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
         const uint32_t preorder = folding->tree.preorder_of[i];
-        const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
-        folding->fate[preorder] =
-            kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
+        const struct synthetic *node = &graph->roots.nodes.data[i];
+        const enum g2h_node_kind kind = node->kind;
+        folding->fate[preorder] = kind == G2H_NODE_STACK ? node->name : CLASS_SYNTHETIC;
         if (kind <= G2H_NODE_MAPPINGS)
             folding->worth[preorder] = WORTH_KEPT;
         if (kind == G2H_NODE_STACK) /* outputs have all that the goroutine keeps below its stack */
             folding->worth[preorder] = folding->worth[folding->tree.idom[preorder]] - 1;
         if (kind == G2H_NODE_MAPPING)
-            folding->worth[preorder] += resident_at(graph->memory, graph->roots.nodes.data[i].key);
+            folding->worth[preorder] += resident_at(graph->memory, node->key);
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
             folding->fate[preorder] = FATE_LEFT_OUT;
     }

@@ -27,10 +27,12 @@ struct g2h_error *g2h_view_held_together(const struct g2h_view *view,
         return NULL;
     *ret = malloc(found.count * sizeof(**ret));
     TRY_MEMORY(*ret);
-    for (size_t i = 0; i < found.count; i++)
-        (*ret)[i] = (struct g2h_held_together){
-            together_number(view, node_synthetic(found.data[i].package)), found.data[i].group,
-            together_number(view, found.data[i].node), found.data[i].is_shared};
+    for (size_t i = 0; i < found.count; i++) {
+        const struct held_together *member = &found.data[i];
+        const uint32_t package = together_number(view, node_synthetic(member->package));
+        const uint32_t node = together_number(view, member->node);
+        (*ret)[i] = (struct g2h_held_together){package, member->group, node, member->is_shared};
+    }
     *ret_count = found.count;
     return NULL;
 }

@@ -55,14 +55,14 @@ static void check_struct(struct types *types, struct type *type)
     uint32_t good = 0;
     uint64_t end = 0;
     for (uint32_t i = 0; type->size > 0 && i < type->field_count; i++) {
-        if (fields[i].type == TYPE_NONE)
+        const struct type_field field = fields[i];
+        if (field.type == TYPE_NONE)
             continue;
-        const uint64_t size = types_size(types, fields[i].type);
-        if (fields[i].offset < end || fields[i].offset > type->size ||
-            size > type->size - fields[i].offset)
+        const uint64_t size = types_size(types, field.type);
+        if (field.offset < end || field.offset > type->size || size > type->size - field.offset)
             continue;
-        end = fields[i].offset + size;
-        fields[good++] = fields[i];
+        end = field.offset + size;
+        fields[good++] = field;
     }
     type->field_count = good;
 }

@@ -148,15 +148,15 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
         return true;
     for (uint32_t fact = flow->values.data[value].first_fact; fact != NONE;
          fact = flow->facts.data[fact].next) {
+        const struct flow_fact *known = &flow->facts.data[fact];
         uint32_t receiver = NONE;
-        const bool is_receiver = flow->facts.data[fact].kind == FLOW_IS_RECEIVER;
-        if (is_receiver &&
-            !arguments_number_of(arguments, flow->facts.data[fact].what, 0, &receiver))
+        const bool is_receiver = known->kind == FLOW_IS_RECEIVER;
+        if (is_receiver && !arguments_number_of(arguments, known->what, 0, &receiver))
             return false;
         /* Skips the fact that a receiver is one. An argument may itself be the data word of an
          * interface, which has other types elsewhere, but the address of a field is none. */
         const bool is_field = source.part == ARGUMENT_ADDRESS && source.offset > 0;
-        if (*left == 0 || (flow->facts.data[fact].kind == FLOW_IS_DATA && !is_field) ||
+        if (*left == 0 || (known->kind == FLOW_IS_DATA && !is_field) ||
             (is_argument && receiver == added.source.argument) ||
             !flow_evidence(flow, value, fact, &added.evidence))
             continue;
@@ -367,12 +367,13 @@ static bool learn_results(struct arguments *arguments, uint64_t *left,
         if (set->to % ARGUMENTS != RESULT || set->word.kind != STATIC_WORD)
             continue;
         BISECT(at, words->words.count, words->words.data[at].address < set->word.address);
-        for (; *left > 0 && at < words->words.count &&
-               words->words.data[at].address == set->word.address;
-             at++) {
+        for (; *left > 0 && at < words->words.count; at++) {
+            const struct static_word *word = &words->words.data[at];
             const struct argument_fact fact = {.source = {.argument = set->to},
-                                               .evidence = words->words.data[at].evidence};
-            if (words->words.data[at].kind != STATIC_WORD || fact.evidence.kind == FLOW_IS_DATA)
+                                               .evidence = word->evidence};
+            if (word->address != set->word.address)
+                break;
+            if (word->kind != STATIC_WORD || fact.evidence.kind == FLOW_IS_DATA)
                 continue;
             --*left;
             if (!vector_push(&arguments->facts, fact))

@@ -811,14 +811,15 @@ void table_init(struct table *table, struct page *page, const char *key, const c
 {
     *table = (struct table){.page = page, .most = most};
     for (const char *at = titles; *at && table->count < TABLE_COLUMNS; table->count++) {
-        table->columns[table->count].is_address = *at == '@';
+        struct table_column *column = &table->columns[table->count];
+        column->is_address = *at == '@';
         table->is_by_content |= *at == '@';
         at += *at == '@';
-        table->columns[table->count].is_number = *at == '>';
-        table->columns[table->count].is_below = *at == '_';
+        column->is_number = *at == '>';
+        column->is_below = *at == '_';
         at += *at == '>' || *at == '_';
         const size_t size = strcspn(at, ",");
-        table->columns[table->count].title = bytes_at(at, size);
+        column->title = bytes_at(at, size);
         at += size;
         at += *at == ',';
     }

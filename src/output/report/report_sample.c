@@ -95,6 +95,7 @@ static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t
     const struct suspect *suspect = &sample->report->suspects->list[number].suspect;
     const struct merged *merged = &findings->merged;
     const size_t nodes = merged->nodes.count;
+    const struct merged_node *list = merged->nodes.data;
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
     _cleanup_free_ bool *below = calloc(nodes + 1, sizeof(*below));
     _cleanup_free_ bool *items = calloc(nodes + 1, sizeof(*items));
@@ -102,14 +103,13 @@ static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t
     merged_mark_below(merged, sample_node_of(suspect), below);
     merged_mark_below(merged, suspect->item, items);
     for (size_t i = 0; i < nodes; i++)
-        if (below[i] && merged->nodes.data[i].kind != MERGED_CLASS)
-            sample->beside[number] += merged->nodes.data[i].bytes;
+        if (below[i] && list[i].kind != MERGED_CLASS)
+            sample->beside[number] += list[i].bytes;
     for (uint32_t i = 0; i < objects; i++) {
         const uint32_t of = sample_merged(findings, i);
         if (of == MERGED_NONE)
             continue;
-        if (items[of] && merged->nodes.data[of].kind == MERGED_CLASS &&
-            merged->nodes.data[of].name == merged->nodes.data[suspect->item].name)
+        if (items[of] && list[of].kind == MERGED_CLASS && list[of].name == list[suspect->item].name)
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number), i));
         if (below[of])
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number) + 1, i));

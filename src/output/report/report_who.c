@@ -395,19 +395,19 @@ static void append_with_class(const struct report *report, const struct who *who
 static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
                           struct text *below, struct text *example)
 {
+    const struct text *known = &who->path;
     if (append_pool(who, path))
         return;
-    if (who->path.size > most_of_path(report))
+    if (known->size > most_of_path(report))
         append_field_of_holder(report, who, path);
     if (path->size > 0) {
-        text_append(below, who->path.data, size_of_variable(&who->path));
-        if (who->entry.size > who->path.size &&
-            memcmp(who->entry.data, who->path.data, who->path.size) == 0) {
+        text_append(below, known->data, size_of_variable(known));
+        if (who->entry.size > known->size &&
+            memcmp(who->entry.data, known->data, known->size) == 0) {
             text_append(example, path->data, path->size);
-            text_append(example, who->entry.data + who->path.size,
-                        who->entry.size - who->path.size);
+            text_append(example, who->entry.data + known->size, who->entry.size - known->size);
         }
-    } else if (who->path.size > 0) {
+    } else if (known->size > 0) {
         append_with_class(report, who, path);
     }
 }
