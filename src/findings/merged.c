@@ -552,7 +552,6 @@ struct shared_class {
     uint64_t count, retained;
     uint32_t islands; /* numbers of these: found so far, */
     uint32_t first;   /* and the first one, as an index in roots */
-    bool has_islands;
 };
 
 /* An island of a shared class: the number that stands for it, and the next one of the class. */

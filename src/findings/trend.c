@@ -1058,14 +1058,6 @@ int64_t trend_elapsed(const struct g2h_trend *trend)
     return trend_times_elapsed(times, count);
 }
 
-const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place)
-{
-    VECTOR_EACH(const struct trend_held, held, trend->held)
-        if (held->place == place && held->path.size > 0)
-            return &held->path;
-    return NULL;
-}
-
 const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place)
 {
     VECTOR_EACH(const struct trend_held, held, trend->held)

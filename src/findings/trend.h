@@ -155,13 +155,9 @@ struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
  * up; MERGED_NONE: it is not such a place, or has no bytes any more. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place);
 
-/* Returns the Go expression for one of the objects of a place that grows, steadily or not, in
- * the last heap; NULL: none was found, or the place is not among the first TREND_HELD ones of its
- * kind. */
-const struct text *trend_held_by(const struct g2h_trend *trend, uint32_t place);
-
-/* Returns the same with what is known of the goroutines that it is, or that hold it; NULL: as
- * above. */
+/* Returns the Go expression for one of the objects of a place that grows, steadily or not, in the
+ * last heap, and what is known of the goroutines that it is, or that hold it; NULL: none was found,
+ * or the place is not among the first TREND_HELD ones of its kind. */
 const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place);
 
 /* Estimates in how many milliseconds continued growth by this many bytes per elapsed time fills the

@@ -544,6 +544,7 @@ static int rows_begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text
     (void)plan_text;
     (void)count;
     (void)arguments;
+    assert(rows->columns <= ROWS_COLUMNS);
     cursor->at = rows->data;
     cursor->end = rows->data + rows->count * rows->columns;
     return SQLITE_OK;
