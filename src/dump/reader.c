@@ -1018,8 +1018,8 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
     const uint64_t begin = watch->offset;
     if (!read_to(watch, size / (TRUSTED_RATIO / 2), &is_cut)) {
         /* A dump of 2013 may be recognizable only by its end. */
-        const bool is_unknown = watch->offset == begin && watch->reader->layout == &layout_1_3;
-        return is_unknown && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
+        const bool may_be_of_2013 = watch->offset == begin && watch->reader->layout == &layout_1_3;
+        return may_be_of_2013 && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
     }
     uint64_t limit = watch->offset * TRUSTED_RATIO;
     if (is_cut && limit <= 2 * size)

@@ -41,6 +41,8 @@ enum merged_kind {
 
 #define MERGED_NONE UINT32_MAX
 
+/* A node of merged: one line of the report's tree. A variable that has the number of one is called
+ * line where other numbers of nodes, of the view's, are near. */
 struct merged_node {
     enum merged_kind kind;
     bool is_garbage; /* it is the node of garbage, or below that: nothing holds these */

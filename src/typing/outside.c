@@ -1,4 +1,10 @@
-/* outside; see outside.h. */
+/*
+ * outside; see outside.h.
+ *
+ * First come the areas: the memory outside the heap that is read at all, and what is known about
+ * each word of it. Then the pointers that lead there, in a queue, and the values at which they
+ * point, with the shortest path to each.
+ */
 #include "typing/outside.h"
 
 #include <stdlib.h>
