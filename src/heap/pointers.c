@@ -237,12 +237,11 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
     struct g2h_fields ahead = pointers->fields;
     uint64_t words = 0, base;
     while (words == 0 && next_listed(pointers, &ahead, word, &base)) {
-        const uint8_t *behind = ahead.at;
         uint64_t offset, next = 1;
         words = pointers_bit_of(pointers, base, 0, is_usual);
         if (is_usual)
             decode_pairs(pointers, base, &ahead, &next, &words);
-        behind = ahead.at;
+        const uint8_t *behind = ahead.at;
         while (next_listed(pointers, &ahead, word, &offset)) {
             const uint64_t distance = offset - base;
             const uint64_t bit = distance >> shift;

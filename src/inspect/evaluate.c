@@ -550,9 +550,8 @@ static struct g2h_error *read_as_name(struct evaluation *evaluation, const char 
 static struct g2h_error *read_whole(struct evaluation *evaluation, const char *text,
                                     struct remote *ret, bool *ret_found)
 {
-    size_t size = strlen(text);
     text += strspn(text, " \t\n");
-    size = strlen(text);
+    size_t size = strlen(text);
     while (size > 0 && strchr(" \t\n", text[size - 1]))
         size--;
     TRY(read_as_name(evaluation, text, size, ret, ret_found));
