@@ -515,7 +515,7 @@ static bool have_one_last(const struct types *types, uint32_t a, uint32_t b)
 
 /* Decides whether the last variable of a closure is held by value, which DWARF does not tell, by
  * the layout with which code makes the closure. */
-static void decide_last(struct closures_maker *maker, uint64_t entry, uint32_t layout)
+static void decide_how_last_is_held(struct closures_maker *maker, uint64_t entry, uint32_t layout)
 {
     struct typing *typing = maker->typing;
     const uint32_t by_reference = map_get(&typing->closure_by_entry, entry),
@@ -542,7 +542,7 @@ static bool add_all_made(struct closures_maker *maker)
         const uint32_t layout = map_get(&maker->layout_of, entry);
         if (layout == MAP_NONE || layout == AMBIGUOUS)
             continue;
-        decide_last(maker, entry, layout);
+        decide_how_last_is_held(maker, entry, layout);
         const uint32_t type = undescribed_closure(maker, entry);
         const struct type *list = maker->types->list.data;
         if (type != MAP_NONE && list[type].field_count < list[layout].field_count &&
