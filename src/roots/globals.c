@@ -185,15 +185,31 @@ static void append_field(struct builder *builder, uint64_t start, uint64_t addre
                     (unsigned long long)((address - word->first) / word->distance));
 }
 
-/* Returns whether a value is in the variable whose address code takes last before it: only by that
- * address does code reach it. If a value begins at this address, too, both are fields. */
-static bool is_in_variable(const struct builder *builder, const struct static_value *value,
-                           uint64_t variable)
+/* Returns where the variable begins that a value is in: at the address that code takes last before
+ * it, if only by that address does code reach it. If a value begins there, too, both are fields,
+ * unless it has no pointers: a lock is no variable beside pointers, but begins a struct. */
+static uint64_t variable_of_value(const struct builder *builder, const struct static_value *value)
 {
     const struct static_user *last = typing_last_user(builder->typing, value->address);
-    return value->is_reached && last && last->is_address &&
-           last->address + exe_slide(builder->exe) == variable &&
-           (value->address == variable || !typing_static_value(builder->typing, variable));
+    const uint64_t start = last && last->is_address && value->is_reached
+                               ? last->address + exe_slide(builder->exe)
+                               : value->address;
+    const struct static_value *first = typing_static_value(builder->typing, start);
+    const struct pointer_map *map =
+        first ? pointer_map_of(&builder->typing->pointer_maps, first->type) : NULL;
+    return map && map->field_count > 0 ? value->address : start;
+}
+
+/* Appends the position of a word in a value. */
+static void append_in_value(struct builder *builder, const struct static_value *value,
+                            uint64_t address)
+{
+    uint64_t offset = address - value->address;
+    if (value->distance != 0) {
+        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / value->distance));
+        offset %= value->distance;
+    }
+    builder_append_path(builder, value->type, offset);
 }
 
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
@@ -210,7 +226,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     const struct static_value *value = typing ? typing_static_value(typing, address) : NULL;
     struct g2h_bytes name;
     if (!user && value)
-        user = typing_user(typing, value->address, true);
+        user = typing_user(typing, variable_of_value(builder, value), true);
     if (!user && typing && !is_exact)
         user = typing_user_before(typing, address);
     const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
@@ -229,8 +245,8 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     uint64_t start = user->address + exe_slide(builder->exe);
     if (array != 0)
         start = array;
-    else if (value && !is_in_variable(builder, value, start))
-        start = value->address;
+    else if (value)
+        start = variable_of_value(builder, value);
     const uint64_t offset = address - start;
     split_name(name, ret_package);
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
@@ -241,7 +257,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
     if (value) {
         if (value->address > start)
             text_printf(&builder->text, ".f%llu", (unsigned long long)(value->address - start));
-        builder_append_path(builder, value->type, address - value->address);
+        append_in_value(builder, value, address);
     } else if (array != 0) {
         text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / distance));
         if (offset % distance > 0)
@@ -374,7 +390,7 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     const uint64_t begin = known ? known->address : address;
     if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE ||
         is_used_between(builder, list[i - 1].value, begin))
-        return known ? known->address : 0;
+        return known ? variable_of_value(builder, known) : 0;
     const struct static_user *user =
         builder->typing ? typing_user(builder->typing, begin, false) : NULL;
     if (!user && builder->typing)
@@ -385,7 +401,7 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     if (!user || user->how <= STATIC_INITIALIZED ||
         user->address + exe_slide(builder->exe) <= list[i - 1].value)
         return list[i - 1].value;
-    return known ? known->address : 0;
+    return known ? variable_of_value(builder, known) : 0;
 }
 
 /* Appends the variable that points to the value that a word is in, as in var cache = &Cache{}, if
@@ -421,7 +437,7 @@ static bool append_static_pointer(struct builder *builder, uint64_t address, uns
             append_field(builder, address - offset, address);
         if (begin > 0) {
             text_printf(&builder->text, ".f%llu", (unsigned long long)begin);
-            builder_append_path(builder, value->type, offset - begin);
+            append_in_value(builder, value, address);
         }
         return true;
     }

@@ -390,31 +390,36 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
 
 /* Follows the word in each element of an array in data or bss. */
 static void coded_seed_elements(struct typer *typer, struct word_type type, uint64_t address,
-                                uint64_t end, uint64_t distance)
+                                uint64_t size, uint64_t distance)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t word = heap->params.pointer_size;
     struct g2h_segment segment;
-    if (!find_data_segment(heap, address, &segment) || distance == 0)
+    if (!find_data_segment(heap, address, &segment))
         return;
-    uint64_t size = end - segment.address;
-    if (size > segment.contents.size)
-        size = segment.contents.size;
-    for (uint64_t at = address - segment.address; at < size && size - at >= word; at += distance)
-        if (heap_word(heap, segment.contents.data + at) != 0)
-            coded_seed_word(typer, type, segment.address + at);
+    const uint8_t *at = segment.contents.data + (address - segment.address);
+    for (uint64_t offset = 0; offset < size && size - offset >= word; offset += distance)
+        if (heap_word(heap, at + offset) != 0)
+            coded_seed_word(typer, type, address + offset);
 }
 
-/* Returns the latest possible end of an array: the next word in data and bss that code uses, other
- * than as a word of the first element. */
-static uint64_t end_of_array(const struct static_words *words, uint64_t address, uint64_t distance)
+/* Returns the greatest possible size of an array in data or bss: it ends at the next word that code
+ * uses, other than as a word of the first element, or with the segment. */
+static uint64_t size_of_array(const struct typing *typing, uint64_t address, uint64_t distance)
 {
+    const struct static_words *words = typing->static_words;
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    struct g2h_segment segment;
     size_t at;
-    BISECT(at, words->users.count, words->users.data[at].address <= address);
-    while (at < words->users.count && words->users.data[at].address - address < distance &&
+    BISECT(at, words->users.count, words->users.data[at].address <= in_file);
+    while (at < words->users.count && words->users.data[at].address - in_file < distance &&
            words->users.data[at].distance == distance)
         at++;
-    return at < words->users.count ? words->users.data[at].address : address;
+    if (at == words->users.count || distance == 0 ||
+        !find_data_segment(typing->heap, address, &segment))
+        return 0;
+    return MIN(words->users.data[at].address - in_file,
+               segment.contents.size - (address - segment.address));
 }
 
 /* Follows the word at an offset of what a word in data or bss points to: code loads the pointer,
@@ -437,6 +442,16 @@ static void coded_seed_field(struct typer *typer, struct word_type type, uint64_
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
 
+/* Keeps a value, or those of an array, and follows their pointers. */
+static void add_value(struct typer *typer, struct static_value value)
+{
+    const uint64_t size = types_size(typer->typing->types, value.type);
+    typer->no_memory |= !vector_push(&typer->typing->static_values, value);
+    for (uint64_t offset = 0; offset < value.size && value.size - offset >= size;
+         offset += value.distance != 0 ? value.distance : value.size)
+        coded_seed_value(typer, value.type, value.address + offset);
+}
+
 /* Follows the pointers of the value at an offset of a composite that the linker has laid out, and
  * that a word in data or bss points to: the composite itself may have no descriptor. */
 static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_t address,
@@ -445,9 +460,9 @@ static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_
     const uint64_t target = typing_word(typer->typing, address) + offset;
     if (target <= offset || in_heap_range(typer->typing->heap, target) || type.is != WORD_POINTS_TO)
         return;
-    const struct static_value value = {target, type.type, false};
-    typer->no_memory |= !vector_push(&typer->typing->static_values, value);
-    coded_seed_value(typer, type.type, target);
+    add_value(typer, (struct static_value){.address = target,
+                                           .type = type.type,
+                                           .size = types_size(typer->typing->types, type.type)});
 }
 
 size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
@@ -480,19 +495,19 @@ static void keep_pointer(struct typer *typer, struct word_type type, uint64_t ad
 /* Follows a word whose type the code determines. Its kind says where it is: a word of data or bss,
  * an element of an array there, a field of the value that such a word points to, or a value whose
  * address is taken. */
-static void seed_known(struct typer *typer, const struct static_words *words,
-                       const struct static_word *word, struct word_type type)
+static void seed_known(struct typer *typer, const struct static_word *word, struct word_type type)
 {
-    const uint64_t slide = exe_slide(typer->typing->exe);
-    const uint64_t address = word->address + slide;
+    const struct typing *typing = typer->typing;
+    const uint64_t address = word->address + exe_slide(typing->exe);
+    const bool is_array = word->kind == STATIC_ELEMENT || word->kind == STATIC_ELEMENT_VALUE;
+    const uint64_t size = is_array ? size_of_array(typing, address, word->offset) : 0;
     switch (word->kind) {
     case STATIC_WORD:
         keep_pointer(typer, type, address);
         coded_seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
-        coded_seed_elements(typer, type, address,
-                            end_of_array(words, word->address, word->offset) + slide, word->offset);
+        coded_seed_elements(typer, type, address, size, word->offset);
         break;
     case STATIC_FIELD:
         coded_seed_field(typer, type, address, word->offset);
@@ -501,11 +516,14 @@ static void seed_known(struct typer *typer, const struct static_words *words,
         coded_seed_inner(typer, type, address, word->offset);
         break;
     case STATIC_VALUE:
-        if (type.is == WORD_POINTS_TO) {
-            const struct static_value value = {address, type.type, true};
-            typer->no_memory |= !vector_push(&typer->typing->static_values, value);
-            coded_seed_value(typer, type.type, address);
-        }
+    case STATIC_ELEMENT_VALUE:
+        if (type.is == WORD_POINTS_TO && types_size(typing->types, type.type) > 0)
+            add_value(typer, (struct static_value){
+                                 .address = address,
+                                 .type = type.type,
+                                 .distance = is_array ? (uint32_t)word->offset : 0,
+                                 .size = is_array ? size : types_size(typing->types, type.type),
+                                 .is_reached = true});
         break;
     }
 }
@@ -518,25 +536,36 @@ static int compare_static_values(const void *a, const void *b)
         return COMPARE(one->address, other->address);
     if (one->type != other->type)
         return COMPARE(one->type, other->type);
+    if (one->distance != other->distance)
+        return COMPARE(one->distance, other->distance);
     return one->is_reached - other->is_reached;
 }
 
+/* Returns whether an address is in a value, or in one of those of an array. */
+static bool is_in_value(const struct typing *typing, const struct static_value *value,
+                        uint64_t address)
+{
+    const uint64_t offset = address - value->address;
+    return offset < value->size &&
+           (value->distance == 0 ||
+            offset % value->distance < typer_type_of(typing, value->type)->size);
+}
+
 /* Sorts the values, and drops those that are parts of others: a word is named by the outermost
- * one. */
+ * one. An array ends where another value begins that is not in an element. */
 static void coded_sort_values(struct typing *typing)
 {
     struct static_value *list = typing->static_values.data;
     size_t kept = 0;
     vector_sort(&typing->static_values, compare_static_values);
     for (size_t i = 0; i < typing->static_values.count; i++) {
-        const uint64_t size = typer_type_of(typing, list[i].type)->size;
         struct static_value *last = kept > 0 ? &list[kept - 1] : NULL;
-        const uint64_t last_size = last ? typer_type_of(typing, last->type)->size : 0;
-        if (last && list[i].address - last->address < last_size) {
-            if (list[i].address == last->address && size > last_size)
-                *last = list[i];
-        } else {
+        if (!last || !is_in_value(typing, last, list[i].address)) {
+            if (last)
+                last->size = MIN(last->size, list[i].address - last->address);
             list[kept++] = list[i];
+        } else if (list[i].address == last->address && list[i].size > last->size) {
+            *last = list[i];
         }
     }
     typing->static_values.count = kept;
@@ -554,7 +583,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         const struct static_word *word = &words->words.data[i];
         i = coded_together(coded, words, i, &type);
         if (type.is != WORD_IS_UNKNOWN)
-            seed_known(typer, words, word, type);
+            seed_known(typer, word, type);
     }
     coded_sort_values(typer->typing);
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
@@ -597,7 +626,7 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     const uint64_t in_file = address - exe_slide(typing->exe);
     const struct static_user *user = typing_last_user(typing, address);
     struct g2h_bytes name;
-    if (!user || !user->is_address || user->address == in_file || in_file - user->address >= MOST)
+    if (!user || !user->is_address || in_file - user->address >= MOST)
         return NULL;
     exe_function(typing->exe, user->function, &name);
     return bytes_begin(name, "runtime.") ? NULL : user;
@@ -641,7 +670,7 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
     if (behind == 0)
         return NULL;
     const struct static_value *value = &typing->static_values.data[behind - 1];
-    return address - value->address < typer_type_of(typing, value->type)->size ? value : NULL;
+    return is_in_value(typing, value, address) ? value : NULL;
 }
 
 const struct static_pointer_type *typing_static_pointer(const struct typing *typing,

@@ -137,11 +137,14 @@ struct itab_table {
     uint32_t object, type;
 };
 
-/* A value in data or bss that only code reveals. is_reached: code reaches it by its own address, or
- * by that of the variable that it is in, and not by a pointer in data or bss. */
+/* A value in data or bss that only code reveals, or such values in the elements of an array.
+ * is_reached: code reaches it by its own address, or by that of the variable that it is in, and not
+ * by a pointer in data or bss. */
 struct static_value {
     uint64_t address; /* of the process */
     uint32_t type;
+    uint32_t distance; /* between those of an array; 0: it is one value */
+    uint64_t size;     /* of all */
     bool is_reached;
 };
 

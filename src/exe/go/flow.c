@@ -142,7 +142,7 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
     const struct flow_value *one = flow_value_at(flow, a);
     const struct flow_value *other = flow_value_at(flow, b);
     return one->origin == other->origin && one->base == other->base &&
-           one->number == other->number &&
+           one->number == other->number && one->other == other->other &&
            (one->origin == FLOW_ADDRESS || one->origin == FLOW_ELEMENT_ADDRESS ||
             one->origin == FLOW_WORD || one->origin == FLOW_SLOT || one->origin == FLOW_FIELD ||
             one->origin == FLOW_OFFSET);
@@ -516,30 +516,54 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
 {
     const struct flow_value *one = flow_value_at(flow, value);
     return one->origin == FLOW_WORD || one->origin == FLOW_ELEMENT ||
+           one->origin == FLOW_ELEMENT_ADDRESS ||
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
 
-/* Gets the base of a value that is an offset from another one, and adds the offset. Returns a value
- * itself if it is no offset. */
-static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *offset)
+/* Gets the base of a value that is an offset from another one, and adds the offset; *distance: that
+ * of the elements, if it is in an array. Returns a value itself if it is no offset. */
+static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *offset,
+                            uint32_t *distance)
 {
     const struct flow_value *one = flow_value_at(flow, value);
     if (one->origin != FLOW_OFFSET)
         return value;
     *offset += one->number;
+    *distance = one->other != 0 ? one->other : *distance;
     return one->base;
 }
 
-/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss.
- * Returns false if memory runs out. */
+/* Adds a value that is at an offset from another one, or of each element of an array there, or was
+ * loaded from there. Returns false if memory runs out or there are too many values. */
+static bool add_offset(struct flow *flow, enum flow_origin origin, uint32_t base, uint64_t offset,
+                       uint32_t distance, uint32_t *ret)
+{
+    if (!flow_add_value(flow, origin, base, offset, ret))
+        return false;
+    flow_value_at(flow, *ret)->other = distance;
+    return true;
+}
+
+/* Returns whether a value is the address of a part of the memory that an argument points to. */
+static bool is_in_argument(const struct flow *flow, uint32_t value)
+{
+    const struct flow_value *one = flow_value_at(flow, value);
+    return one->origin == FLOW_OFFSET &&
+           flow_value_at(flow, flow_before(flow, one->base))->origin == FLOW_ARGUMENT;
+}
+
+/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss,
+ * or of the address of a part of an argument's target. Returns false if memory runs out. */
 static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
 {
-    base = offset_base(flow, base, &offset);
+    uint32_t distance = 0;
+    base = offset_base(flow, base, &offset, &distance);
     const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
-    const struct flow_use use = {.address = offset, .base = base, .value = value, .is_store = true};
+    const struct flow_use use = {
+        .address = offset, .base = base, .value = value, .distance = distance, .is_store = true};
     return base == 0 || value == 0 ||
            (flow_value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
-            origin != FLOW_OFFSET && !is_of_static(flow, value)) ||
+            origin != FLOW_OFFSET && !is_of_static(flow, value) && !is_in_argument(flow, value)) ||
            vector_push(&flow->uses, use);
 }
 
@@ -575,9 +599,10 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
         return true;
     }
     uint64_t offset = (uint64_t)load->displacement + more;
-    const uint32_t base = offset_base(flow, flow->state.data[load->base], &offset);
+    uint32_t distance = 0;
+    const uint32_t base = offset_base(flow, flow->state.data[load->base], &offset, &distance);
     return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
-           flow_add_value(flow, FLOW_FIELD, base, offset, ret);
+           add_offset(flow, FLOW_FIELD, base, offset, distance, ret);
 }
 
 /* Handles a load of one or two registers. Returns false if memory runs out or the values are too
@@ -704,6 +729,26 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
            flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret);
 }
 
+/* Gets the address of an element of an array in the memory that an argument points to, by an index:
+ * &s.shards[i]. Returns false if it is none. */
+static bool element_of_argument(const struct flow *flow, const struct instruction *one,
+                                uint32_t *ret_base, uint64_t *ret_offset, uint32_t *ret_distance)
+{
+    uint32_t base = flow->state.data[one->base], index = flow->state.data[one->index];
+    if (one->scale == 1 && is_product(flow, base)) {
+        index = base;
+        base = flow->state.data[one->index];
+    }
+    *ret_offset = (uint64_t)one->displacement;
+    *ret_distance = 0;
+    *ret_base = offset_base(flow, base, ret_offset, ret_distance);
+    if (one->displacement < 0 || *ret_distance != 0 ||
+        flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
+        return false;
+    *ret_distance = distance_of(factor_of(flow, index) * one->scale);
+    return *ret_distance != 0;
+}
+
 /* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
  * out or there are too many values. */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
@@ -722,6 +767,11 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
             one->is_static ? one->target : value->number + (uint64_t)one->displacement, ret);
     if (one->has_index && one->base == one->index && one->displacement == 0)
         return flow_multiply(flow, base, one->scale + 1u, ret);
+    uint64_t offset;
+    uint32_t distance = 0;
+    if (one->has_memory && one->has_index &&
+        element_of_argument(flow, one, &base, &offset, &distance))
+        return add_offset(flow, FLOW_OFFSET, base, offset, distance, ret);
     if (is_product(flow, base) ||
         (one->has_index && (one->scale != 1 || one->base == one->index ||
                             is_product(flow, flow->state.data[one->index]))))
@@ -729,9 +779,9 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     else if (one->has_memory && !one->has_index && one->displacement == 0)
         *ret = base;
     else if (one->has_memory && !one->has_index && base != 0) {
-        uint64_t offset = (uint64_t)one->displacement;
-        base = offset_base(flow, base, &offset);
-        return flow_add_value(flow, FLOW_OFFSET, base, offset, ret);
+        offset = (uint64_t)one->displacement;
+        base = offset_base(flow, base, &offset, &distance);
+        return add_offset(flow, FLOW_OFFSET, base, offset, distance, ret);
     }
     return true;
 }

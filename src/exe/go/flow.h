@@ -31,9 +31,10 @@ enum flow_origin {
     FLOW_WORD,            /* loaded from the address `number` in the file */
     FLOW_ELEMENT,  /* loaded from a word of an array: one of those every `base` bytes from the
                       address `number` on */
-    FLOW_FIELD,    /* loaded from the target of the value `base`, plus `number` */
+    FLOW_FIELD,    /* loaded from the target of the value `base`, plus `number`, or plus a multiple
+                      of `other` besides, in an array */
     FLOW_SLOT,     /* the address of slot `number` of the function's frame */
-    FLOW_OFFSET,   /* the value `base`, plus `number` */
+    FLOW_OFFSET,   /* the value `base`, plus `number`, or plus a multiple of `other` besides */
     FLOW_ARGUMENT, /* the function's own argument, by its register */
     FLOW_CLOSURE,  /* the func value through which the function was called */
     FLOW_RESULT,   /* result `number` of the call `base`; `other`: the index of the callee in the

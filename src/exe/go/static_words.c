@@ -33,6 +33,8 @@ struct argument_source {
         ARGUMENT_FIELD,   /* the word at the offset in the memory that the argument points to */
     } part;
     uint64_t offset;
+    uint32_t distance; /* it is about this of each element of an array, every so many bytes; 0: of
+                          no array */
 };
 
 struct argument_fact {
@@ -121,15 +123,23 @@ static bool source_of(const struct flow *flow, uint32_t value, struct argument_s
     const struct flow_value *one = &flow->values.data[flow_before(flow, value)];
     *ret = (struct argument_source){.part = ARGUMENT_ADDRESS};
     if (one->origin == FLOW_FIELD) {
-        *ret = (struct argument_source){.part = ARGUMENT_FIELD, .offset = one->number};
+        *ret = (struct argument_source){
+            .part = ARGUMENT_FIELD, .offset = one->number, .distance = one->other};
         one = &flow->values.data[flow_before(flow, one->base)];
     }
     if (one->origin == FLOW_OFFSET) {
         ret->offset += one->number;
+        ret->distance = one->other;
         one = &flow->values.data[flow_before(flow, one->base)];
     }
     ret->argument = (uint32_t)one->number;
     return one->origin == FLOW_ARGUMENT;
+}
+
+/* Returns whether a source is an argument itself. */
+static bool is_whole(const struct argument_source *source)
+{
+    return source->part == ARGUMENT_ADDRESS && source->offset == 0 && source->distance == 0;
 }
 
 /* Adds the facts about a value as facts about a source in the arguments of the function that was
@@ -139,7 +149,7 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
 {
     const struct flow *flow = arguments->flow;
     struct argument_fact added = {.source = source};
-    const bool is_argument = source.part == ARGUMENT_ADDRESS && source.offset == 0;
+    const bool is_argument = is_whole(&source);
     if (!arguments_number_of(arguments, flow->function, source.argument, &added.source.argument))
         return false;
     /* An interface's data word has other types elsewhere. */
@@ -155,7 +165,7 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
             return false;
         /* Skips the fact that a receiver is one. An argument may itself be the data word of an
          * interface, which has other types elsewhere, but the address of a field is none. */
-        const bool is_field = source.part == ARGUMENT_ADDRESS && source.offset > 0;
+        const bool is_field = source.part == ARGUMENT_ADDRESS && !is_argument;
         if (*left == 0 || (known->kind == FLOW_IS_DATA && !is_field) ||
             (is_argument && receiver == added.source.argument) ||
             !flow_evidence(flow, value, fact, &added.evidence))
@@ -201,18 +211,58 @@ static uint32_t stored_value(const struct flow *flow, uint32_t value)
     return value;
 }
 
-/* Adds the facts about values that are stored to the targets of arguments. Returns false if memory
+/* Gets the evidence about a value that is stored into a field of another value: it has the field's
+ * type. fact: one of the other value's, as for flow_evidence(). Returns false if there is none. */
+static bool evidence_of_stored(const struct flow *flow, const struct flow_use *use, uint32_t fact,
+                               struct code_evidence *ret)
+{
+    if (!flow_evidence(flow, use->base, fact, ret) || ret->step_count >= CODE_STEPS)
+        return false;
+    ret->steps[ret->step_count++] = use->address;
+    ret->is_stored = true;
+    return true;
+}
+
+/* Adds evidence about the address of a part of an argument's target that is stored into a field of
+ * another value: the part has the type that the field points to. Returns false if memory runs
+ * out. */
+static bool add_stored_part(struct arguments *arguments, const struct flow_use *use, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    struct argument_fact added;
+    uint32_t fact = flow->values.data[use->base].first_fact;
+    if (fact == NONE || !source_of(flow, use->value, &added.source) || is_whole(&added.source) ||
+        added.source.part != ARGUMENT_ADDRESS)
+        return true;
+    if (!arguments_number_of(arguments, flow->function, added.source.argument,
+                             &added.source.argument))
+        return false;
+    for (; added.source.argument != NONE && fact != NONE; fact = flow->facts.data[fact].next) {
+        if (*left == 0 || !evidence_of_stored(flow, use, fact, &added.evidence))
+            continue;
+        --*left;
+        if (!vector_push(&arguments->facts, added))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the facts about values that are stored to the targets of arguments, and about parts of these
+ * whose addresses are stored. Returns false if memory
  * runs out. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
     VECTOR_EACH(const struct flow_use, use, flow->uses) {
         struct argument_source source;
+        if (use->base != 0 && !add_stored_part(arguments, use, left))
+            return false;
         if (use->base == 0 || is_stored_in_interface(flow, use->value) ||
             !source_of(flow, use->base, &source) || source.part != ARGUMENT_ADDRESS)
             continue;
         source.part = ARGUMENT_FIELD;
         source.offset += use->address;
+        source.distance = use->distance;
         if (!add_facts(arguments, source, stored_value(flow, use->value), left))
             return false;
     }
@@ -335,6 +385,8 @@ static int compare_facts(const void *a, const void *b)
         return COMPARE(source->part, second->part);
     if (source->offset != second->offset)
         return COMPARE(source->offset, second->offset);
+    if (source->distance != second->distance)
+        return COMPARE(source->distance, second->distance);
     return compare_evidence(&one->evidence, &other->evidence);
 }
 
@@ -384,12 +436,14 @@ static bool learn_results(struct arguments *arguments, uint64_t *left,
 }
 
 /* Translates a source relative to a callee's argument into one relative to the caller's argument
- * that is passed as it (from). Returns false if it would need two loads. */
+ * that is passed as it (from). Returns false if it would need two loads, or is in an array of
+ * arrays. */
 static bool translate_to_caller(const struct argument_source *from, struct argument_source *source)
 {
-    if (from->part == ARGUMENT_ADDRESS)
+    if (from->part == ARGUMENT_ADDRESS && (from->distance == 0 || source->distance == 0)) {
         source->offset += from->offset;
-    else if (source->part == ARGUMENT_ADDRESS && source->offset == 0)
+        source->distance += from->distance;
+    } else if (is_whole(source))
         *source = *from;
     else
         return false;
@@ -421,9 +475,16 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 static bool follow_source(const struct flow *flow, const struct argument_source *source,
                           struct static_word *word)
 {
-    if (word->kind == STATIC_VALUE) {
+    if (word->kind == STATIC_VALUE && source->distance != 0) {
+        word->kind = STATIC_ELEMENT_VALUE;
+        word->offset = source->distance;
+    } else if (source->distance != 0) {
+        return false;
+    }
+    if (word->kind == STATIC_VALUE || word->kind == STATIC_ELEMENT_VALUE) {
         word->address += source->offset;
-        word->kind = source->part == ARGUMENT_FIELD ? STATIC_WORD : STATIC_VALUE;
+        if (source->part == ARGUMENT_FIELD)
+            word->kind = word->kind == STATIC_VALUE ? STATIC_WORD : STATIC_ELEMENT;
         return flow_is_static(flow, word->address);
     }
     if (word->kind == STATIC_WORD && source->part == ARGUMENT_FIELD) {
@@ -463,8 +524,8 @@ static bool arguments_keep(const struct arguments *arguments, struct static_word
                                                source->argument % ARGUMENTS, fact->evidence};
         const bool is_receiver =
             kept.argument == 0 && arguments->flow->rules[kept.function] == CALLEE_METHOD;
-        if (source->part == ARGUMENT_ADDRESS && source->offset == 0 && kept.argument != RESULT &&
-            !is_receiver && !vector_push(&words->arguments, kept))
+        if (is_whole(source) && kept.argument != RESULT && !is_receiver &&
+            !vector_push(&words->arguments, kept))
             return false;
     }
     return true;
@@ -591,9 +652,10 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
         ret->kind = STATIC_INNER;
         ret->offset = value->number;
         ret->address = flow->values.data[value->base].number;
-    } else if (value->origin == FLOW_ELEMENT) {
-        ret->kind = STATIC_ELEMENT;
+    } else if (value->origin == FLOW_ELEMENT || value->origin == FLOW_ELEMENT_ADDRESS) {
+        ret->kind = value->origin == FLOW_ELEMENT ? STATIC_ELEMENT : STATIC_ELEMENT_VALUE;
         ret->offset = value->base;
+        return value->base != 0;
     } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
         ret->kind = STATIC_VALUE;
     } else {
@@ -625,12 +687,8 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
     if (use->value == 0 || !static_word_of(flow, use->value, &word))
         return true;
     do {
-        struct code_evidence *evidence = &word.evidence;
-        if (finding->left > 0 && flow_evidence(flow, use->base, fact, evidence) &&
-            evidence->step_count < CODE_STEPS) {
+        if (finding->left > 0 && evidence_of_stored(flow, use, fact, &word.evidence)) {
             finding->left--;
-            evidence->steps[evidence->step_count++] = use->address;
-            evidence->is_stored = true;
             if (!vector_push(&finding->words->words, word))
                 return false;
         }

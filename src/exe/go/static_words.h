@@ -35,9 +35,10 @@ struct static_word {
         STATIC_ELEMENT, /* about the word in each element of an array, of which this is the first */
         STATIC_FIELD,   /* about the word at an offset in the memory that the word points to */
         STATIC_VALUE,   /* about the value that begins at the word, by a pointer to it */
-        STATIC_INNER,   /* about the value at an offset in the memory that the word points to */
+        STATIC_ELEMENT_VALUE, /* about such a value in each element of an array */
+        STATIC_INNER, /* about the value at an offset in the memory that the word points to */
     } kind;
-    uint64_t offset; /* STATIC_FIELD, STATIC_INNER; STATIC_ELEMENT: distance of the elements */
+    uint64_t offset; /* STATIC_FIELD, STATIC_INNER; of an array: distance of the elements */
     struct code_evidence evidence;
 };
 
