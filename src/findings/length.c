@@ -290,11 +290,14 @@ struct map_count {
     bool is_known;
 };
 
-/* Reads the entries of a map, as entries_length() does, but by the place that is known already. */
+/* Reads the entries of a map, as entries_length() does, but by the place that is known already.
+ * Returns false if there is no header: that of a map in a frame is no object. */
 static bool read_map(const struct g2h_view *view, struct g2h_values *values,
                      const struct g2h_location *map, struct map_count *count, uint64_t *ret)
 {
     const uint64_t sign = UINT64_C(1) << 63;
+    if (!g2h_location_is_map(view, map))
+        return false;
     if (!count->is_known) {
         count->is_known = read_entries(view, values, map, &count->value, ret);
         if (count->is_known)

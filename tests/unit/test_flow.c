@@ -358,10 +358,10 @@ static void homes_of_arguments(void **state)
 }
 
 /* Makes a program of functions, of which the last one is of the runtime and makes a new value, or
- * an array of values, and returns how many pieces of evidence of this kind there are about a word.
- */
-static unsigned evidence_of(const char *const *functions, unsigned count, enum callee_fact made,
-                            uint64_t address)
+ * an array of values, and returns how many pieces of evidence of TYPE there are about a word of
+ * this address, kind and offset. */
+static unsigned evidence_about(const char *const *functions, unsigned count, enum callee_fact made,
+                               struct static_word word)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE, 4 * SIZE};
     static struct program program;
@@ -376,12 +376,48 @@ static unsigned evidence_of(const char *const *functions, unsigned count, enum c
             program.flow.rules[count - 1] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     for (size_t i = 0; i < words.words.count; i++)
-        found += words.words.data[i].address == address &&
-                 words.words.data[i].kind == STATIC_WORD &&
-                 words.words.data[i].evidence.what == TYPE;
+        found +=
+            words.words.data[i].address == word.address && words.words.data[i].kind == word.kind &&
+            words.words.data[i].offset == word.offset && words.words.data[i].evidence.what == TYPE;
     static_words_deinit(&words);
     free_program(&program);
     return found;
+}
+
+static unsigned evidence_of(const char *const *functions, unsigned count, enum callee_fact made,
+                            uint64_t address)
+{
+    return evidence_about(functions, count, made,
+                          (struct static_word){address, STATIC_WORD, 0, {0}});
+}
+
+/* heap.Push(&s.queue, x) in a method that gets the address of a variable: the field has the type of
+ * the interface's data. */
+static void interface_of_a_field(void **state)
+{
+    static const char *const functions[] = {
+        "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
+        /* lea 8(%rax),%rbx; lea TYPE(%rip),%rcx; mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
+        "488d5808488d0df54e000048894c241048895c2418c3", "c3"};
+    (void)state;
+    assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
+                                    (struct static_word){DATA + 8, STATIC_VALUE, 0, {0}}),
+                     1);
+}
+
+/* heap.Push(&s.queues[i], x) in such a method: so have the elements of an array of 48 bytes each.
+ */
+static void elements_of_a_field(void **state)
+{
+    static const char *const functions[] = {
+        "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
+        /* lea (%rbx,%rbx,2),%rcx; shl $4,%rcx; lea 8(%rax,%rcx,1),%rbx; lea TYPE(%rip),%rcx;
+         * mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
+        "488d0c5b48c1e104488d5c0808488d0dec4e000048894c241048895c2418c3", "c3"};
+    (void)state;
+    assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
+                                    (struct static_word){DATA + 8, STATIC_ELEMENT_VALUE, 48, {0}}),
+                     1);
 }
 
 /* Two variables that are set to the result of one function have one type. */
@@ -498,6 +534,8 @@ int main(void)
         cmocka_unit_test(results),
         cmocka_unit_test(ways),
         cmocka_unit_test(captured),
+        cmocka_unit_test(interface_of_a_field),
+        cmocka_unit_test(elements_of_a_field),
         cmocka_unit_test(overlapping),
     };
     return UNIT_RUN(flow);
