@@ -68,6 +68,11 @@ struct g2h_error *lookup_under(const struct g2h_view *view, unsigned threads, co
 
 void under_nodes_deinit(struct under_nodes *nodes);
 
+/* Adds the nodes of what pools in a variable cache, given by its node of merged: not the variable
+ * holds that, but the group (sync.Pool). */
+struct g2h_error *lookup_pooled(const struct findings *findings, uint32_t variable,
+                                node_vector *ret);
+
 /* Appends the expression of a node of merged that is a variable of a package, or a part of one.
  * Returns false, and appends nothing, for other nodes. */
 bool lookup_append_variable(const struct findings *findings, uint32_t node, struct text *text);

@@ -151,21 +151,26 @@ static bool is_pooled(const struct findings *findings, uint32_t node)
     return holder != MERGED_NONE && findings_is_kind(findings, holder, G2H_NODE_POOLS);
 }
 
-/* Adds the node of a variable, given by its node of merged, and what pools in it cache: not the
- * variable holds that, but the group (sync.Pool). */
-static struct g2h_error *add_variable(const struct findings *findings, uint32_t variable,
-                                      node_vector *ret)
+struct g2h_error *lookup_pooled(const struct findings *findings, uint32_t variable,
+                                node_vector *ret)
 {
     _cleanup_(under_destroy_edges) struct g2h_edges *edges = NULL;
     const uint32_t node = findings_node(findings, variable)->example;
     struct g2h_edge edge;
-    TRY(add_group(findings, variable, ret));
     TRY(g2h_edges_create(findings->view, &edges));
     g2h_edges_begin_targets(edges, node, node + 1);
     while (g2h_edges_next(edges, &edge))
         if (is_pooled(findings, edge.target))
             TRY_MEMORY(vector_push(ret, edge.target));
     return NULL;
+}
+
+/* Adds the node of a variable, given by its node of merged, and what pools in it cache. */
+static struct g2h_error *add_variable(const struct findings *findings, uint32_t variable,
+                                      node_vector *ret)
+{
+    TRY(add_group(findings, variable, ret));
+    return lookup_pooled(findings, variable, ret);
 }
 
 /* Adds what the values of a part lead to. */

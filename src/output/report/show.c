@@ -582,18 +582,31 @@ static struct g2h_error *path_to_put_targets(const struct report *report,
     return table_end(&table);
 }
 
-/* Reports how much a variable retains, if it has a node of its own in the tree. */
-static void path_to_put_retained(const struct report *report, const struct variable_part *part)
+/* Reports how much a variable retains, if it has a node of its own in the tree; of a sync.Pool, how
+ * much it caches. */
+static struct g2h_error *path_to_put_retained(const struct report *report,
+                                              const struct variable_part *part)
 {
     const struct findings *findings = report->findings;
-    for (uint32_t i = 0; i < findings->merged.nodes.count; i++)
-        if (findings_is_kind(findings, i, G2H_NODE_VARIABLE) &&
-            bytes_same(report_name(report, i), report_bytes(part->name.data, part->name.size))) {
-            PUT(report->page, "  retains %b{retained} (%.1p), for as long as the program runs\n",
-                report_node(report, i)->retained, report_node(report, i)->retained,
-                findings->reachable);
-            return;
-        }
+    uint32_t i = 0;
+    while (i < findings->merged.nodes.count &&
+           (!findings_is_kind(findings, i, G2H_NODE_VARIABLE) ||
+            !bytes_same(report_name(report, i), report_bytes(part->name.data, part->name.size))))
+        i++;
+    if (i == findings->merged.nodes.count)
+        return NULL;
+    _cleanup_vector_ node_vector pooled = {0};
+    uint64_t retained = report_node(report, i)->retained;
+    TRY(lookup_pooled(findings, i, &pooled));
+    VECTOR_EACH(const uint32_t, node, pooled)
+        retained += g2h_dominators_retained_size(findings->dominators, *node);
+    if (pooled.count > 0)
+        PUT(report->page, "  caches %b{retained} (%.1p) that the next collections free\n", retained,
+            retained, findings->reachable);
+    else
+        PUT(report->page, "  retains %b{retained} (%.1p), for as long as the program runs\n",
+            retained, retained, findings->reachable);
+    return NULL;
 }
 
 /* Reports a value that is no object: of an object the path to that, of a variable what it leads
@@ -606,7 +619,7 @@ static struct g2h_error *path_to_put_part(struct path_to_path *path, const struc
     page_open(report->page, "variable");
     TRY(show_put_part_head(report, part));
     if (!is_in_object) {
-        path_to_put_retained(report, part);
+        TRY(path_to_put_retained(report, part));
         TRY(path_to_put_targets(report, part));
     }
     page_close(report->page);
