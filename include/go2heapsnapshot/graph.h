@@ -97,7 +97,7 @@ struct g2h_capacity {
         declaration;  /* where the slice, string or map is declared: g2h_capacities_declaration() */
     uint32_t object;  /* the object that contains it; UINT32_MAX: a variable contains it */
     uint64_t address; /* of a slice or string: address of its first element as the dump has it,
-                         which may be any value; else 0 */
+                         which may be any value; of a map in a frame: that of its memory; else 0 */
     uint64_t used, all; /* elements or slots, as the dump has them. Of slices used <= all; of
                            strings both are the length; of a map only used is set */
     uint64_t size;      /* size of one element or slot in bytes; 0 for a map */
@@ -117,7 +117,8 @@ G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacitie
                                           uint32_t end, g2h_capacity_visit visit, void *context);
 
 /* Visits the capacities in the variables of packages, and in the data outside the heap that these
- * variables point to. */
+ * variables point to; and the maps whose headers are in frames, whose
+ * memory may be garbage. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
                                             g2h_capacity_visit visit, void *context);
 

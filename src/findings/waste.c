@@ -1097,15 +1097,16 @@ static bool visit_string(const struct visit *visit, const struct g2h_capacity *c
 }
 
 /* Counts a map. If it has no entries, everything that it retains is waste, because it is all the
- * map's own memory. */
-static void add_map(const struct findings *findings, uint32_t node,
-                    const struct g2h_capacity *capacity, struct waste_row *row)
+ * map's own memory; what one in a frame retains is not known. */
+static void add_map(const struct findings *findings, const struct g2h_capacity *capacity,
+                    struct waste_row *row)
 {
     struct g2h_node read;
     row->count++;
     row->entries += capacity->used;
-    if (capacity->used > 0)
+    if (capacity->used > 0 || capacity->object == UINT32_MAX)
         return;
+    const uint32_t node = g2h_view_object(findings->view, capacity->object);
     g2h_view_brief(findings->view, node, &read);
     row->empty++;
     row->empty_size += read.members > 0
@@ -1118,8 +1119,10 @@ static void add_map(const struct findings *findings, uint32_t node,
 static bool visit_map(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
-    const uint32_t node = g2h_view_object(findings->view, capacity->object);
-    if (findings_leaves_out(findings->view, capacity->object))
+    uint32_t object = capacity->object;
+    if ((object == UINT32_MAX &&
+         !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object)) ||
+        findings_leaves_out(findings->view, object))
         return true;
     if (!*visit->maps)
         *visit->maps = calloc(visit->finder->declarations, sizeof(**visit->maps));
@@ -1127,7 +1130,7 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
         return false;
     struct waste_row *row = &(*visit->maps)[capacity->declaration];
     if (capacity->kind == G2H_CAPACITY_MAP) {
-        add_map(findings, node, capacity, row);
+        add_map(findings, capacity, row);
         return true;
     }
     row->used += capacity->used;

@@ -7,6 +7,7 @@
  */
 #include "base/memory.h"
 #include "graph/capacities.h"
+#include "heap/pointers.h"
 
 struct capacities_visitor {
     const struct g2h_capacities *capacities;
@@ -93,17 +94,20 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
     return capacity.all == 0 || visitor->visit(visitor->context, &capacity);
 }
 
-/* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". */
+/* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". address:
+ * that of its memory, if its header is in a frame. */
 static bool capacities_visit_map(const struct capacities_visitor *visitor, uint32_t type,
-                                 const struct g2h_bytes *contents)
+                                 uint32_t declaration, const struct g2h_bytes *contents,
+                                 uint64_t address)
 {
     const struct g2h_graph *graph = visitor->capacities->graph;
     const struct types *types = visitor->capacities->typing->types;
     const struct type_field *used = types_field(types, type, "used"),
                             *field = used ? used : types_field(types, type, "count");
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_MAP,
-                                    .declaration = visitor->capacities->map_of_type[type],
-                                    .object = visitor->object};
+                                    .declaration = declaration,
+                                    .object = visitor->object,
+                                    .address = address};
     const uint64_t size =
         field && field->type < types->list.count ? types_size(types, field->type) : 0;
     if (size == 0 || size > 8 || contents->size < size || field->offset > contents->size - size)
@@ -130,8 +134,9 @@ static bool visit_object(struct capacities_visitor *visitor, uint32_t object, ui
     visitor->object = object;
     const uint64_t count = known.form == OBJECT_ARRAY ? contents.size / type->size : 1;
     if (capacities->map_of_type[number] != UINT32_MAX &&
-        !(type->role == ROLE_MAP ? capacities_visit_map(visitor, number, &contents)
-                                 : capacities_visit_slots(visitor, number, &contents, count)))
+        !(type->role == ROLE_MAP
+              ? capacities_visit_map(visitor, number, capacities->map_of_type[number], &contents, 0)
+              : capacities_visit_slots(visitor, number, &contents, count)))
         return false;
     return visit_slices(visitor, &capacities->of_type[number], &contents, type->size, count);
 }
@@ -176,7 +181,39 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-/* Visits the variables that DWARF describes, and then those whose types were inferred. */
+/* Visits the maps whose headers are in a frame: words of these lead to their memory. Dumps do not
+ * list them as alive. Returns false if the visit is to stop. */
+static bool visit_frame(const struct capacities_visitor *visitor,
+                        const struct heap_stack_frame *frame)
+{
+    const struct g2h_capacities *capacities = visitor->capacities;
+    const struct typing *typing = capacities->typing;
+    const struct types *types = typing->types;
+    struct pointers pointers;
+    uint64_t offset, value, start, last = UINT64_MAX;
+    pointers_of_words(capacities->graph->heap, frame->contents, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint32_t type = heap_find(capacities->graph->heap, value) != UINT32_MAX
+                                  ? typing_value_in_frame(typing, frame, offset, &start)
+                                  : TYPE_NONE;
+        if (type == TYPE_NONE || start == last || types_get(types, type)->role != ROLE_MAP ||
+            types_get(types, type)->elem >= types->list.count)
+            continue;
+        /* No object may have the type of the header, but objects have that of its memory. */
+        const struct type *map = types_get(types, types_get(types, type)->elem);
+        const uint32_t declaration = map_get(&capacities->maps, map_hash_pair(map->key, map->elem));
+        if (declaration == MAP_NONE)
+            continue;
+        const struct g2h_bytes contents = {frame->contents.data + start, types_size(types, type)};
+        last = start;
+        if (!capacities_visit_map(visitor, type, declaration, &contents, value))
+            return false;
+    }
+    return true;
+}
+
+/* Visits the variables that DWARF describes, then those whose types were inferred, and then the
+ * maps in frames. */
 bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
                                  void *context)
 {
@@ -203,6 +240,13 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
             continue;
         const struct g2h_bytes contents = outside_segment_at(&typing->outside, value->address);
         if (!visit_slices(&visitor, runs, &contents, size, value->count > 0 ? value->count : 1))
+            return false;
+    }
+    const struct g2h_graph *graph = capacities->graph;
+    for (size_t i = 0; typing && i < graph->roots.frames.count; i++) {
+        const struct heap_stack_frame frame =
+            heap_frame(graph->heap, graph->roots.frames.data[i].frame);
+        if (!visit_frame(&visitor, &frame))
             return false;
     }
     return true;

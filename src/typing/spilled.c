@@ -283,6 +283,27 @@ const struct frame_value *typing_frame_value(const struct typing *typing,
                : NULL;
 }
 
+uint32_t typing_value_in_frame(const struct typing *typing, const struct heap_stack_frame *frame,
+                               uint64_t offset, uint64_t *ret_start)
+{
+    const struct frame_value *passed = typing_frame_value(typing, frame, offset);
+    uint64_t within = 0;
+    const struct outside_value *pointed =
+        passed ? NULL
+               : outside_value_at(&typing->outside, typing->heap, frame->sp + offset, &within);
+    if (passed)
+        within = offset - passed->slot * typing->heap->params.pointer_size;
+    else if (!pointed || pointed->is_array)
+        return TYPE_NONE;
+    const uint32_t type = passed ? passed->type : pointed->type;
+    const uint64_t size = types_size(typing->types, type);
+    *ret_start = offset - within;
+    return within <= offset && frame->contents.size >= size &&
+                   offset - within <= frame->contents.size - size
+               ? type
+               : TYPE_NONE;
+}
+
 /* Returns the type of a word of a function that was called with some arguments. */
 static struct word_type type_of_word(const struct spilled_word *word,
                                      const struct called_with *with)

@@ -279,6 +279,12 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
 const struct frame_value *typing_frame_value(const struct typing *typing,
                                              const struct heap_stack_frame *frame, uint64_t offset);
 
+/* Returns the type of the value of a frame that a word at an offset is in, and gets the offset of
+ * the value: the frame's code passes its address on, or pointers lead to it. Returns TYPE_NONE if
+ * none is known. */
+uint32_t typing_value_in_frame(const struct typing *typing, const struct heap_stack_frame *frame,
+                               uint64_t offset, uint64_t *ret_start);
+
 /* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
  * the frame into, or 0 if there is none or it is not known: spilled.c. */
 uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,

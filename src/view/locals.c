@@ -98,32 +98,18 @@ bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, ui
 
 /* ---- maps in frames ---- */
 
-/* Gets the map that a word of a frame belongs to: it is one whose address the frame's code passes
- * on, or one that pointers lead to. */
+/* Gets the map that a word of a frame belongs to. */
 static bool map_around(const struct g2h_view *view, const struct heap_stack_frame *frame,
                        uint64_t offset, struct g2h_location *ret)
 {
-    const struct typing *typing = view->graph->typing;
-    const struct frame_value *value = typing_frame_value(typing, frame, offset);
-    uint64_t within = 0;
-    uint32_t type;
-    if (value) {
-        within = offset - value->slot * view->graph->heap->params.pointer_size;
-        type = value->type;
-    } else {
-        const struct outside_value *outside =
-            outside_value_at(&typing->outside, view->graph->heap, frame->sp + offset, &within);
-        if (!outside || outside->is_array)
-            return false;
-        type = outside->type;
-    }
-    const uint64_t size = types_size(typing->types, type);
-    if (within > offset || frame->contents.size < size ||
-        offset - within > frame->contents.size - size)
+    uint64_t start;
+    const uint32_t type = typing_value_in_frame(view->graph->typing, frame, offset, &start);
+    if (type == TYPE_NONE)
         return false;
     *ret = (struct g2h_location){.type = type,
-                                 .address = frame->sp + offset - within,
-                                 .bytes = bytes_at(frame->contents.data + (offset - within), size),
+                                 .address = frame->sp + start,
+                                 .bytes = bytes_at(frame->contents.data + start,
+                                                   types_size(view->graph->typing->types, type)),
                                  .object = UINT32_MAX};
     return g2h_location_is_map(view, ret);
 }

@@ -49,6 +49,7 @@
 //	says held by     \S+  \(local of main\.index containers\.go:\d+\), a map of 25,000 entries$
 //	is r.suspects[0].count === 25000 && r.suspects[0].held_by.indexOf('.') > r.suspects[0].held_by.indexOf('(')
 //	never ^      (mostly|all in)\b
+//	never ^ .*\b0 × map\[
 //	case shaped SHAPE=shaped
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
 //	never go\.shape
