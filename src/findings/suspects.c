@@ -580,36 +580,109 @@ struct beside_pointers {
     uint64_t from_to[BESIDE_SETS][BESIDE_SETS], follow[BESIDE_SETS][BESIDE_SETS];
 };
 
-/* Counts the pointers. beside has for each node of merged what it is in. Goes over all edges. */
-static struct g2h_error *count_between(const struct findings *findings, const uint8_t *beside,
-                                       struct beside_pointers *ret)
+/* What may be beside the entries of one suspect. */
+struct beside {
+    uint32_t item; /* the suspect's */
+    uint32_t candidates[CONTAINER_PARTS], count;
+    struct beside_pointers pointers;
+};
+
+/* The same of several suspects, because counting pointers goes over all edges. */
+struct beside_sets {
+    struct beside list[WHO_SUSPECTS];
+    size_t count;
+    uint8_t (*is)[WHO_SUSPECTS]; /* by node of merged: what it is in, for each of list */
+};
+
+static void beside_sets_deinit(struct beside_sets *sets)
+{
+    free(sets->is);
+}
+
+/* Counts the pointers of all sets. */
+static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
 {
     const uint32_t *of = findings->merged.of;
     const struct g2h_dominators *dominators = findings->dominators;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
-    *ret = (struct beside_pointers){0};
     TRY(g2h_edges_create(findings->view, &edges));
     g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (g2h_edges_next(edges, &edge)) {
-        const uint8_t to = beside[of[g2h_dominators_number(dominators, edge.target)]];
-        if (to == BESIDE_NONE)
-            continue;
-        const uint8_t from = beside[of[g2h_dominators_number(dominators, edge.source)]];
-        if (from != to)
-            (g2h_edge_holds(edge.flags) ? ret->from_to : ret->follow)[from][to]++;
+        const uint8_t *to = sets->is[of[g2h_dominators_number(dominators, edge.target)]];
+        const uint8_t *from = sets->is[of[g2h_dominators_number(dominators, edge.source)]];
+        for (size_t i = 0; i < sets->count; i++) {
+            struct beside_pointers *pointers = &sets->list[i].pointers;
+            if (to[i] != BESIDE_NONE && from[i] != to[i])
+                (g2h_edge_holds(edge.flags) ? pointers->from_to
+                                            : pointers->follow)[from[i]][to[i]]++;
+        }
     }
     return NULL;
 }
 
-/* Notes for all nodes below one what it is. */
-static void note_beside(const struct suspects_finder *finder, uint32_t node, uint8_t is,
-                        uint8_t *beside)
+/* Notes for all nodes below one what it is in a set. */
+static void note_beside(const struct suspects_finder *finder, uint32_t node, uint8_t is, size_t set,
+                        struct beside_sets *sets)
 {
     merged_mark_below(finder->merged, node, finder->is_below);
     for (uint32_t i = node; i < finder->merged->nodes.count; i++)
         if (finder->is_below[i])
-            beside[i] = is;
+            sets->is[i][set] = is;
+}
+
+/* Returns whether there may be something beside the entries of a suspect. */
+static bool may_have_beside(const struct suspect *suspect)
+{
+    return !suspect->is_goroutines && !suspect->is_deferred &&
+           suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0;
+}
+
+/* Fills sets, which is all zeros, for a suspect and those after it. */
+static struct g2h_error *fill_sets(const struct suspects_finder *finder,
+                                   const struct findings *findings, size_t number,
+                                   struct beside_sets *sets)
+{
+    bool is_some = false;
+    sets->is = calloc(finder->merged->nodes.count, sizeof(*sets->is));
+    TRY_MEMORY(sets->is);
+    for (; number < finder->found->count && sets->count < WHO_SUSPECTS; number++) {
+        const struct suspect *suspect = &finder->found->data[number];
+        const struct container *container = &suspect->container;
+        struct beside *beside = &sets->list[sets->count];
+        if (!may_have_beside(suspect))
+            continue;
+        beside->item = suspect->item;
+        containers_find_beside(&finder->containers, container, beside->candidates, &beside->count);
+        if (beside->count > 0)
+            note_beside(finder,
+                        container->node != MERGED_NONE
+                            ? container->node
+                            : containers_shared_above(&finder->containers, container->branch),
+                        BESIDE_ENTRIES, sets->count, sets);
+        for (uint32_t i = 0; i < beside->count; i++)
+            note_beside(finder, beside->candidates[i], (uint8_t)(BESIDE_FIRST + i), sets->count,
+                        sets);
+        is_some = is_some || beside->count > 0;
+        sets->count++;
+    }
+    return is_some ? count_between(findings, sets) : NULL;
+}
+
+/* Finds what may be beside the entries of a suspect; sets has what was found before. */
+static struct g2h_error *find_beside(const struct suspects_finder *finder,
+                                     const struct findings *findings, size_t number,
+                                     struct beside_sets *sets, const struct beside **ret)
+{
+    for (size_t i = 0; i < sets->count; i++)
+        if (sets->list[i].item == finder->found->data[number].item) {
+            *ret = &sets->list[i];
+            return NULL;
+        }
+    beside_sets_deinit(sets);
+    *sets = (struct beside_sets){0};
+    *ret = &sets->list[0];
+    return fill_sets(finder, findings, number, sets);
 }
 
 /* Drops the suspects that are in a node, except one. Returns the number that this one has then. */
@@ -702,37 +775,28 @@ static bool is_of_another(const struct suspects_finder *finder, size_t number, u
  * added, or to these. What only follows these, as the handles of unique do, belongs to them, not
  * they to it. *number becomes the suspect's new number. */
 static struct g2h_error *add_beside(const struct suspects_finder *finder,
-                                    const struct findings *findings, size_t *number)
+                                    const struct findings *findings, struct beside_sets *sets,
+                                    size_t *number)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     struct suspect suspect = finder->found->data[*number];
     struct container *container = &suspect.container;
-    uint32_t candidates[CONTAINER_PARTS], count;
-    uint32_t top = container->node;
-    struct beside_pointers pointers;
+    const struct beside *beside;
     bool is_added[BESIDE_SETS] = {[BESIDE_ENTRIES] = true};
     bool is_more = true;
-    containers_find_beside(&finder->containers, container, candidates, &count);
-    if (count == 0)
-        return NULL;
-    if (top == MERGED_NONE)
-        top = containers_shared_above(&finder->containers, container->branch);
-    _cleanup_free_ uint8_t *beside = calloc(finder->merged->nodes.count, sizeof(*beside));
-    TRY_MEMORY(beside);
-    note_beside(finder, top, BESIDE_ENTRIES, beside);
-    for (uint32_t i = 0; i < count; i++)
-        note_beside(finder, candidates[i], (uint8_t)(BESIDE_FIRST + i), beside);
-    TRY(count_between(findings, beside, &pointers));
+    TRY(find_beside(finder, findings, *number, sets, &beside));
+    const struct beside_pointers *pointers = &beside->pointers;
+    const uint32_t *candidates = beside->candidates;
     while (is_more) {
         is_more = false;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < beside->count; i++) {
             uint64_t sum = 0, following = 0;
             for (uint32_t j = BESIDE_ENTRIES; j < BESIDE_SETS; j++) {
                 if (!is_added[j])
                     continue;
                 sum +=
-                    pointers.from_to[j][BESIDE_FIRST + i] + pointers.from_to[BESIDE_FIRST + i][j];
-                following += pointers.follow[BESIDE_FIRST + i][j];
+                    pointers->from_to[j][BESIDE_FIRST + i] + pointers->from_to[BESIDE_FIRST + i][j];
+                following += pointers->follow[BESIDE_FIRST + i][j];
             }
             if (is_added[BESIDE_FIRST + i] || is_of_another(finder, *number, candidates[i]) ||
                 is_added_already(finder->merged, container, candidates[i]) ||
@@ -766,15 +830,15 @@ static bool is_of_program(const struct merged *merged, const struct suspect *sus
 static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
                                         const struct findings *findings)
 {
+    _cleanup_(beside_sets_deinit) struct beside_sets sets = {.count = 0};
     for (int pass = 0; pass < 2; pass++) {
         size_t count = 0;
         for (size_t i = 0; i < finder->found->count && count < WHO_SUSPECTS; i++) {
             const struct suspect *suspect = &finder->found->data[i];
             const bool is_now = is_of_program(finder->merged, suspect) == (pass == 0);
             count += is_now || pass == 1;
-            if (is_now && !suspect->is_goroutines && !suspect->is_deferred &&
-                suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0)
-                TRY(add_beside(finder, findings, &i));
+            if (is_now && may_have_beside(suspect))
+                TRY(add_beside(finder, findings, &sets, &i));
         }
     }
     return NULL;
