@@ -24,6 +24,7 @@ enum {
     MOMENT_PERCENT = 90, /* so many are of one moment, if it takes at most this part */
     MOMENT_PART = 10,    /* of the watch: a tenth */
     OLD_PERCENT = 75,    /* what is bounded has none older than so much of the watch */
+    HELD_PERCENT = 25,   /* of an item, retained by objects below it that stand for it */
     CLASSES = 256,
 };
 
@@ -74,17 +75,15 @@ const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t objec
 
 /* ---- counting ---- */
 
-/* Counts the objects of an item, and those of its class below it, by their ages; but not the memory
- * of maps, which a map at its limit, too, gets more of until it replaces all of it at once. */
-static struct g2h_error *ages_count(const struct findings *findings, uint32_t item,
-                                    struct age_counts *ret)
+/* Counts the objects of an item, and those of its class below it, which are marked, by their ages;
+ * but not the memory of maps, which a map at its limit, too, gets more of until it replaces all of
+ * it at once. */
+static void count_below(const struct findings *findings, uint32_t item, const bool *is_below,
+                        struct age_counts *ret)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     const struct merged *merged = &findings->merged;
     const uint32_t name = findings_node(findings, item)->name;
-    _cleanup_free_ bool *is_below = calloc(merged->nodes.count, sizeof(*is_below));
-    TRY_MEMORY(is_below);
-    merged_mark_below(merged, item, is_below);
     for (uint32_t i = 0; i < merged->of_count; i++) {
         const uint32_t line = merged->of[i];
         struct g2h_node node;
@@ -96,7 +95,23 @@ static struct g2h_error *ages_count(const struct findings *findings, uint32_t it
         ret->looks[g2h_heap_age(heap, node.object)]++;
         ret->classes[g2h_heap_age_class(heap, node.object) % CLASSES]++;
     }
-    return NULL;
+}
+
+/* Returns the objects that stand for an item of few objects: those below it that retain most, if
+ * that is much of it; or the item. */
+static uint32_t ages_find_held(const struct findings *findings, uint32_t item, const bool *is_below)
+{
+    uint64_t most = findings_node(findings, item)->retained / HUNDRED * HELD_PERCENT;
+    uint32_t found = item;
+    for (uint32_t i = item + 1; i < findings->merged.nodes.count; i++) {
+        const struct merged_node *node = findings_node(findings, i);
+        if (!is_below[i] || node->kind != MERGED_CLASS || node->count < LEAST_COUNT ||
+            node->retained <= most || findings_is_entries(findings->view, node->name))
+            continue;
+        most = node->retained;
+        found = i;
+    }
+    return found;
 }
 
 /* Spreads the objects of each look over the time since the look before: adds their shares to count
@@ -297,9 +312,31 @@ static void divide_by_look(const struct g2h_ages_known *known, const struct age_
 {
     ret->young = counts->looks[0];
     ret->before = counts->looks[1];
+    ret->born = 0;
     for (unsigned look = 2; look <= known->look_count; look++)
         ret->born += counts->looks[look];
     ret->count = ret->before + ret->born + ret->young;
+}
+
+/* Counts the objects of ret->node, which is an item, or of those that stand for it, and makes
+ * ret->node these. */
+static struct g2h_error *ages_count(const struct findings *findings,
+                                    const struct g2h_ages_known *known, struct age_counts *counts,
+                                    struct ages_found *ret)
+{
+    const struct merged *merged = &findings->merged;
+    _cleanup_free_ bool *is_below = calloc(merged->nodes.count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    for (uint32_t node = ret->node, before = MERGED_NONE; node != before;) {
+        ret->node = before = node;
+        *counts = (struct age_counts){.looks = {0}};
+        merged_mark_below(merged, node, is_below);
+        count_below(findings, node, is_below, counts);
+        divide_by_look(known, counts, ret);
+        if (ret->count < LEAST_COUNT)
+            node = ages_find_held(findings, node, is_below);
+    }
+    return NULL;
 }
 
 struct g2h_error *ages_find(const struct findings *findings, uint32_t item, struct ages_found *ret)
@@ -307,11 +344,10 @@ struct g2h_error *ages_find(const struct findings *findings, uint32_t item, stru
     const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(findings->view));
     struct age_counts counts = {.looks = {0}};
     double bins[AGES_BINS] = {0};
-    *ret = (struct ages_found){.verdict = AGES_UNKNOWN};
+    *ret = (struct ages_found){.verdict = AGES_UNKNOWN, .node = item};
     if (!known || findings_node(findings, item)->kind != MERGED_CLASS)
         return NULL;
-    TRY(ages_count(findings, item, &counts));
-    divide_by_look(known, &counts, ret);
+    TRY(ages_count(findings, known, &counts, ret));
     ret->seen = known->seen;
     ret->missed = known->missed;
     if (ret->count == 0 || !is_few(counts.looks[G2H_AGE_UNKNOWN], ret->count))

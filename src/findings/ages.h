@@ -39,6 +39,7 @@ enum { AGES_BINS = 16 };
 
 struct ages_found {
     enum ages_verdict verdict;
+    uint32_t node;            /* of findings->merged: what these objects are */
     uint64_t count;           /* objects whose age is known: */
     uint64_t before;          /* those that were there when the watch began, */
     uint64_t born;            /* those of the watch that have survived a collection, */
@@ -51,7 +52,8 @@ struct ages_found {
 };
 
 /* Finds the ages of the objects of an item, a node of findings->merged, and of those of its class
- * below it. Errors: G2H_ERROR_MEMORY. */
+ * below it; or, if these are few, such as maps that hold all the rest, of what retains most below
+ * it. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *ages_find(const struct findings *findings, uint32_t item, struct ages_found *ret);
 
 /* Returns the ages of a heap whose process was watched; NULL: it was not. */

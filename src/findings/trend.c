@@ -451,6 +451,7 @@ static void trend_held_deinit(struct trend_held *held)
     text_deinit(&held->wait_on);
     text_deinit(&held->started_by);
     text_deinit(&held->reason);
+    text_deinit(&held->aged);
 }
 
 static void forget_held(struct g2h_trend *trend)
@@ -686,8 +687,15 @@ static struct g2h_error *own_container(struct container_search *search, uint32_t
 static struct g2h_error *find_age(const struct findings *findings, uint32_t item,
                                   struct trend_held *held)
 {
-    return ages_watched(g2h_view_heap(findings->view)) ? ages_find(findings, item, &held->age)
-                                                       : NULL;
+    size_t size;
+    if (!ages_watched(g2h_view_heap(findings->view)))
+        return NULL;
+    TRY(ages_find(findings, item, &held->age));
+    if (held->age.node != item) {
+        const char *name = merged_name(&findings->merged, held->age.node, &size);
+        text_append_utf8(&held->aged, name, size, SIZE_MAX);
+    }
+    return held->aged.failed ? &error_no_memory : NULL;
 }
 
 /* Finds the path to a container. */

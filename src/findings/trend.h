@@ -80,6 +80,7 @@ struct trend_held {
     struct text waits_at, wait_on, started_by, reason;
     uint64_t goroutines, leaked, each; /* each: bytes that one retains; 0 goroutines: none */
     struct ages_found age;             /* of the objects, if the process was watched */
+    struct text aged;                  /* their class, if they are of another one */
 };
 
 /* What of a place counts for what was found: the bytes of a container are those of all places that

@@ -45,7 +45,7 @@ static void put_ages(struct dump *dump, const struct aged *aged, uint64_t object
 static struct ages_found found_of(const struct aged *aged)
 {
     static uint64_t words[MOST];
-    struct ages_found ret = {.verdict = AGES_UNKNOWN};
+    struct ages_found ret = {.verdict = AGES_UNKNOWN}, array_s;
     struct dump dump;
     uint64_t objects = 0;
     dump_start_modern(&dump, "go1.27");
@@ -66,8 +66,14 @@ static struct ages_found found_of(const struct aged *aged)
     assert_no_error(findings_merge(&findings));
     for (uint32_t node = 0; node < findings.merged.nodes.count; node++)
         if (findings_node(&findings, node)->kind == MERGED_CLASS &&
-            findings_node(&findings, node)->count == objects)
+            findings_node(&findings, node)->count == objects) {
             assert_no_error(ages_find(&findings, node, &ret));
+            assert_int_equal(ret.node, node);
+            assert_no_error(ages_find(&findings, findings_node(&findings, node)->parent, &array_s));
+        }
+    /* The array is one object of unknown age: what it holds stands for it, unless that is few. */
+    if (ret.verdict != AGES_FEW)
+        assert_memory_equal(&array_s, &ret, sizeof(ret));
     findings_deinit(&findings);
     dump_deinit(&dump);
     return ret;

@@ -282,7 +282,8 @@ static void report_trend_put_held_by(const struct trend_report *report, uint32_t
         put_goroutines(report, held);
     if (held->path.size > 0)
         put_path_of(report, held);
-    report_put_age(report->page, "      age ", &held->age);
+    report_put_age(report->page, "      age ", bytes_at(held->aged.data, held->aged.size),
+                   &held->age);
 }
 
 /* Says how closely the growth follows a straight line. */

@@ -779,7 +779,9 @@ static struct g2h_error *put_ages(const struct report *report, const struct susp
 {
     struct ages_found found;
     TRY(ages_find(report->findings, suspect->item, &found));
-    report_put_age(report->page, "      age         ", &found);
+    report_put_age(report->page, "      age         ",
+                   found.node == suspect->item ? bytes_of("") : report_name(report, found.node),
+                   &found);
     return NULL;
 }
 

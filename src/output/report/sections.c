@@ -109,9 +109,14 @@ static void append_rate(struct text *text, double per_second)
     text_printf(text, "%.*f %s", rate < SHORT ? 1 : 0, rate, units[i].name);
 }
 
-/* Says what the ages of objects mean. head: what the line begins with. */
-static void put_verdict(struct page *page, const char *head, const struct ages_found *found,
-                        const struct text *rate)
+/* Returns whether a line says something of objects' ages. */
+static bool says_age(enum ages_verdict verdict)
+{
+    return verdict != AGES_UNKNOWN && verdict != AGES_FEW;
+}
+
+/* Says what the ages of objects mean. */
+static void put_verdict(struct page *page, const struct ages_found *found, const struct text *rate)
 {
     static const char unless[] = ", unless it is a cache that still fills";
     const uint64_t before = found->before;
@@ -121,61 +126,58 @@ static void put_verdict(struct page *page, const char *head, const struct ages_f
     switch (found->verdict) {
     case AGES_ONE_LOOK:
         if (before == count)
-            PUT(page, "%sall survived the last collection\n", head);
+            PUT(page, "all survived the last collection\n");
         else
-            PUT(page, "%s%n of %n survived the last collection\n", head, before, count);
+            PUT(page, "%n of %n survived the last collection\n", before, count);
         break;
     case AGES_FEW_LOOKS:
-        PUT(page, "%s%n collections in %n s are too few to tell: --ages 5m\n", head, found->seen,
-            seconds);
+        PUT(page, "%n collections in %n s are too few to tell: --ages 5m\n", found->seen, seconds);
         break;
     case AGES_LEAKS:
-        PUT(page, "%s%n of %n over %n s, evenly spread: leaks %s%s\n", head, before, count, seconds,
-            rate, unless);
+        PUT(page, "%n of %n over %n s, evenly spread: leaks %s%s\n", before, count, seconds, rate,
+            unless);
         break;
     case AGES_REPLACED:
         PUT(page,
-            "%s%n of %n over %n s, evenly spread, but as many old ones end: "
+            "%n of %n over %n s, evenly spread, but as many old ones end: "
             "bounded\n",
-            head, before, count, seconds);
+            before, count, seconds);
         break;
     case AGES_UNCLEAR:
         PUT(page,
-            "%s%n of %n over %n s, evenly spread, but old objects of this size "
+            "%n of %n over %n s, evenly spread, but old objects of this size "
             "end, "
             "too: no verdict\n",
-            head, before, count, seconds);
+            before, count, seconds);
         break;
     case AGES_BOUNDED:
         if (before == 0)
-            PUT(page, "%snone over %n s: bounded\n", head, found->oldest);
+            PUT(page, "none over %n s: bounded\n", found->oldest);
         else
-            PUT(page, "%s%n of %n over %n s: bounded\n", head, before, count, seconds);
+            PUT(page, "%n of %n over %n s: bounded\n", before, count, seconds);
         break;
     case AGES_BEGUN:
-        PUT(page, "%snone over %n s, evenly spread since: leaks %s%s\n", head, found->oldest, rate,
-            unless);
+        PUT(page, "none over %n s, evenly spread since: leaks %s%s\n", found->oldest, rate, unless);
         break;
     case AGES_SHORT:
-        PUT(page, "%snone over %n s, which is too few collections: no verdict\n", head,
-            found->oldest);
+        PUT(page, "none over %n s, which is too few collections: no verdict\n", found->oldest);
         break;
     case AGES_MOMENT:
-        PUT(page, "%s%n of %n of one moment, %n s ago or less: built at once\n", head, found->born,
-            count, found->oldest);
+        PUT(page, "%n of %n of one moment, %n s ago or less: built at once\n", found->born, count,
+            found->oldest);
         break;
     case AGES_START:
         if (rest == 0)
-            PUT(page, "%sall from the start, over %n s\n", head, seconds);
+            PUT(page, "all from the start, over %n s\n", seconds);
         else
-            PUT(page, "%sall but %n from the start, over %n s\n", head, rest, seconds);
+            PUT(page, "all but %n from the start, over %n s\n", rest, seconds);
         break;
     case AGES_YOUNG:
-        PUT(page, "%s%n of %n are new since the last collection\n", head, found->young, count);
+        PUT(page, "%n of %n are new since the last collection\n", found->young, count);
         break;
     case AGES_MIXED:
-        PUT(page, "%s%n of %n over %n s, neither evenly spread nor cut off: no verdict\n", head,
-            before, count, seconds);
+        PUT(page, "%n of %n over %n s, neither evenly spread nor cut off: no verdict\n", before,
+            count, seconds);
         break;
     case AGES_UNKNOWN:
     case AGES_FEW:
@@ -184,7 +186,8 @@ static void put_verdict(struct page *page, const char *head, const struct ages_f
 }
 
 /* Reports since when the objects of a suspect live, if that is known. */
-void report_put_age(struct page *page, const char *head, const struct ages_found *found)
+void report_put_age(struct page *page, const char *head, struct g2h_bytes class,
+                    const struct ages_found *found)
 {
     _cleanup_(text_deinit) struct text rate = {0};
     if (found->verdict == AGES_UNKNOWN)
@@ -192,7 +195,10 @@ void report_put_age(struct page *page, const char *head, const struct ages_found
     append_rate(&rate, found->per_second);
     page->out.failed |= rate.failed;
     PUT(page, "<age>|%s{verdict}|", ages_word(found->verdict));
-    put_verdict(page, head, found, &rate);
+    PUT_IF(says_age(found->verdict), page, "%s", head);
+    if (class.size > 0)
+        PUT_IF(says_age(found->verdict), page, "%s{class}: ", class);
+    put_verdict(page, found, &rate);
     PUT(page,
         "|%n{objects}%n{before}%n{born}%n{young}%n{seconds}%n{oldest}%n{per_hour}%n{collections}"
         "%n{missed}",

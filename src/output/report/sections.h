@@ -85,8 +85,9 @@ struct g2h_error *report_put_waste(const struct report *report);
 struct g2h_error *report_put_sample(const struct report *report, const char *name);
 
 /* Reports how old objects are, and what that means, in a line that begins with head; nothing if it
- * is not known. */
-void report_put_age(struct page *page, const char *head, const struct ages_found *found);
+ * is not known. class: what they are, if that is not what the line is about; or empty. */
+void report_put_age(struct page *page, const char *head, struct g2h_bytes class,
+                    const struct ages_found *found);
 
 /* Writes the path to one object, or to the objects of a class, in place of all sections.
  * findings/lookup.h has the forms of asked, and the errors. older: of a class only the objects that
