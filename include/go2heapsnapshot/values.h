@@ -37,6 +37,12 @@ enum g2h_variable { G2H_VARIABLE_NONE, G2H_VARIABLE_NOT_IN_DUMP, G2H_VARIABLE_FO
 G2H_PUBLIC enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const char *name,
                                                       struct g2h_location *ret);
 
+/* Reads the length of the slice of a package's variable that leads to an object, if the executable
+ * has no symbols and its code shows that the variable is a slice. Returns false if there is none,
+ * or more than one. */
+G2H_PUBLIC bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object,
+                                           uint64_t *ret);
+
 /* A local variable or parameter of a frame, as DWARF has it. */
 struct g2h_local {
     const char *name; /* name_size bytes */

@@ -120,6 +120,10 @@ static struct g2h_error *find_slice(const struct findings *findings, struct g2h_
     } else {
         _cleanup_free_ char *name = strndup(path->data, path->size);
         TRY_MEMORY(name);
+        if (g2h_length_of_static_slice(findings->view, array->object, &ret->count)) {
+            ret->kind = "slice";
+            return NULL;
+        }
         if (g2h_location_of_variable(findings->view, name, &location) != G2H_VARIABLE_FOUND)
             return read_part(findings, name, array, ret);
         g2h_values_begin_at(values, &location);
@@ -272,6 +276,8 @@ static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t l
         g2h_values_begin(values, nodes[above].example);
     } else {
         bool is_found;
+        if (g2h_length_of_static_slice(merged->view, array.object, ret))
+            return NULL;
         TRY(find_variable(merged, above, &location, &is_found));
         if (!is_found)
             return NULL;

@@ -161,6 +161,29 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
     return found;
 }
 
+bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
+{
+    const struct typing *typing = view->graph->typing;
+    const struct g2h_heap *heap = view->graph->heap;
+    const uint64_t word = heap->params.pointer_size;
+    unsigned found = 0;
+    for (size_t i = 0; typing && i < typing->static_pointers.count; i++) {
+        const struct static_pointer_type *slice = &typing->static_pointers.data[i];
+        const uint64_t size = types_size(typing->types, slice->type);
+        struct view_memory memory;
+        if (!slice->is_slice || size == 0 || !view_memory_at(view, slice->address, &memory) ||
+            memory.is_of_file || memory.bytes.size < 3 * word ||
+            heap_find(heap, heap_word(heap, memory.bytes.data)) != object)
+            continue;
+        const uint64_t capacity = heap_word(heap, memory.bytes.data + 2 * word);
+        *ret = heap_word(heap, memory.bytes.data + word);
+        if (*ret > capacity || capacity > heap_object_size(heap, object) / size)
+            return false;
+        found++;
+    }
+    return found == 1;
+}
+
 void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *ret)
 {
     *ret = (struct g2h_location){
