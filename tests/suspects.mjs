@@ -14,7 +14,7 @@ export function wrongSuspects({heap, since, suspects}) {
     if (suspect.is_outside || !suspect.item) continue;
     const {retained, each, container} = suspect;
     sum += retained;
-    const holders = [suspect.held_by, ...(suspect.shared_by?.split(', ') ?? [])].map((holder) => holder.replace(/ {2}\(.*$/, '')); // without where these are
+    const holders = [suspect.held_by, ...(suspect.shared_by?.split(', ') ?? [])].map((holder) => holder?.replace(/ {2}\(.*$/, '')); // without where these are
     const isHeld = holders.some((holder) => suspect.example?.startsWith(holder));
     check(!container || !suspect.example || isHeld, suspect, `the example ${suspect.example} is not in it`);
     if (container && !container.is_of_other) check(suspect.entries === undefined || suspect.entries === container.entries, suspect, `${suspect.entries} entries, but len is ${container.entries}`);
