@@ -574,10 +574,12 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
  * them. */
 enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST, BESIDE_SETS = BESIDE_FIRST + CONTAINER_PARTS };
 
-/* The pointers from each of these to each other: those that hold, and those that do not, as of the
- * handles of weak pointers, cleanups, and lists that only remember. */
+/* The pointers from each of these to each other: those that hold, of these those to blocks that
+ * small values of anything share, and those that do not hold, as of the handles of weak pointers,
+ * cleanups, and lists that only remember. */
 struct beside_pointers {
-    uint64_t from_to[BESIDE_SETS][BESIDE_SETS], follow[BESIDE_SETS][BESIDE_SETS];
+    uint64_t from_to[BESIDE_SETS][BESIDE_SETS], to_tiny[BESIDE_SETS][BESIDE_SETS],
+        follow[BESIDE_SETS][BESIDE_SETS];
 };
 
 /* What may be beside the entries of one suspect. */
@@ -599,6 +601,20 @@ static void beside_sets_deinit(struct beside_sets *sets)
     free(sets->is);
 }
 
+/* Returns whether an object of a class without objects below it may be a block that small values
+ * share: strings that have nothing to do with each other, if they were made one after the other
+ * (runtime/malloc.go: maxTinySize). */
+static bool may_be_tiny(const struct findings *findings, uint32_t node)
+{
+    enum { TINY = 16 };
+    struct g2h_node read;
+    const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    if (findings_node(findings, merged)->child != MERGED_NONE)
+        return false;
+    g2h_view_brief(findings->view, node, &read);
+    return read.size == TINY;
+}
+
 /* Counts the pointers of all sets. */
 static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
 {
@@ -613,9 +629,11 @@ static struct g2h_error *count_between(const struct findings *findings, struct b
         const uint8_t *from = sets->is[of[g2h_dominators_number(dominators, edge.source)]];
         for (size_t i = 0; i < sets->count; i++) {
             struct beside_pointers *pointers = &sets->list[i].pointers;
-            if (to[i] != BESIDE_NONE && from[i] != to[i])
-                (g2h_edge_holds(edge.flags) ? pointers->from_to
-                                            : pointers->follow)[from[i]][to[i]]++;
+            if (to[i] == BESIDE_NONE || from[i] == to[i])
+                continue;
+            const bool holds = g2h_edge_holds(edge.flags);
+            (holds ? pointers->from_to : pointers->follow)[from[i]][to[i]]++;
+            pointers->to_tiny[from[i]][to[i]] += holds && may_be_tiny(findings, edge.target);
         }
     }
     return NULL;
@@ -772,8 +790,9 @@ static bool is_of_another(const struct suspects_finder *finder, size_t number, u
 /* Adds to a suspect what else there is for each of its entries: another index in the same package,
  * strings that both an index and the entries point to, values that another package has, too. Equal
  * numbers are only a hint, so pointers must confirm each, from the entries or from what has been
- * added, or to these. What only follows these, as the handles of unique do, belongs to them, not
- * they to it. *number becomes the suspect's new number. */
+ * added, or to these, but not to a block that both only share. What only follows these, as the
+ * handles of unique do, belongs to them, not they to it. *number becomes the suspect's new number.
+ */
 static struct g2h_error *add_beside(const struct suspects_finder *finder,
                                     const struct findings *findings, struct beside_sets *sets,
                                     size_t *number)
@@ -794,8 +813,9 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
             for (uint32_t j = BESIDE_ENTRIES; j < BESIDE_SETS; j++) {
                 if (!is_added[j])
                     continue;
-                sum +=
-                    pointers->from_to[j][BESIDE_FIRST + i] + pointers->from_to[BESIDE_FIRST + i][j];
+                sum += pointers->from_to[j][BESIDE_FIRST + i] +
+                       pointers->from_to[BESIDE_FIRST + i][j] -
+                       pointers->to_tiny[BESIDE_FIRST + i][j];
                 following += pointers->follow[BESIDE_FIRST + i][j];
             }
             if (is_added[BESIDE_FIRST + i] || is_of_another(finder, *number, candidates[i]) ||

@@ -1,0 +1,51 @@
+// Two collections that have nothing to do with each other but that their small strings were made by turns, so that each block of 16
+// bytes has one of either: they are two suspects.
+//
+//	case tiny
+//	unwalked of what several variables hold the walk does not tell twins apart
+//	is r.suspects.filter(({count, entries}) => count === 20000 || entries === 20000).length === 2
+//	is !r.suspects.some(({each}) => /main\.session/.test(JSON.stringify(each)) && /main\.page/.test(JSON.stringify(each)))
+package main
+
+import (
+	"container/list"
+	"fmt"
+	"os"
+)
+
+type session struct {
+	id   int
+	mail string
+	data [80]byte
+}
+
+type page struct {
+	key  string
+	body []byte
+}
+
+var (
+	byID   = map[int]*session{}
+	byMail = map[string]*session{}
+	order  []*session
+	recent = list.New()
+	index  = map[string]*list.Element{}
+)
+
+//go:noinline
+func open(s *session) {
+	byID[s.id], byMail[s.mail] = s, s
+	order = append(order, s)
+}
+
+//go:noinline
+func load(p *page) { index[p.key] = recent.PushBack(p) }
+
+func main() {
+	for i := 0; i < 20_000; i++ {
+		open(&session{id: i, mail: fmt.Sprint("u", i)})
+		load(&page{key: fmt.Sprint("k", i), body: make([]byte, 100)})
+	}
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+}
