@@ -204,7 +204,8 @@ static bool visit_frame(const struct capacities_visitor *visitor,
         const uint32_t declaration = map_get(&capacities->maps, map_hash_pair(map->key, map->elem));
         if (declaration == MAP_NONE)
             continue;
-        const struct g2h_bytes contents = {frame->contents.data + start, types_size(types, type)};
+        const struct g2h_bytes contents = {frame->contents.data + start,
+                                           (size_t)types_size(types, type)};
         last = start;
         if (!capacities_visit_map(visitor, type, declaration, &contents, value))
             return false;
