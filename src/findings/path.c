@@ -479,9 +479,11 @@ static void append_ellipsis(struct text *text)
         text_append(text, ellipsis, size);
 }
 
-/* Appends the names of the edges between nodes, the first of which is an object. Of a long path the
- * middle is left out, and of consecutive steps with the same name, as in a list, all but the first.
- * Step i leads from node i to the next one. */
+/* Appends the names of the edges between nodes, the first of which is an object. Step i leads from
+ * node i to the next one. Steps that Go has no word for are left out: into memory that expressions
+ * hide, out of links, out of the box of a value in an interface, along chains of buckets. Of a path
+ * of more than MOST_STEPS nodes the first and the last ones are shown, the steps from middle to
+ * behind are "…", and so are those with the same name as the one before, as in a list. */
 static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
                          const uint32_t *nodes, size_t count, struct text *text)
 {
@@ -1061,9 +1063,9 @@ static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t fro
     return NULL;
 }
 
-/* Replaces a frame of a path that leads to the next node only by words without names by the frame
- * of the same goroutine, the innermost, that has a variable with that pointer: a caller, whose
- * variable the word is a copy of. */
+/* nodes[at] is a frame, and nodes[at - 1] its goroutine. If only words without names lead from the
+ * frame to the next node, puts another frame of the goroutine in its place: the innermost that has
+ * a variable with that pointer. That is a caller, and the word is a copy of its variable. */
 static void take_variable(struct paths *paths, size_t at)
 {
     enum { MOST = 256 };

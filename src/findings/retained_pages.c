@@ -21,9 +21,9 @@ static bool is_of_kind(const struct merged *merged, uint32_t node, enum g2h_node
 
 /* ---- spans ---- */
 
-/* Finds the span that a slot of this size at this address must be in: the only begin, at a multiple
- * of SPAN_UNIT, from which a whole number of slots leads to the address; or one for the object
- * alone if it is larger than all slots. size is that of spans with such slots, by
+/* Finds the span that a slot of slot bytes at this address must be in: the only begin, at a
+ * multiple of SPAN_UNIT, from which a whole number of slots leads to the address; or one for the
+ * object alone if it is larger than all slots. size is the bytes of spans with such slots, by
  * size_class_span(). Returns false if there is none: the object is not in a span of its size
  * class. */
 static bool span_of(uint64_t address, uint64_t slot, uint64_t size, struct span *ret)

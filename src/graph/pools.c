@@ -90,7 +90,8 @@ static void pools_append_root(struct pools_finder *finder, const struct edge *ed
         text_append_string(text, "local");
 }
 
-/* Finds the pools that are variables. A local that may be a leftover does not count. */
+/* Finds the pools that are variables, for the arrays of which nothing has been found yet that
+ * points to them. A word of a frame that may be a leftover is no variable. */
 static struct g2h_error *pools_find_variables(struct pools_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;

@@ -62,7 +62,7 @@ void client_send(struct client *client, const char *data, size_t size);
  * been sent. */
 void client_leave(struct client *client, enum websocket_status why, int64_t now);
 
-/* Ends the connection at once. */
+/* Marks the connection as gone: nothing more is sent, and the server's loop closes its socket. */
 void client_end(struct client *client);
 
 /* Begins another state. */

@@ -855,7 +855,9 @@ bool names_text_is_shared(const struct names *names, uint32_t object)
     return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
 }
 
-/* Anything that needs conversion, cutting or redaction is left to names_append_text(). */
+/* Anything that needs conversion, cutting or redaction is left to names_append_text(). Of a tiny
+ * block the extent has a bit for each byte where a string begins, and where the last one ends
+ * (typing.h: TEXT_TINY). */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       size_t *ret_size)
 {

@@ -129,7 +129,8 @@ static const struct overlay_move *move_of_stack(const struct overlay *overlay, u
     return move && move->stack == node ? move : NULL;
 }
 
-/* Returns the first fan whose node is node or a later one; NULL: none. */
+/* Returns the first fan, that is the first element of a long list with its edges to all others,
+ * whose node is node or a later one; NULL: none. */
 static const struct overlay_fan *from_fan(const struct overlay *overlay, uint32_t node)
 {
     size_t at;

@@ -179,7 +179,9 @@ static int read_slice(struct ages_live *live, uint64_t ret[3])
     return EAGAIN;
 }
 
-/* Adds the mspans that are new since the last look. */
+/* Adds the addresses of the mspans that are new since the last look, and room for what
+ * read_mspans() reads of them. Returns 0 or an errno value; EAGAIN: the slice was being written,
+ * since it never becomes shorter. */
 static int add_mspans(struct ages_live *live)
 {
     uint64_t slice[3];

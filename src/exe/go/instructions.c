@@ -543,7 +543,8 @@ static uint32_t registers_written(const struct decoding *decoding,
     return written;
 }
 
-/* Returns the registers that an opcode writes beside those that ModRM names. */
+/* Returns the registers that an opcode of amd64 writes beside those that ModRM names. The last ones
+ * are cwde, fnstsw, and arithmetic of rax and a number. */
 static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 {
     const uint8_t number = (uint8_t)((opcode & 7) | (decoding->rex & 1) << 3);

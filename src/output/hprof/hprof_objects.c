@@ -147,8 +147,9 @@ static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t beg
     return NULL;
 }
 
-/* Write an object array. array_write_large() writes one that is too large for memory; after it the
- * edges have to be begun again. */
+/* Write an object array. Pointers without an element of their own (element_of() returns count) go
+ * behind the last one, which adds to count. array_write_large() writes an array that is too large
+ * for memory; the caller then begins the edges again. */
 static struct g2h_error *array_write(struct writer *writer, const struct shape *shape,
                                      uint32_t number, const struct g2h_node *node)
 {

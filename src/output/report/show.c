@@ -196,7 +196,7 @@ static struct g2h_error *put_spread(struct show *show, struct field_distribution
     return put_lengths_of(show, field, "capacities", "cap", &field->capacities, text);
 }
 
-/* Appends a string and blanks up to a width. */
+/* Appends a string, clipped to a width, and blanks up to the next column, two after it. */
 static void append_padded(struct text *text, const struct g2h_bytes *words, size_t width)
 {
     const char *data = (const char *)words->data;
