@@ -1,10 +1,14 @@
 // Two collections that have nothing to do with each other but that their small strings were made by turns, so that each block of 16
-// bytes has one of either: they are two suspects.
+// bytes has one of either: they are two suspects. But objects of 16 bytes that two indexes have are no such blocks: these are one.
 //
 //	case tiny
 //	unwalked of what several variables hold the walk does not tell twins apart
 //	is r.suspects.filter(({count, entries}) => count === 20000 || entries === 20000).length === 2
 //	is !r.suspects.some(({each}) => /main\.session/.test(JSON.stringify(each)) && /main\.page/.test(JSON.stringify(each)))
+//	case points SHAPE=points
+//	unwalked of what several variables hold the walk does not tell twins apart
+//	is r.suspects[0].count === 20000 && r.suspects[0].container.entries === 20000
+//	is r.suspects[0].each.parts.some(part => part.class === 'map[int]*main.point')
 package main
 
 import (
@@ -24,7 +28,11 @@ type page struct {
 	body []byte
 }
 
+type point struct{ x, y int }
+
 var (
+	marks  = map[int]*point{}
+	places = map[string]*point{}
 	byID   = map[int]*session{}
 	byMail = map[string]*session{}
 	order  []*session
@@ -41,8 +49,15 @@ func open(s *session) {
 //go:noinline
 func load(p *page) { index[p.key] = recent.PushBack(p) }
 
+//go:noinline
+func place(p *point) { marks[p.x], places[fmt.Sprint("the name of the place ", p.x)] = p, p }
+
 func main() {
 	for i := 0; i < 20_000; i++ {
+		if os.Getenv("SHAPE") == "points" {
+			place(&point{i, i})
+			continue
+		}
 		open(&session{id: i, mail: fmt.Sprint("u", i)})
 		load(&page{key: fmt.Sprint("k", i), body: make([]byte, 100)})
 	}
