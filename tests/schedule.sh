@@ -140,7 +140,7 @@ skips() {
 # virtual machine may be slower when the others work as well.
 machine_speed() {
 	local i
-	for ((i = 0; i < $(nproc); i++)); do "$logs/timed" --speed & done | awk '{ sum += $1 } END { printf "%d\n", NR ? sum / NR : 100 }'
+	for ((i = 0; i < $(nproc); i++)); do "$logs/timed" --speed & done | awk '{ sum += $1 } END { if (!NR) exit 1; printf "%d\n", sum / NR }'
 }
 
 # within_budget SECONDS COST_FILE...: prints the most expensive parts of a tier, and fails if it took a fifth more than its budget.

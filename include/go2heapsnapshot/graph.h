@@ -117,8 +117,7 @@ G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacitie
                                           uint32_t end, g2h_capacity_visit visit, void *context);
 
 /* Visits the capacities in the variables of packages, and in the data outside the heap that these
- * variables point to; and the maps whose headers are in frames, whose
- * memory may be garbage. */
+ * variables point to; and the maps whose headers are in frames, whose memory may be garbage. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
                                             g2h_capacity_visit visit, void *context);
 

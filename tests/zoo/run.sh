@@ -7,7 +7,8 @@
 #                        day; day: the number of today)
 #   MINUTES              judges programs for so long instead, one release after the other, from a seed of the moment on
 #
-# Without any of these, the programs of cases.mjs are judged, and ten others that are always the same. Programs with faults stay in build/zoo/RELEASE/SEED. `node tests/zoo/zoo.mjs --shrink` makes them small.
+# Without any of these, the programs of cases.mjs are judged, and ten others that are always the same. Programs with faults stay in
+# build/zoo/RELEASE/SEED. `node tests/zoo/zoo.mjs --shrink` makes them small.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/zoo}

@@ -248,8 +248,7 @@ static bool add_stored_part(struct arguments *arguments, const struct flow_use *
 }
 
 /* Adds the facts about values that are stored to the targets of arguments, and about parts of these
- * whose addresses are stored. Returns false if memory
- * runs out. */
+ * whose addresses are stored. Returns false if memory runs out. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
