@@ -253,8 +253,54 @@ static struct g2h_error *held_classes_set(struct held_classes *classes, struct g
         TRY_MEMORY(g2h_identity_class(series, object, class, size, &class, &size));
     if (class)
         TRY_MEMORY(add(context, class, size, &number) &&
-                   map_put(&classes->class_of, object, number, &number));
+                   vector_push(&classes->of, ((struct held_class){object, number})));
     return NULL;
+}
+
+static int compare_held_classes(const void *a, const void *b)
+{
+    const struct held_class *one = a;
+    const struct held_class *other = b;
+    return COMPARE(one->object, other->object);
+}
+
+/* Orders the classes by object, and notes where each group of objects begins. An object has one
+ * class. */
+static struct g2h_error *held_classes_order(struct held_classes *classes, uint32_t objects)
+{
+    const size_t groups = objects / HELD_GROUP + 1;
+    if (classes->of.count == 0)
+        return NULL;
+    vector_sort(&classes->of, compare_held_classes);
+    classes->first = block_alloc(groups + 1, sizeof(*classes->first));
+    TRY_MEMORY(classes->first);
+    size_t at = 0;
+    for (size_t i = 0; i <= groups; i++) {
+        while (at < classes->of.count && classes->of.data[at].object / HELD_GROUP < i)
+            at++;
+        classes->first[i] = as_u32(at);
+    }
+    assert(at == classes->of.count);
+    return NULL;
+}
+
+/* Searches the object's group, half of what is left at a time. */
+uint32_t held_classes_get(const struct held_classes *classes, uint32_t object)
+{
+    if (!classes->first || object == UINT32_MAX)
+        return UINT32_MAX;
+    size_t begin = classes->first[object / HELD_GROUP];
+    size_t end = classes->first[object / HELD_GROUP + 1];
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (classes->of.data[middle].object == object)
+            return classes->of.data[middle].class;
+        if (classes->of.data[middle].object < object)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return UINT32_MAX;
 }
 
 /* The names of the largest declarations. */
@@ -317,7 +363,7 @@ static struct g2h_error *held_classes_init(struct held_classes *ret, const struc
 {
     _cleanup_(held_finder_deinit) struct held_finder finder = {.view = view, .classes = ret};
     _cleanup_(held_names_deinit) struct held_names names = {.count = 0};
-    *ret = (struct held_classes){.class_of = {0}};
+    *ret = (struct held_classes){.first = NULL};
     if (!g2h_view_is_typed(view) || g2h_view_account(view)->folded_nodes > 0)
         return NULL;
     TRY_MEMORY(find_types(view, ret));
@@ -331,14 +377,16 @@ static struct g2h_error *held_classes_init(struct held_classes *ret, const struc
     VECTOR_EACH(const struct held_array, array, finder.arrays)
         TRY(held_classes_set(ret, series, array->object, name_of(&finder, &names, array), add,
                              context));
-    return set_others(&finder, ret, series, add, context);
+    TRY(set_others(&finder, ret, series, add, context));
+    return held_classes_order(ret, g2h_heap_object_count(g2h_view_heap(view)));
 }
 
 static void held_classes_deinit(struct held_classes *classes)
 {
     free(classes->types.data);
-    map_deinit(&classes->class_of);
-    *classes = (struct held_classes){.class_of = {0}};
+    free(classes->of.data);
+    free(classes->first);
+    *classes = (struct held_classes){.first = NULL};
 }
 
 /* ==== the snapshot's strings table ====
@@ -888,8 +936,8 @@ static struct g2h_error *output_strings_number_nodes(void *context,
 
 /* ---- all strings ---- */
 
-/* Numbers keys first, then nodes' strings. The table is grown before the latter, since their number
- * is known. */
+/* Numbers keys first, then nodes' strings. The table and lists are grown before the latter, since
+ * their number is known: what is not used of them takes no memory. */
 static struct g2h_error *number_texts(struct numbering *numbering, unsigned threads)
 {
     struct strings *strings = numbering->strings;
@@ -899,6 +947,7 @@ static struct g2h_error *number_texts(struct numbering *numbering, unsigned thre
     TRY_MEMORY(output_strings_end_block(numbering, strings->edge_keys, strings->key_counts));
     const size_t most = (size_t)g2h_view_account(strings->view)->texts;
     TRY_MEMORY(!output_strings_is_full(numbering, most) || output_strings_grow(numbering, most));
+    TRY_MEMORY(vector_grow(&numbering->hashes, most) && vector_grow(&strings->nodes, most));
     TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, output_strings_number_nodes,
                             numbering));
     TRY_MEMORY(output_strings_end_block(numbering, strings->node_texts, NULL));
@@ -1007,7 +1056,7 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     TRY_MEMORY(strings->node_texts && strings->edge_keys && strings->key_counts &&
                number_names(strings));
     TRY(held_classes_init(&strings->held, view, series, output_strings_add_class, strings));
-    for (size_t i = 0; i < strings->held.types.count && strings->held.class_of.count > 0; i++)
+    for (size_t i = 0; i < strings->held.types.count && strings->held.of.count > 0; i++)
         strings->of_node[strings->held.types.data[i].name] |= STRING_MAY_BE_HELD;
     TRY_MEMORY(join_garbage(strings));
     return NULL;

@@ -37,10 +37,22 @@ struct held_type {
     uint32_t name, header;
 };
 
+/* The class of an array: what held_classes_add got for it. */
+struct held_class {
+    uint32_t object, class;
+};
+
 struct held_classes {
     VECTOR(struct held_type) types;
-    struct map class_of; /* object → what held_classes_add got for the class */
+    VECTOR(struct held_class) of; /* ordered by object */
+    uint32_t *first;              /* by group of objects: where the group begins in of */
 };
+
+/* Objects per group of held_classes. */
+enum { HELD_GROUP = 256 };
+
+/* Returns the class of an object, or UINT32_MAX, also for object UINT32_MAX. */
+uint32_t held_classes_get(const struct held_classes *classes, uint32_t object);
 
 /* ==== the snapshot's strings table ====
  *
@@ -145,8 +157,8 @@ static inline uint32_t strings_of_class(const struct strings *strings, uint32_t 
         return object != UINT32_MAX && g2h_view_is_garbage(strings->view, object)
                    ? strings->garbage
                    : type & ~STRING_IS_SHAPE;
-    const uint32_t class = map_get(&strings->held.class_of, object);
-    return class != MAP_NONE ? class : type & ~STRING_MAY_BE_HELD;
+    const uint32_t class = held_classes_get(&strings->held, object);
+    return class != UINT32_MAX ? class : type & ~STRING_MAY_BE_HELD;
 }
 
 /* Returns the first node of a kind that is not an object's; UINT32_MAX: there is none. */
