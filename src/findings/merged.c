@@ -554,32 +554,37 @@ struct shared_class {
     uint32_t first;   /* and the first one, as an index in roots */
 };
 
-/* An island of a shared class: the number that stands for it, and the next one of the class. */
+/* An island of a shared class: the member that stands for it, and the next one of the class. */
 struct island_root {
-    uint32_t number, next;
+    uint32_t member, next;
+};
+
+/* What a package holds and nothing below the package does: a variable, an object of one, or an
+ * object that several hold. */
+struct package_member {
+    uint32_t number;
+    uint32_t class;  /* index in classes, plus 1; 0: it is not of a shared class */
+    uint32_t united; /* another member of the same island; itself: it stands for all */
 };
 
 struct islands {
     struct merging *merging;
     struct map by_class; /* hash of package and name → index in classes */
     VECTOR(struct shared_class) classes;
-    uint32_t *class_of; /* by number: index in classes, plus 1; 0: it is no such object */
-    uint32_t *top;      /* by number: the number right below the package that is above; or 0 */
-    uint32_t *united;   /* by number: another of the same island; itself: it stands for all */
+    VECTOR(struct package_member) members; /* ordered by number */
+    uint32_t *member_of; /* by number: the member that it is or that is above it, plus 1; or 0 */
     VECTOR(struct island_root) roots;
-    struct map split; /* number that stands for an island → index in lists */
+    struct map split; /* member that stands for an island → 0 */
 };
 
 static void islands_deinit(struct islands *islands)
 {
-    const uint32_t count = islands->merging->count;
     map_deinit(&islands->by_class);
     map_deinit(&islands->split);
     free(islands->classes.data);
+    free(islands->members.data);
     free(islands->roots.data);
-    large_free(islands->class_of, count, sizeof(uint32_t));
-    large_free(islands->top, count, sizeof(uint32_t));
-    large_free(islands->united, count, sizeof(uint32_t));
+    large_free(islands->member_of, islands->merging->count, sizeof(uint32_t));
 }
 
 /* Returns whether the node with a number is a package, or has the globals without one. */
@@ -589,12 +594,32 @@ static bool is_package_number(const struct merging *merging, uint32_t number)
     return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
 }
 
+/* Returns whether a number is right below a package. */
+static bool is_member(const struct merging *merging, uint32_t number)
+{
+    return g2h_dominators_node(merging->dominators, number) != UINT32_MAX &&
+           is_package_number(merging, g2h_dominators_above(merging->dominators, number));
+}
+
 /* Returns whether a number right below a package is a variable's: its node, or its object. */
 static bool is_of_variable(const struct merging *merging, uint32_t number)
 {
     return merging->by_number[number].merged == G2H_NODE_VARIABLE ||
            pointer_of_variable(merging, g2h_dominators_node(merging->dominators, number)) !=
                MAP_NONE;
+}
+
+/* Returns whether a number right below a package is an object that no variable holds alone. */
+static bool is_shared(const struct merging *merging, uint32_t number)
+{
+    return merged_is_object(merging->by_number[number].merged) && !is_of_variable(merging, number);
+}
+
+/* Returns the key of a member's class in by_class. */
+static uint64_t class_key(const struct merging *merging, uint32_t number)
+{
+    return map_hash_pair(g2h_dominators_above(merging->dominators, number),
+                         merging->by_number[number].name);
 }
 
 /* Finds the classes of which there is much right below a package. *ret becomes whether there are
@@ -606,20 +631,16 @@ static struct g2h_error *find_shared(struct islands *islands, bool *ret)
     const uint64_t least = g2h_dominators_retained_size(dominators, 0) / ISLANDS_LEAST + 1;
     *ret = false;
     for (uint32_t i = 1; i < merging->count; i++) {
-        const uint32_t node = g2h_dominators_node(dominators, i);
-        const uint32_t above = node != UINT32_MAX ? g2h_dominators_above(dominators, i) : 0;
         uint32_t index = as_u32(islands->classes.count);
-        if (node == UINT32_MAX || !is_package_number(merging, above) ||
-            !merged_is_object(merging->by_number[i].merged) || is_of_variable(merging, i))
+        if (!is_member(merging, i) || !is_shared(merging, i))
             continue;
-        TRY_MEMORY(map_put(&islands->by_class, map_hash_pair(above, merging->by_number[i].name),
-                           index, &index) &&
+        TRY_MEMORY(map_put(&islands->by_class, class_key(merging, i), index, &index) &&
                    (index < islands->classes.count ||
                     vector_push(&islands->classes, ((struct shared_class){.first = UINT32_MAX}))));
         struct shared_class *class = &islands->classes.data[index];
         class->count++;
-        class->retained += g2h_dominators_retained_size(dominators, node);
-        islands->class_of[i] = index + 1;
+        class->retained +=
+            g2h_dominators_retained_size(dominators, g2h_dominators_node(dominators, i));
         *ret |= class->count >= ISLANDS_MANY && class->retained >= least;
     }
     VECTOR_EACH(struct shared_class, class, islands->classes)
@@ -628,18 +649,78 @@ static struct g2h_error *find_shared(struct islands *islands, bool *ret)
     return NULL;
 }
 
-static bool is_examined(const struct islands *islands, uint32_t number)
+/* Lists the members of packages, and notes for each number which one is above it. A dominator has a
+ * lower number. */
+static struct g2h_error *list_members(struct islands *islands)
 {
-    return islands->class_of[number] != 0 &&
-           islands->classes.data[islands->class_of[number] - 1].count >= ISLANDS_MANY;
+    const struct merging *merging = islands->merging;
+    const struct g2h_dominators *dominators = merging->dominators;
+    islands->member_of = large_alloc(merging->count, sizeof(uint32_t));
+    TRY_MEMORY(islands->member_of);
+    for (uint32_t i = 1; i < merging->count; i++) {
+        if (!is_member(merging, i)) {
+            const bool has_node = g2h_dominators_node(dominators, i) != UINT32_MAX;
+            islands->member_of[i] =
+                has_node ? islands->member_of[g2h_dominators_above(dominators, i)] : 0;
+            continue;
+        }
+        const uint32_t class =
+            is_shared(merging, i) ? map_get(&islands->by_class, class_key(merging, i)) + 1 : 0;
+        const uint32_t member = as_u32(islands->members.count);
+        TRY_MEMORY(vector_push(&islands->members, ((struct package_member){i, class, member})));
+        islands->member_of[i] = member + 1;
+    }
+    return NULL;
 }
 
-static uint32_t island_of(struct islands *islands, uint32_t number)
+static bool is_examined(const struct islands *islands, const struct package_member *member)
 {
-    uint32_t *united = islands->united;
-    while (united[number] != number)
-        number = united[number] = united[united[number]];
-    return number;
+    return member->class != 0 && islands->classes.data[member->class - 1].count >= ISLANDS_MANY;
+}
+
+/* Returns the member that a number is, or NULL. */
+static const struct package_member *member_at(const struct islands *islands, uint32_t number)
+{
+    const uint32_t index = islands->member_of[number];
+    return index > 0 && islands->members.data[index - 1].number == number
+               ? &islands->members.data[index - 1]
+               : NULL;
+}
+
+/* Returns the member that stands for a member's island. */
+static uint32_t island_of(struct islands *islands, uint32_t member)
+{
+    struct package_member *members = islands->members.data;
+    while (members[member].united != member)
+        member = members[member].united = members[members[member].united].united;
+    return member;
+}
+
+/* Unites a member that is examined with the member that is above an object that points to it: a
+ * variable of the same package, or another such object. */
+static void unite_edge(struct islands *islands, const struct g2h_edge *edge)
+{
+    const struct merging *merging = islands->merging;
+    const uint32_t target = g2h_dominators_number(merging->dominators, edge->target);
+    const struct package_member *to = member_at(islands, target);
+    if (!to || !is_examined(islands, to) || !g2h_edge_holds(edge->flags))
+        return;
+    const uint32_t source = g2h_dominators_number(merging->dominators, edge->source);
+    const uint32_t above = islands->member_of[source];
+    if (above == 0)
+        return;
+    const struct package_member *from = &islands->members.data[above - 1];
+    if (from == to ||
+        g2h_dominators_above(merging->dominators, from->number) !=
+            g2h_dominators_above(merging->dominators, to->number) ||
+        (!is_examined(islands, from) && !is_of_variable(merging, from->number)))
+        return;
+    const uint32_t one = island_of(islands, above - 1);
+    const uint32_t other = island_of(islands, islands->member_of[target] - 1);
+    if (one > other)
+        islands->members.data[one].united = other;
+    else
+        islands->members.data[other].united = one;
 }
 
 /* Unites each object that is examined with what points to it: variables, and others of these
@@ -647,49 +728,26 @@ static uint32_t island_of(struct islands *islands, uint32_t number)
 static struct g2h_error *unite(struct islands *islands)
 {
     const struct merging *merging = islands->merging;
-    const struct g2h_dominators *dominators = merging->dominators;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
     struct g2h_edge edge;
-    for (uint32_t i = 1; i < merging->count; i++) { /* a dominator has a lower number */
-        const uint32_t above = g2h_dominators_node(dominators, i) != UINT32_MAX
-                                   ? g2h_dominators_above(dominators, i)
-                                   : 0;
-        islands->united[i] = i;
-        islands->top[i] = is_package_number(merging, above) ? i : islands->top[above];
-    }
     TRY(g2h_edges_create(merging->view, &edges));
     g2h_edges_begin_targets(edges, 0, g2h_view_node_count(merging->view));
-    while (g2h_edges_next(edges, &edge)) {
-        const uint32_t to = g2h_dominators_number(dominators, edge.target);
-        if (!is_examined(islands, to) || !g2h_edge_holds(edge.flags))
-            continue;
-        const uint32_t from = islands->top[g2h_dominators_number(dominators, edge.source)];
-        if (from == 0 || from == to ||
-            g2h_dominators_above(dominators, from) != g2h_dominators_above(dominators, to) ||
-            (!is_examined(islands, from) && !is_of_variable(merging, from)))
-            continue;
-        const uint32_t one = island_of(islands, from);
-        const uint32_t other = island_of(islands, to);
-        if (one > other)
-            islands->united[one] = other;
-        else
-            islands->united[other] = one;
-    }
+    while (g2h_edges_next(edges, &edge))
+        unite_edge(islands, &edge);
     return NULL;
 }
 
 /* Finds the islands of each class, and which classes have at least so many. */
 static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
 {
-    const struct merging *merging = islands->merging;
     uint32_t known;
-    for (uint32_t i = 1; i < merging->count; i++) {
-        if (!is_examined(islands, i))
+    for (uint32_t i = 0; i < islands->members.count; i++) {
+        if (!is_examined(islands, &islands->members.data[i]))
             continue;
-        struct shared_class *class = &islands->classes.data[islands->class_of[i] - 1];
+        struct shared_class *class = &islands->classes.data[islands->members.data[i].class - 1];
         const uint32_t root = island_of(islands, i);
         uint32_t at = class->first;
-        while (at != UINT32_MAX && islands->roots.data[at].number != root)
+        while (at != UINT32_MAX && islands->roots.data[at].member != root)
             at = islands->roots.data[at].next;
         if (at != UINT32_MAX || class->islands > ISLANDS_MOST)
             continue;
@@ -701,14 +759,14 @@ static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
         if (class->islands < least || class->islands > ISLANDS_MOST)
             continue;
         for (uint32_t at = class->first; at != UINT32_MAX; at = islands->roots.data[at].next)
-            TRY_MEMORY(map_put(&islands->split, islands->roots.data[at].number, 0, &known));
+            TRY_MEMORY(map_put(&islands->split, islands->roots.data[at].member, 0, &known));
     }
     return NULL;
 }
 
 /* A variable of an island. */
 struct island_variable {
-    uint32_t island, node, name; /* number; node of the view; name of merged */
+    uint32_t island, node, name; /* member; node of the view; name of merged */
 };
 
 static int compare_island_variables(const void *a, const void *b)
@@ -742,6 +800,19 @@ static struct g2h_error *name_island(struct merging *merging, const struct islan
     return own_name(merging->merged, text.data, text.size, ret);
 }
 
+/* Makes member_of the list of islands, by number; see merging->islands. */
+static void note_islands(struct islands *islands, const struct map *names)
+{
+    struct merging *merging = islands->merging;
+    for (uint32_t i = 1; i < merging->count; i++) {
+        const bool is_own = member_at(islands, i) != NULL;
+        const uint32_t member = islands->member_of[i] - 1;
+        const uint32_t name = is_own ? map_get(names, island_of(islands, member)) : MAP_NONE;
+        islands->member_of[i] = name != MAP_NONE ? name + 1 : 0;
+    }
+    merging->islands = take_pointer(islands->member_of);
+}
+
 /* Names the islands, and notes for each number what island it is of. */
 static struct g2h_error *name_islands(struct islands *islands)
 {
@@ -749,15 +820,17 @@ static struct g2h_error *name_islands(struct islands *islands)
     _cleanup_vector_ VECTOR(struct island_variable) list = {0};
     _cleanup_(map_deinit) struct map names = {0};
     uint32_t name, known;
-    for (uint32_t i = 1; i < merging->count; i++) {
-        if (islands->top[i] != i || !is_of_variable(merging, i) ||
+    for (uint32_t i = 0; i < islands->members.count; i++) {
+        const uint32_t number = islands->members.data[i].number;
+        if (!is_of_variable(merging, number) ||
             map_get(&islands->split, island_of(islands, i)) == MAP_NONE)
             continue;
-        const uint32_t node = g2h_dominators_node(merging->dominators, i);
+        const uint32_t node = g2h_dominators_node(merging->dominators, number);
         name = pointer_of_variable(merging, node);
-        TRY_MEMORY(vector_push(&list, ((struct island_variable){
-                                          island_of(islands, i), node,
-                                          name != MAP_NONE ? name : merging->by_number[i].name})));
+        if (name == MAP_NONE)
+            name = merging->by_number[number].name;
+        TRY_MEMORY(
+            vector_push(&list, ((struct island_variable){island_of(islands, i), node, name})));
     }
     vector_sort(&list, compare_island_variables);
     for (size_t i = 0, end; i < list.count; i = end) {
@@ -766,10 +839,7 @@ static struct g2h_error *name_islands(struct islands *islands)
         TRY(name_island(merging, &list.data[i], end - i, &name));
         TRY_MEMORY(map_put(&names, list.data[i].island, name, &known));
     }
-    for (uint32_t i = 1; i < merging->count; i++) {
-        name = islands->top[i] == i ? map_get(&names, island_of(islands, i)) : MAP_NONE;
-        merging->islands[i] = name != MAP_NONE ? name + 1 : 0;
-    }
+    note_islands(islands, &names);
     return NULL;
 }
 
@@ -778,21 +848,13 @@ static struct g2h_error *find_islands(struct merging *merging, uint32_t least)
 {
     _cleanup_(islands_deinit) struct islands islands = {.merging = merging};
     bool has_shared;
-    islands.class_of = large_alloc(merging->count, sizeof(uint32_t));
-    TRY_MEMORY(islands.class_of);
     TRY(find_shared(&islands, &has_shared));
     if (!has_shared)
         return NULL;
-    islands.top = large_alloc(merging->count, sizeof(uint32_t));
-    islands.united = large_alloc(merging->count, sizeof(uint32_t));
-    TRY_MEMORY(islands.top && islands.united);
+    TRY(list_members(&islands));
     TRY(unite(&islands));
     TRY(list_islands(&islands, least));
-    if (islands.split.count == 0)
-        return NULL;
-    merging->islands = large_alloc(merging->count, sizeof(uint32_t));
-    TRY_MEMORY(merging->islands);
-    return name_islands(&islands);
+    return islands.split.count > 0 ? name_islands(&islands) : NULL;
 }
 
 /* Sets *parent to the node of the island that a number is of, if it is of one. */
@@ -1147,12 +1209,17 @@ static struct g2h_error *keep_nodes(struct merging *merging)
     return NULL;
 }
 
+static void forget_islands(struct merging *merging)
+{
+    large_free(merging->islands, merging->count, sizeof(*merging->islands));
+    merging->islands = NULL;
+}
+
 static void merging_deinit(struct merging *merging)
 {
     large_free(merging->by_number, merging->count, sizeof(*merging->by_number));
     free(merging->numberless);
-    if (merging->islands)
-        large_free(merging->islands, merging->count, sizeof(*merging->islands));
+    forget_islands(merging);
     text_deinit(&merging->text);
 }
 
@@ -1180,6 +1247,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
         g2h_view_is_typed(merged->view)) /* else variables have no names */
         TRY(find_islands(&merging, which == MERGED_ISLANDS_ALL ? 1 : 2));
     TRY(merge_all(&merging));
+    forget_islands(&merging);
     TRY(keep_nodes(&merging));
     TRY(add_samples(&merging));
     add_untouched(&merging);
