@@ -593,6 +593,7 @@ static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph 
     *ret = (struct dominators){.graph_nodes = graph_node_count(graph)};
     struct g2h_error *error = owners ? compute_several(&search) : compute_all(&search);
     dominators_search_deinit(&search);
+    memory_give_back();
     if (error)
         dominators_deinit(ret);
     assert(error || are_in_preorder(ret));

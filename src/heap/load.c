@@ -483,6 +483,7 @@ static void loader_deinit(struct loader *loader)
     VECTOR_EACH(struct chunk, chunk, loader->chunks)
         chunk_deinit(chunk);
     free(loader->chunks.data);
+    memory_give_back(); /* what comes next needs other sizes */
 }
 
 CLEANUP_POINTER(destroy_heap, struct g2h_heap, g2h_heap_destroy);

@@ -9,8 +9,41 @@
 struct g2h_dominators {
     const struct g2h_view *view;
     struct dominators tree; /* of the graph; in a folded view its idom are kept nodes */
-    uint64_t *sizes;        /* by number in preorder */
+
+    /* Retained sizes, by number in preorder; one of both is NULL. Sizes of 32 bits are in units of
+     * 2^shift bytes. */
+    uint64_t *sizes;
+    uint32_t *sizes32;
+    unsigned shift;
 };
+
+static uint64_t size_at(const struct g2h_dominators *dominators, uint32_t number)
+{
+    return dominators->sizes32 ? (uint64_t)dominators->sizes32[number] << dominators->shift
+                               : dominators->sizes[number];
+}
+
+/* Keeps the sizes in 32 bits if none is larger, in the largest unit of which all are multiples:
+ * objects of Go are multiples of 8 bytes. */
+static void make_narrow(struct g2h_dominators *dominators)
+{
+    const uint32_t nodes = dominators->tree.nodes;
+    uint64_t *wide = dominators->sizes;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < nodes; i++)
+        all |= wide[i];
+    dominators->shift = all > 0 ? (unsigned)__builtin_ctzll(all) : 0;
+    if (wide[0] >> dominators->shift > UINT32_MAX)
+        return;
+    uint32_t *narrow = large_alloc(nodes, sizeof(*narrow));
+    if (!narrow)
+        return;
+    for (uint32_t i = 0; i < nodes; i++)
+        narrow[i] = (uint32_t)(wide[i] >> dominators->shift);
+    dominators->sizes32 = narrow;
+    dominators->sizes = NULL;
+    large_free(wide, nodes, sizeof(*wide));
+}
 
 CLEANUP_POINTER(retained_destroy, struct g2h_dominators, g2h_dominators_destroy);
 
@@ -37,6 +70,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
     assert(dominators->sizes[0] >= view->account.left_out_bytes);
     dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
+    make_narrow(dominators);
     if (view->is_folded)
         skip_folded(&dominators->tree, &view->fold);
     *ret = take_pointer(dominators);
@@ -48,6 +82,7 @@ void g2h_dominators_destroy(struct g2h_dominators *dominators)
     if (!dominators)
         return;
     large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
+    large_free(dominators->sizes32, dominators->tree.nodes, sizeof(*dominators->sizes32));
     dominators_deinit(&dominators->tree);
     free(dominators);
 }
@@ -143,7 +178,7 @@ uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, u
         return view->fold.folded[node - view->fold.kept].retained;
     if (view->is_folded && node == view->fold.group)
         return 0;
-    return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];
+    return size_at(dominators, dominators->tree.preorder_of[graph_node_of(view, node)]);
 }
 
 /* Reads the dominators and retained sizes of count nodes, few enough that all memory can be
@@ -155,12 +190,15 @@ static void retained_read_some(const struct g2h_dominators *dominators, uint32_t
     const uint32_t *numbers = &tree->preorder_of[first];
     for (size_t i = 0; i < count; i++) {
         __builtin_prefetch(&tree->idom[numbers[i]]);
-        __builtin_prefetch(&dominators->sizes[numbers[i]]);
+        if (dominators->sizes32)
+            __builtin_prefetch(&dominators->sizes32[numbers[i]]);
+        else
+            __builtin_prefetch(&dominators->sizes[numbers[i]]);
     }
     for (size_t i = 0; i < count; i++) {
         ret_nodes[i] = tree->idom[numbers[i]];
         __builtin_prefetch(&tree->node_at[ret_nodes[i]]);
-        ret_sizes[i] = dominators->sizes[numbers[i]];
+        ret_sizes[i] = size_at(dominators, numbers[i]);
     }
     for (size_t i = 0; i < count; i++)
         ret_nodes[i] = tree->node_at[ret_nodes[i]];
