@@ -443,7 +443,6 @@ struct g2h_error *held_make(struct findings *findings, struct held *ret)
 {
     TRY(class_index_make(findings->view, findings->dominators, &ret->classes));
     TRY(g2h_retainers_create(findings->view, &ret->retainers));
-    TRY(paths_search_all(findings->paths));
     findings->held = ret;
     return NULL;
 }

@@ -87,7 +87,8 @@ struct g2h_error *path_search_begin(struct path_search *search, const struct g2h
     if (most_nodes == PATH_NO_LIMIT) {
         search->most_edges = UINT64_MAX;
         search->seen_by_node = large_alloc(g2h_view_node_count(view), sizeof(uint32_t));
-        TRY_MEMORY(search->seen_by_node);
+        TRY_MEMORY(search->seen_by_node &&
+                   vector_grow(&search->visited, g2h_view_node_count(view)));
     }
     TRY_MEMORY(visit(search, from, 0));
     return NULL;
@@ -866,7 +867,7 @@ struct paths {
     const struct g2h_dominators *dominators;
     struct g2h_edges *edges;
     struct path_search from_roots[SEARCHES]; /* view NULL: it has not begun */
-    struct path_search all;                  /* of paths_search_all(), likewise */
+    struct path_search kept;                 /* of paths_shortest() if findings->held, likewise */
     node_vector nodes;                       /* of the path, from the root on */
 };
 
@@ -887,7 +888,7 @@ void paths_destroy(struct paths *paths)
         return;
     for (int i = 0; i < SEARCHES; i++)
         path_search_deinit(&paths->from_roots[i]);
-    path_search_deinit(&paths->all);
+    path_search_deinit(&paths->kept);
     g2h_edges_destroy(paths->edges);
     free(paths->nodes.data);
     free(paths);
@@ -1172,31 +1173,32 @@ static struct g2h_error *path_search_from_roots(const struct paths *paths, struc
     return path_search_begin(ret, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST, PATH_NO_LIMIT);
 }
 
-struct g2h_error *paths_search_all(struct paths *paths)
+static struct path_search take_search(struct path_search *search)
 {
-    TRY(path_search_from_roots(paths, &paths->all));
-    for (bool more = true; more;)
-        TRY(path_search_extend(&paths->all, &more));
-    return NULL;
+    const struct path_search taken = *search;
+    *search = (struct path_search){.view = NULL};
+    return taken;
 }
 
-/* Uses the search over the whole heap if paths_search_all() has made it; otherwise searches only
- * until all nodes are found. */
+/* Searches only until all nodes are found. The search is kept for later ones if the heap is queried
+ * repeatedly, and goes on from there; after an error it begins again. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret)
 {
-    _cleanup_(path_search_deinit) struct path_search once = {.view = NULL};
-    struct path_search *search = paths->all.view ? &paths->all : &once;
-    if (search == &once) {
-        TRY(path_search_from_roots(paths, search));
-        TRY(extend_to_all(search, nodes, count));
-    }
+    _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
+    if (paths->findings->held)
+        search = take_search(&paths->kept);
+    if (!search.view)
+        TRY(path_search_from_roots(paths, &search));
+    TRY(extend_to_all(&search, nodes, count));
     for (size_t i = 0; i < count; i++) {
-        const uint32_t seen = search->seen_by_node[nodes[i]];
+        const uint32_t seen = search.seen_by_node[nodes[i]];
         ret[i].count = 0;
         if (seen != 0)
-            TRY_MEMORY(vector_push(&ret[i], 0) && path_search_append(search, seen - 1, &ret[i]));
+            TRY_MEMORY(vector_push(&ret[i], 0) && path_search_append(&search, seen - 1, &ret[i]));
     }
+    if (paths->findings->held)
+        paths->kept = take_search(&search);
     return NULL;
 }
 

@@ -156,10 +156,6 @@ struct g2h_error *paths_create(const struct findings *findings, struct paths **r
 
 void paths_destroy(struct paths *paths);
 
-/* Searches the whole heap once, for path_shortest() and paths_shortest(), which then take
- * microseconds. It takes 12 bytes per node of the view. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *paths_search_all(struct paths *paths);
-
 /* Returns an iterator over the view's edges that may be used between these calls. */
 struct g2h_edges *paths_edges(struct paths *paths);
 

@@ -41,7 +41,7 @@ struct answers {
     struct findings grown; /* the same with the base, so that they are by growth; its view is NULL
                             * without a base */
     struct who_suspects growing;
-    struct held held;
+    struct held held;          /* once a question needs it: answers_need_held() */
     struct class_rows classes; /* of findings */
 };
 
@@ -70,7 +70,6 @@ struct g2h_error *answers_create(const struct answers_options *options, struct a
                           .memory = options->memory,
                           .threads = options->threads > 0 ? options->threads : workers_available()};
     TRY(report_make(&answers->findings, &report, options->source, NULL, 0, &answers->suspects));
-    TRY(held_make(&answers->findings, &answers->held));
     TRY(class_rows_find(&answers->findings, false, &answers->classes));
     return answers_find_growth(answers);
 }
@@ -87,6 +86,17 @@ void answers_destroy(struct answers **ret)
     held_deinit(&answers->held);
     findings_deinit(&answers->findings);
     free(answers);
+}
+
+/* Builds the indexes for questions about single objects, when the first of these is asked: they
+ * take as long as a part of the report, and half as much memory. */
+static struct g2h_error *answers_need_held(struct answers *answers)
+{
+    if (answers->findings.held)
+        return NULL;
+    TRY(held_make(&answers->findings, &answers->held));
+    answers->grown.held = answers->findings.held;
+    return NULL;
 }
 
 static bool answers_has_values(const struct answers *answers)
@@ -165,6 +175,7 @@ struct g2h_error *answers_classes(struct answers *answers, const struct question
 struct g2h_error *answers_path(struct answers *answers, const struct question *question,
                                struct page *page)
 {
+    TRY(answers_need_held(answers));
     const struct report report = answers_begin(answers, true, page);
     TRY(report_put_path(&report, question->asked, question->older));
     page_close(page);
@@ -174,6 +185,7 @@ struct g2h_error *answers_path(struct answers *answers, const struct question *q
 struct g2h_error *answers_show(struct answers *answers, const struct question *question,
                                struct page *page)
 {
+    TRY(answers_need_held(answers));
     const struct report report = answers_begin(answers, true, page);
     TRY(report_put_shown(&report, question->asked));
     page_close(page);
@@ -243,6 +255,7 @@ static void answers_put_objects(const struct answers *answers, struct page *page
 struct g2h_error *answers_instances(struct answers *answers, const struct question *question,
                                     struct page *page)
 {
+    TRY(answers_need_held(answers));
     const struct report report = answers_begin(answers, true, page);
     _cleanup_vector_ ranking nodes = {0};
     _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
