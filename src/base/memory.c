@@ -156,6 +156,25 @@ void large_free(void *data, size_t count, size_t entry_size)
         munmap(data, whole_huge_pages(size));
 }
 
+/* An array that becomes a small one is copied, because malloc() frees those. */
+void *large_shrink(void *data, size_t size, size_t kept)
+{
+    assert(data && kept <= size);
+    if (size < LARGE)
+        return data;
+    if (kept >= LARGE) {
+        const size_t before = whole_huge_pages(size);
+        const size_t after = whole_huge_pages(kept);
+        if (after < before)
+            munmap((char *)data + after, before - after);
+        return data;
+    }
+    void *small = memory_copy(data, kept, 1);
+    if (small)
+        munmap(data, whole_huge_pages(size));
+    return small;
+}
+
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 
 /* Returns whether the process has a limit on its address space (ulimit -v or -d), which counts what

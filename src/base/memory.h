@@ -165,6 +165,10 @@ void *large_alloc(size_t count, size_t entry_size);
 
 void large_free(void *data, size_t count, size_t entry_size);
 
+/* Gives back the end of an array of size bytes, so that only the first kept bytes stay. Returns the
+ * array, for which large_free() gets the new size. */
+void *large_shrink(void *data, size_t size, size_t kept);
+
 /* Returns a pointer by which an owner frees memory that others may only read. This is the only way
  * to cast const away. */
 static inline void *not_const(const void *data)

@@ -1194,18 +1194,23 @@ static void add_untouched(struct merging *merging)
     }
 }
 
-/* Orders the nodes, and keeps for each of the dominators' numbers the node that it is merged in. */
+/* Orders the nodes, and keeps for each of the dominators' numbers the node that it is merged in: in
+ * the memory of by_number, each of whose entries is read before the list reaches it. */
 static struct g2h_error *keep_nodes(struct merging *merging)
 {
     struct merged *merged = merging->merged;
     _cleanup_free_ uint32_t *new_numbers = malloc(merged->nodes.count * sizeof(*new_numbers));
     TRY_MEMORY(new_numbers);
     TRY(renumber(merged, new_numbers));
-    merged->of = large_alloc(merging->count, sizeof(*merged->of));
+    void *memory = merging->by_number;
+    uint32_t *of = memory;
+    for (uint32_t number = 0; number < merging->count; number++)
+        of[number] = new_numbers[merging->by_number[number].merged];
+    const size_t size = merging->count * sizeof(*merging->by_number);
+    merged->of = large_shrink(memory, size, merging->count * sizeof(*merged->of));
     TRY_MEMORY(merged->of);
     merged->of_count = merging->count;
-    for (uint32_t number = 0; number < merging->count; number++)
-        merged->of[number] = new_numbers[merging->by_number[number].merged];
+    merging->by_number = NULL;
     return NULL;
 }
 

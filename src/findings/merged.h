@@ -87,10 +87,10 @@ struct merged {
  * with that of another heap, all, because there may be another one of the class there. */
 enum merged_islands { MERGED_ISLANDS_NONE, MERGED_ISLANDS_SEVERAL, MERGED_ISLANDS_ALL };
 
-/* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
- * node of the view while it runs, and 12 per object that several variables of a package hold; 4
- * stay. The caller passes
- * *ret to merged_deinit(). Errors: G2H_ERROR_MEMORY. */
+/* Merges the dominators of a view, on threads threads (0: one per processor). It takes 12 bytes per
+ * node of the view while it runs, and to find islands 4 more, and 12 per object that several
+ * variables of a package hold; 4 per node stay. The caller passes *ret to merged_deinit(). Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, enum merged_islands which, struct merged *ret);
 

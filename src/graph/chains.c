@@ -106,14 +106,19 @@ static bool find_classes(struct chains_finder *finder)
 
 /* ---- where chains begin ---- */
 
-static void find_members(struct chains_finder *finder)
+/* Returns how many members there are. */
+static uint32_t find_members(struct chains_finder *finder)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < finder->graph->heap->object_count; i++) {
         const uint32_t number = class_of(finder, i);
         if (number != NAME_NONE && finder->classes[number].has_self &&
-            !graph_is_garbage(finder->graph, i))
+            !graph_is_garbage(finder->graph, i)) {
             bits_add(finder->members, i);
+            count++;
+        }
     }
+    return count;
 }
 
 /* Finds the members to which objects of other classes point. */
@@ -244,7 +249,7 @@ struct g2h_error *chains_find(const struct g2h_graph *graph, chain_vector *ret)
     finder.outside = calloc(words, sizeof(*finder.outside));
     finder.reached = calloc(words, sizeof(*finder.reached));
     TRY_MEMORY(finder.members && finder.entries && finder.outside && finder.reached);
-    find_members(&finder);
+    TRY_MEMORY(vector_grow(&finder.queue, find_members(&finder)));
     find_entries(&finder);
     find_root_entries(&finder);
     TRY_MEMORY(chains_search(&finder, finder.outside) && chains_search(&finder, finder.entries));
