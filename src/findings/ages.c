@@ -1,4 +1,13 @@
-/* ages; see ages.h. The thresholds are explained in docs/ages.md. */
+/*
+ * ages: judges by the ages of a suspect's objects whether they leak; see ages.h. The thresholds are
+ * explained in docs/ages.md.
+ *
+ * An age is a look: the number of the collection, of those that were watched, that saw an object
+ * first. ages_find() counts the suspect's objects by look (age_counts), and judge() compares them:
+ * are they spread evenly over the four quarters of the watch, and does what is as old as the oldest
+ * ones end? The end of the file has two other questions: bytes by age, for each node of the merged
+ * tree, and the objects of a class that are older than a time.
+ */
 #include "findings/ages.h"
 
 #include <math.h>
@@ -173,6 +182,7 @@ static uint64_t old_of_class(const struct g2h_heap *heap, unsigned class)
 
 /* ---- the rule ---- */
 
+/* Returns whether a part is at most FEW_PERCENT of the whole: so few objects do not count. */
 static bool is_few(uint64_t part, uint64_t of)
 {
     return part * HUNDRED <= of * FEW_PERCENT;
@@ -277,6 +287,9 @@ static enum ages_verdict judge_cut(const struct findings *findings, const struct
     return AGES_BEGUN;
 }
 
+/* Returns the first verdict whose condition holds: too little was seen; nearly all objects are of
+ * the start, have survived no collection, or are of one moment; they are spread evenly; or none is
+ * as old as the watch. AGES_MIXED: none of these. */
 static enum ages_verdict judge(const struct findings *findings, const struct age_counts *counts,
                                const struct g2h_ages_known *known, struct ages_found *found)
 {
@@ -443,6 +456,8 @@ static unsigned last_old_look(const struct g2h_ages_known *known, uint64_t secon
     return last;
 }
 
+/* Sets *ret to the last look whose objects are at least this old. Errors, with the reason for the
+ * user: the dump is cut, nothing was watched, or not for so long. */
 static struct g2h_error *find_last_old_look(const struct g2h_heap *heap, uint64_t seconds,
                                             unsigned *ret)
 {

@@ -1,4 +1,12 @@
-/* allocated; see allocated.h. */
+/*
+ * allocated: which calls of the program allocated the objects of a class, by the samples of the
+ * heap profile that a dump contains; see allocated.h.
+ *
+ * A sample is one object and the number of its site; a site is the stack that allocated it.
+ * allocated_find() adds each sample with the class of its object (a node of the merged tree) and
+ * the call that it counts for, which the first part, calls, finds on the stack. The samples are
+ * sorted by class, then call, so that allocated_by() answers for one class by bisection.
+ */
 #include "findings/allocated.h"
 
 #include <stdlib.h>
@@ -23,6 +31,7 @@ void calls_deinit(struct calls *calls)
     free(calls->list.data);
 }
 
+/* Returns whether a call is of package runtime, or of one below internal/runtime. */
 static bool is_runtime(const struct g2h_call *call)
 {
     return bytes_begin(call->behind, "runtime.") || bytes_begin(call->behind, "internal/runtime/");

@@ -1,4 +1,16 @@
-/* class_rows; see class_rows.h. */
+/*
+ * class_rows: classes of a heap and their largest objects, as lists; see class_rows.h. The five
+ * parts of the file answer one question each:
+ *
+ * class_index  which nodes of the view are objects of a class? (made once, for many questions)
+ * class_rows   what do all objects of a class sum up to, over all nodes of the merged tree?
+ * largest      which single objects retain most?
+ * structs      which structs have most bytes, and what is their layout?
+ * held         builds the indexes that a process with many questions keeps: mcp, inspect
+ *
+ * A node of the merged tree is all objects of one class that one holder has (merged.h): a class has
+ * many. A number is the position of a node of the view in the order of dominators.
+ */
 #include "findings/class_rows.h"
 
 #include <stdlib.h>

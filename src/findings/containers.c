@@ -1,4 +1,13 @@
-/* containers; see containers.h. */
+/*
+ * containers: finds the map, slice, list, tree or struct that holds many objects of one class, its
+ * entries, and all that belongs to these; see containers.h, which has the rules.
+ *
+ * It works on the merged tree, where a node is all objects of a class that one holder has. From a
+ * node, find_entries() follows the heaviest child down to the class whose objects are most numerous
+ * per object of what holds them; find_container() then climbs from there to the node that all of
+ * this is in. Where a path spreads, the section "parts" decides by equal numbers which branches are
+ * of the same entries, and "links" confirms that by pointers between samples of their objects.
+ */
 #include "findings/containers.h"
 
 #include <stdlib.h>
@@ -107,6 +116,7 @@ bool containers_is_own(const struct containers *containers, uint32_t node)
 
 /* ---- classes ---- */
 
+/* Returns whether a node is objects of a class; MERGED_NONE is not. */
 static bool is_class(const struct containers *containers, uint32_t node)
 {
     return node != MERGED_NONE && containers->merged->nodes.data[node].kind == MERGED_CLASS;
@@ -707,6 +717,9 @@ struct candidate {
     uint64_t ratio, container; /* its objects per object of that container, and its weight */
 };
 
+/* Describes a class on the path as entries: above the recursive structure that it is part of, and
+ * above the inner nodes of a sync.Map, is its container. If nothing that may be a container is
+ * above it, the class stands for its own. */
 static struct candidate candidate_of(const struct containers *containers, uint32_t node,
                                      uint32_t top)
 {

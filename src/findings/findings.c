@@ -1,4 +1,12 @@
-/* findings; see findings.h. */
+/*
+ * findings: computes what all findings start from: dominators, hashes of strings, what is stale,
+ * and the merged tree; see findings.h. Besides, questions about a node of the merged tree that
+ * several findings ask: its kind, its number of members, its weight.
+ *
+ * Weight is what nodes are ranked by: retained bytes or, with a base heap, growth. A place is a
+ * node of the merged tree that is goroutines with the same functions on their stacks, in the same
+ * state.
+ */
 #include "findings/findings.h"
 
 #include <stdlib.h>

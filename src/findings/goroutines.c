@@ -1,4 +1,15 @@
-/* goroutines; see goroutines.h. */
+/*
+ * goroutines: what a report says of goroutines; see goroutines.h. A place is a node of the merged
+ * tree: goroutines with the same functions on their stacks, in the same state. The parts of the
+ * file:
+ *
+ * goroutines  the places, the frames of a stack, what goroutines wait on, and records (runtime.g)
+ *            of goroutines that have ended
+ * leaks       goroutines that can never go on, by place, and why
+ * deferred    what calls that are deferred hold, by class
+ * finalized   objects that a finalizer or a cleanup keeps, why that never runs, and who blocks it
+ * labels      pprof labels of goroutines, and what goroutines with each value retain
+ */
 #include "findings/goroutines.h"
 
 #include <ctype.h>
@@ -17,6 +28,7 @@
 
 /* ---- places ---- */
 
+/* Returns whether a node is goroutines: one that is alone at its place, or a group. */
 static bool is_place(const struct findings *findings, uint32_t node)
 {
     return findings_is_kind(findings, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
@@ -934,6 +946,8 @@ static void label_sums_deinit(struct label_sums *sums)
     free(sums->list.data);
 }
 
+/* Adds goroutines, and what they retain, to the sums of a label's value, which is made if it is
+ * new. Returns false if memory runs out. */
 static bool label_sums_add(struct label_sums *sums, uint32_t value, uint64_t count,
                            uint64_t retained)
 {

@@ -1,4 +1,14 @@
-/* growth; see growth.h. */
+/*
+ * growth: by how much each node of a merged tree has grown since an earlier heap, the base; see
+ * growth.h.
+ *
+ * g2h_base_create() keeps of the base only a key and sums for each of its nodes: a key is a hash of
+ * all names from the root to the node. growth_find() matches the nodes of the present tree with
+ * these, first by all names, then by loose keys, which leave out numbers and states. What the match
+ * calls growth may only have moved here from another holder, so each node's growth is bounded by
+ * that of its class in the whole heap (without_moved). growth_find_gone() lists what only the base
+ * has.
+ */
 #include "findings/growth.h"
 
 #include <string.h>
@@ -502,6 +512,7 @@ static double share_of_new(const struct growth_sums *sums, int of, int64_t grown
     return moved <= 0 ? 1 : 1 - as_ratio(as_size(moved), as_size(sums->filled[of]));
 }
 
+/* Returns the sums of the class that a node of merged is of. */
 static const struct growth_sums *sums_of(const struct growth_classes *classes,
                                          const struct merged *merged, uint32_t node)
 {

@@ -1,4 +1,11 @@
-/* keys; see keys.h. */
+/*
+ * keys: what the maps and fields of many objects have in common; see keys.h. Three parts:
+ *
+ * keys          the names of fields and keys of maps, from a suspect's objects downwards, that
+ *              lead to most of its memory
+ * entries       the first entries of one map, in the order of keys
+ * distribution  how the values of each field are spread over all objects of a class
+ */
 #include "findings/keys.h"
 
 #include <stdlib.h>

@@ -1,4 +1,13 @@
-/* length; see length.h. */
+/*
+ * length: how many entries a map, slice, channel, sync.Map or list has by its own count, which may
+ * be more or less than the objects that it holds; see length.h.
+ *
+ * length_find() answers for one object. It reads the field that has the count, by the type of the
+ * object; a slice's length is not in its array but in what points there, so that find_slice() looks
+ * in the object or variable that holds the array. length_note_all() does so for all nodes of the
+ * merged tree that are one container, and length_of_maps() adds up the maps of one node. A line is
+ * a node of the merged tree: all objects of one class that one holder has.
+ */
 #include "findings/length.h"
 
 #include <stdlib.h>
@@ -143,6 +152,7 @@ static bool is_slice(const struct merged *merged, uint32_t line)
            (size != sizeof(bytes) - 1 || memcmp(name, bytes, size) != 0);
 }
 
+/* Returns whether a line is lists of package container/list. */
 static bool is_list(const struct merged *merged, uint32_t line)
 {
     static const char list[] = "list.List";
@@ -232,6 +242,7 @@ struct g2h_error *length_find(const struct findings *findings, uint32_t node,
     return NULL;
 }
 
+/* Returns whether a line is maps, channels or lists: these have a count of their own. */
 static bool may_have_length(const struct merged *merged, uint32_t line)
 {
     const enum g2h_class_form form = merged_form(merged, line);

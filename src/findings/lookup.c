@@ -1,4 +1,13 @@
-/* lookup; see lookup.h. */
+/*
+ * lookup: finds what a user means by a class, variable, expression or address; see lookup.h.
+ *
+ * lookup_find() tries one meaning after the other, and takes the first one that there is
+ * (find_named): an address, the name of a class, an expression that begins with a global variable
+ * and leads to an object (path.h) or a value (variable_part.h), a group of the tree, a part of a
+ * class's name, and an expression that begins with a local variable. The result is an object, a
+ * class, a part of a variable, or a group (struct lookup); otherwise the error lists names that are
+ * similar. Nodes are those of the merged tree unless a comment says: of the view.
+ */
 #include "findings/lookup.h"
 
 #include <ctype.h>
@@ -385,6 +394,7 @@ static struct g2h_error *find_pool(const struct findings *findings, const char *
     return NULL;
 }
 
+/* Makes the class that was found the result. Several classes are an error that lists them. */
 static struct g2h_error *lookup_set_class(const struct findings *findings, const char *asked,
                                           const node_vector *found, struct lookup *ret)
 {

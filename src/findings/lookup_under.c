@@ -35,6 +35,7 @@ static bool read_goroutine_number(const char *asked, uint64_t *ret)
     return *end == '\0' || *end == '[';
 }
 
+/* Adds the goroutine with this number. Error: there is none. */
 static struct g2h_error *add_goroutine(const struct g2h_view *view, const char *asked,
                                        uint64_t number, node_vector *ret)
 {
@@ -213,6 +214,8 @@ static struct g2h_error *add_places(const struct findings *findings, const char 
     return NULL;
 }
 
+/* Adds what a part of a variable or an object leads to. A variable as a whole that has a node of
+ * its own stands for all of its words. */
 static struct g2h_error *add_part(const struct findings *findings, const struct lookup *lookup,
                                   node_vector *ret)
 {
@@ -224,6 +227,9 @@ static struct g2h_error *add_part(const struct findings *findings, const struct 
                                    : add_targets(findings, &lookup->part, ret);
 }
 
+/* Adds the nodes that one name of --under means: goroutines that run a function of this name,
+ * goroutines that reports call so, a variable, or what lookup_find() finds; the first of these that
+ * there are. */
 static struct g2h_error *add_found(const struct findings *findings, const char *asked,
                                    node_vector *ret)
 {

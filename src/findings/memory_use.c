@@ -1,4 +1,10 @@
-/* memory_use; see memory_use.h. */
+/*
+ * memory_use: the memory of the process besides the objects of the heap; see memory_use.h. Two
+ * parts: memory_use reads the runtime's MemStats and the parts of RSS, and decides whether most
+ * memory is not objects; outside_holders finds, for such a part (as C memory or mapped files),
+ * which fields and variables point into its mappings. A mapping is a node of the view, so that part
+ * goes over all edges to these nodes.
+ */
 #include "findings/memory_use.h"
 
 #include <string.h>

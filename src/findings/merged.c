@@ -1,4 +1,14 @@
-/* merged; see merged.h. */
+/*
+ * merged: builds the merged tree, in which all objects of one class below one holder in the
+ * dominator tree are one node; see merged.h.
+ *
+ * The steps are those of merge_dominators(): read the nodes of the view into an array in the order
+ * of dominators (a node's number is its place there, greater than its dominator's); name what
+ * variables and frames hold by the edges that lead there; find islands; merge each node, from the
+ * root down, into a node of its class below the node that its dominator is merged in; put the nodes
+ * into an order that does not depend on threads; and add up sizes. At the end are two small parts:
+ * packages of classes, and rankings by weight.
+ */
 #include "findings/merged.h"
 
 #include <stddef.h>

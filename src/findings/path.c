@@ -1,4 +1,15 @@
-/* path; see path.h. */
+/*
+ * path: how a program gets to an object: main.cache.items["a"]; see path.h. The parts of the file,
+ * each of which uses those before it:
+ *
+ * path_search      a breadth-first search from a node along the edges that hold
+ * expression       writes a path of nodes as a Go expression
+ * expression_read  finds the node that such an expression leads to
+ * path             the best path to an object, from each of its dominators to the next
+ * retainers        the nodes that point to a node, by class and field
+ *
+ * Scope: which edges a search may follow (enum path_scope), as only those from global variables.
+ */
 #include "findings/path.h"
 
 #include <errno.h>

@@ -1,4 +1,13 @@
-/* patterns; see patterns.h. */
+/*
+ * patterns: what goroutines at well-known functions of the standard library mean ("the body of a
+ * response was not closed"), and where goroutines are; see patterns.h.
+ *
+ * The table patterns[] has the functions, and for each a test that counts the goroutines or objects
+ * for which the meaning is certain; pattern_find() tries the rows for the goroutines of one place
+ * (a node of the merged tree: the same functions on their stacks, in the same state). Most tests
+ * need to know that nothing else leads to an object: reached_find() marks all objects that anything
+ * besides the goroutines themselves can reach.
+ */
 #include "findings/patterns.h"
 
 #include <stdlib.h>
@@ -116,6 +125,8 @@ struct stack_kind {
     uint32_t count, example;
 };
 
+/* Returns a hash of the functions of all frames of goroutine number: equal for goroutines whose
+ * stacks have the same functions. */
 static uint64_t hash_stack(const struct g2h_view *view, uint32_t number)
 {
     struct g2h_view_goroutine goroutine;
@@ -511,6 +522,8 @@ static bool waits_for_tick(const struct findings *findings, struct g2h_edges *ed
     return is_ticker && count == 1;
 }
 
+/* Counts the goroutines that receive from the channel of a time.Ticker and wait for nothing else; 0
+ * if there are fewer than MANY at the place, or no types, or if they do not receive. */
 static struct g2h_error *count_ticking(const struct pattern_try *try, uint64_t *ret)
 {
     _cleanup_(map_deinit) struct map channels = {0};

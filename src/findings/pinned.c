@@ -1,4 +1,14 @@
-/* pinned; see pinned.h. */
+/*
+ * pinned: memory of arrays and strings that lives although no program can reach it, or hardly uses
+ * it; see pinned.h. Three parts, one per reason:
+ *
+ * stale   objects that only slots of arrays beyond the length of each slice hold
+ * pinned  arrays that only pointers to single elements keep ("&list[i]" of a long list)
+ * views   arrays and strings that slices or substrings of less than a quarter keep
+ *
+ * A node of the merged tree is all objects of one class that one holder has. A number is the
+ * position of a node of the view in the order of dominators: greater than its dominator's.
+ */
 #include "findings/pinned.h"
 
 #include <stdlib.h>

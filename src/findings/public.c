@@ -1,4 +1,11 @@
-/* public: findings for users of the library; see include/go2heapsnapshot/findings.h. */
+/*
+ * public: the findings for users of the library, include/go2heapsnapshot/findings.h: classes,
+ * suspects, and the path to an object.
+ *
+ * Each question has a struct answer, which owns the structs and strings that it returns: it is
+ * filled by the first call and freed with the findings. All results are copies of what findings.h,
+ * class_rows.h and suspects.h find, with names made printable.
+ */
 #include <go2heapsnapshot/findings.h>
 
 #include <stdlib.h>

@@ -1,4 +1,13 @@
-/* retained_pages; see retained_pages.h. */
+/*
+ * retained_pages: which pages the runtime could give back if a holder were emptied; see
+ * retained_pages.h, which explains the idea.
+ *
+ * span_walk goes over the objects by address, span by span. node_of_span() finds the lowest node of
+ * a tree that all live objects of a span are below, by positions in preorder (pages_tree); the
+ * span's bytes are added to that node, and pages_sum_up() adds up the nodes below each. Then
+ * find_holders() names the nodes that keep most free slots, and who shares their spans. The tree is
+ * the merged one, or that of dominators for pages_find_nodes().
+ */
 #include "findings/retained_pages.h"
 
 #include <stdlib.h>
@@ -269,6 +278,8 @@ static uint32_t node_of_object(const struct pages_finder *finder, uint32_t objec
     return finder->findings ? finder->findings->merged.of[number] : number;
 }
 
+/* Allocates the arrays for a tree of count nodes, and a list of results for each task. Returns
+ * false if memory runs out. */
 static bool pages_finder_allocate(struct pages_finder *finder, uint32_t count)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->view));
@@ -384,6 +395,8 @@ static bool part_add(pages_parts *parts, uint32_t node, const struct span *span,
     return true;
 }
 
+/* Walks the spans whose first object is in a task's range of objects, and adds each to the node
+ * that it goes with. Absent pages take no memory and do not count. */
 static struct g2h_error *pages_find_task(void *context, size_t task, unsigned worker)
 {
     const struct pages_finder *finder = context;
@@ -468,6 +481,8 @@ struct holders_finder {
     struct pages *pages;
 };
 
+/* Returns the bytes of free slots in the spans that would be free without a node and all below
+ * it. */
 static uint64_t empty_of(const struct holders_finder *finder, uint32_t node)
 {
     return finder->findings->pages.retained[node].empty;
@@ -667,6 +682,7 @@ static struct g2h_error *find_sharers(struct sharers_finder *finder, struct page
     return NULL;
 }
 
+/* Finds who shares spans with the first MOST_SHARED holders that have shared ones. */
 static struct g2h_error *find_all_sharers(const struct pages_finder *found, struct pages *pages)
 {
     const size_t count = found->findings->merged.nodes.count;
@@ -681,6 +697,8 @@ static struct g2h_error *find_all_sharers(const struct pages_finder *found, stru
     return NULL;
 }
 
+/* Finds the holders that keep LEAST_OF_FREE percent of all free slots or more, and at least LEAST
+ * bytes: examines nodes from the root down, from a work list. */
 static struct g2h_error *find_holders(const struct pages_finder *found, struct pages *pages)
 {
     enum { LEAST = 1 << 20 };
@@ -713,6 +731,8 @@ static struct g2h_error *find_own(struct pages_finder *finder)
     return NULL;
 }
 
+/* Returns whether spans can be found by the addresses of objects: the release's size classes are
+ * known, and the dump is of a process or core. */
 static bool are_spans_known(const struct g2h_heap *heap)
 {
     return go_release_parse(g2h_heap_go_version(heap)).minor >= SIZE_CLASSES_SINCE &&

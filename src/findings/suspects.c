@@ -1,4 +1,15 @@
-/* suspects; see suspects.h. */
+/*
+ * suspects: chooses the parts of a heap to look at first, and finds what a report says of each; see
+ * suspects.h. Three parts:
+ *
+ * suspects  walks the merged tree from the root, and adds the containers whose entries retain most
+ * example   which of a suspect's objects to name, and whether one of several holders has most
+ * who       the path to it, who holds it, of how many entries, and growth in no suspect
+ *
+ * A node of the merged tree, or line, is all objects of one class that one holder has. A number is
+ * the position of a node of the view in the order of dominators. A container is what holds many
+ * objects, its entries (containers.h).
+ */
 #include "findings/suspects.h"
 
 #include <ctype.h>

@@ -1,4 +1,14 @@
-/* trend; see trend.h. */
+/*
+ * trend: which places of one process's heap grow over a series of snapshots; see
+ * include/go2heapsnapshot/trend.h.
+ *
+ * A place is a path of names from the root of the merged tree, numbers left out, so that it is the
+ * same in each heap. g2h_trend_add() makes the merged tree of a heap, adds each node's bytes and
+ * objects to its place, and drops the heap. trend_classify() looks at the series of one place: does
+ * it grow steadily, has it stopped, does it go up and down? trend_find() classifies all places and
+ * chooses those to name: a place stands for what grows below it, or for its container. find_held()
+ * finds paths to these while the last heap is open.
+ */
 #include "findings/trend.h"
 
 #include <math.h>

@@ -1,4 +1,13 @@
-/* variable_part; see variable_part.h. */
+/*
+ * variable_part: reads an expression value by value, from a variable or an address on:
+ * main.cache.limits.Max; see variable_part.h.
+ *
+ * The state is a struct variable_part: a location (an object, or a variable) and the path of a
+ * value in it. part_read_steps() takes one field, index or key after the other; each step either
+ * extends the path, or follows a pointer, slice or map to another location. A step that leads
+ * nowhere is an error that says what there is instead: the fields, the nearest keys, "is nil". The
+ * part similar finds names that are nearly the one that was asked for.
+ */
 #include "findings/variable_part.h"
 
 #include <inttypes.h>
@@ -251,6 +260,7 @@ static struct g2h_error *part_follow(const struct part_reading *reading)
     return part_go_to(reading, content.target);
 }
 
+/* Returns whether the part is one value that leads somewhere: a pointer or an interface. */
 static bool part_is_reference(const struct variable_part *part)
 {
     return part->is_value &&
@@ -455,6 +465,8 @@ struct part_keys {
     struct g2h_entry found;
 };
 
+/* Returns whether a key, as values show it, is the key that is asked for; that may have been copied
+ * from an output that cut it, and then ends in an ellipsis before its quotation mark. */
 static bool part_is_key(const struct part_keys *keys, const struct g2h_text *shown)
 {
     static const char ellipsis[] = "…";
@@ -466,6 +478,9 @@ static bool part_is_key(const struct part_keys *keys, const struct g2h_text *sho
            memcmp(shown->data, keys->key, size) == 0;
 }
 
+/* Compares an entry's key with the key that is asked for, and collects what an error would say: the
+ * first FEW_KEYS keys, and similar ones among the first MOST_COMPARED. Returns false when the key
+ * is found or memory has run out: the visit ends. */
 static bool part_visit_key(void *context, const struct g2h_entry *entry)
 {
     struct part_keys *keys = context;
@@ -488,6 +503,8 @@ static bool part_visit_key(void *context, const struct g2h_entry *entry)
     return !keys->is_found && !keys->failed;
 }
 
+/* Returns the error for a key that a map does not have: it says how many entries there are, and all
+ * keys if they are few, else the nearest ones or the first two. */
 static struct g2h_error *part_refuse_key(const struct part_reading *reading,
                                          const struct part_keys *keys)
 {
@@ -611,6 +628,8 @@ static size_t key_size(const char *at)
     return strlen(at);
 }
 
+/* Follows the steps of an expression from at to its end: ".name", "[key]", or ".Value()" of a
+ * handle of package unique. Error: a step leads nowhere, or is not one. */
 static struct g2h_error *part_read_steps(const struct part_reading *reading, const char *at)
 {
     static const char handle_value[] = "Value()"; /* a handle of unique has nothing but value */

@@ -1,4 +1,18 @@
-/* waste; see waste.h. */
+/*
+ * waste: reachable memory that is allocated but not used; see waste.h. Each part of the file is one
+ * kind of waste, and the last one runs them:
+ *
+ * equal_strings  strings with the same bytes
+ * substrings     strings of which only a small part is used
+ * slices         capacity beyond the length, and what is outside of all slices of an array
+ * struct_layout  rounding up to a slot, and padding between fields
+ * fragmentation  free slots in spans that few objects keep
+ * waste          visits all slices, strings and maps in parallel, and sums up by declaration
+ *
+ * A declaration is the field, variable or type of map that slices, strings or maps belong to.
+ * Workers collect lists of their own; the sums are made after all of them, because several may see
+ * one array.
+ */
 #include "findings/waste.h"
 
 #include <stdlib.h>
