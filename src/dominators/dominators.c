@@ -1,4 +1,12 @@
-/* dominators; see dominators.h. */
+/*
+ * dominators: the dominator of each node, the last node that all strong paths from the root to it
+ * have in common, and retained sizes; see dominators.h.
+ *
+ * compute() runs the steps, which the comment below the includes explains: number the nodes, sort
+ * the edges by target, find the dominators of inner nodes, which hold others, and then those of
+ * leaves, which hold none. A synthetic node is one that is not an object; a region is the part of
+ * the graph that one owner alone reaches (regions.h).
+ */
 #include "dominators/dominators.h"
 
 #include <stdlib.h>
@@ -117,6 +125,8 @@ static inline bool is_seen(const struct dominators_search *search, uint32_t node
     return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
 }
 
+/* Notes that a node has been visited, or must not be. Atomic: other threads set bits of the same
+ * word. */
 static inline void mark_seen(struct dominators_search *search, uint32_t node)
 {
     __atomic_fetch_or(&search->seen[node / 64], UINT64_C(1) << (node % 64), __ATOMIC_RELAXED);

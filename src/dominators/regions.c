@@ -1,4 +1,14 @@
-/* regions; see regions.h. */
+/*
+ * regions: the graph, cut into parts that are searched one by one on several threads; see
+ * regions.h. A region is the nodes of one owner: a group of roots, or a shared entry, which is a
+ * node that several groups reach and no other such node holds alone. All edges from outside lead to
+ * its entry.
+ *
+ * components  strongly connected components of any small graph (Tarjan): here of the entries
+ *            that hold each other
+ * regions     numbers the nodes by region, and finds the dominators of the entries: on a tree of
+ *            few levels, from the edges between regions (crossings) alone
+ */
 #include "dominators/regions.h"
 
 #include <stdbool.h>

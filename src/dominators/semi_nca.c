@@ -1,4 +1,15 @@
-/* semi_nca; see semi_nca.h. */
+/*
+ * semi_nca: the Semi-NCA algorithm (Georgiadis, Tarjan and Werneck, 2006) on nodes that a
+ * depth-first search has numbered; see semi_nca.h. Three parts:
+ *
+ * climb     ancestors in a tree in O(log n) steps, by skips
+ * semi_nca  semidominators from the last number to the first, in a forest with path compression;
+ *          then dominators from the first number to the last
+ * sources   the edges, sorted by target: who points to each node
+ *
+ * The semidominator of a node is the lowest number from which a path leads to it whose inner nodes
+ * all have higher numbers than the node. An inner node holds others, a leaf does not.
+ */
 #include "dominators/semi_nca.h"
 
 #include <stdbool.h>
@@ -256,6 +267,7 @@ static inline void take_forwards(struct semi_nca_node *node, uint32_t from)
         ;
 }
 
+/* Forgets the edges of a list. is_cut: it had too many, so that its block is walked again. */
 static void list_clear(struct kept_list *list, bool is_cut)
 {
     free(list->edges.data);
@@ -457,6 +469,7 @@ static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
+/* Runs a pass over all tasks: the synthetic nodes and each block of objects. */
 static struct g2h_error *take_all(struct sources_sorting *sorting, enum pass pass)
 {
     const struct g2h_graph *graph = sorting->sources->graph;

@@ -1,4 +1,16 @@
-/* several; see several.h. */
+/*
+ * several: the nodes that several groups of roots hold together, and the group "(held by several)"
+ * that lists them; see several.h. The parts of the file, in the order in which graph_add_several()
+ * runs them:
+ *
+ * shared_entries  which nodes several groups hold directly: by walks along edges, level by level
+ * sharers         which groups hold each of these: a set of bits per shared entry
+ * sharing         names of the sets: "main, net/http and 3 goroutines"
+ * gathering       adds the group to the graph, with weak edges to the largest shared entries
+ *
+ * The owner of a node is the group, or shared entry, that alone reaches it. A crossing is an edge
+ * from a node of one owner to a node of another one.
+ */
 #include "dominators/several.h"
 
 #include <stdlib.h>
@@ -61,6 +73,7 @@ struct shared_entries_finding {
     uint32_t synthetics;
 };
 
+/* Returns the owner number that the next shared entry gets. */
 static owner_number next_number(const struct shared_entries_finding *finding)
 {
     return finding->entries->first + (owner_number)finding->entries->nodes.count;
@@ -152,6 +165,8 @@ static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
                      : walk_block(finding, task - 1, crossings);
 }
 
+/* Walks along edges, on all threads, as how says. Fills finding->found, or the crossings of each
+ * worker. */
 static struct g2h_error *shared_entries_walk(struct shared_entries_finding *finding,
                                              struct shared_entries_walk how)
 {
@@ -306,6 +321,7 @@ static struct g2h_error *find_rest(struct shared_entries_finding *finding)
 
 /* ---- the whole search ---- */
 
+/* Returns whether the last walk has found any shared entry. */
 static bool has_found(const struct shared_entries_finding *finding)
 {
     const size_t words = graph_node_count(finding->graph) / 64 + 1;
@@ -506,6 +522,7 @@ static void add_holders(struct sharers *sharers)
 
 /* ---- sets ---- */
 
+/* Adds all bits of another set to a set. */
 static void sharers_unite(uint64_t *set, const uint64_t *other, unsigned words)
 {
     for (unsigned i = 0; i < words; i++)
@@ -826,6 +843,7 @@ struct gathering {
     shown_vector shown; /* the largest shared entries */
 };
 
+/* Orders shared entries by retained size, the largest first, and equal ones by node. */
 static int compare_shown(const void *a, const void *b)
 {
     const struct shown *one = a;
