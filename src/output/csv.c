@@ -191,6 +191,7 @@ static inline char *csv_put_bytes(char *at, const char *bytes, size_t size)
     return at + size;
 }
 
+/* Writes a number; the digits of small ones are in a table. */
 static inline char *csv_put_number(const struct csv *csv, char *at, uint64_t number)
 {
     return number < SMALL ? json_u32_short(at, csv->small[number]) : json_u64(at, number);
@@ -438,6 +439,7 @@ struct edge_batch {
     struct g2h_edge edges[MANY];
 };
 
+/* Reads the next batch of edges, at most MANY. */
 static void read_edges(const struct csv *csv, struct overlay_edges *edges, struct edge_batch *ret)
 {
     ret->count = overlay_edges_read(edges, ret->edges, MANY);
@@ -541,12 +543,14 @@ static struct g2h_error *csv_write_file(struct csv *csv, unsigned file, workers_
     return sink_run(&options, csv->threads, csv->blocks, put, csv);
 }
 
+/* Finds the dominators, beside csv_write_edges() on another thread. */
 static struct g2h_error *csv_find_dominators(void *context)
 {
     struct csv *csv = context;
     return g2h_view_dominators(csv->view, &csv->dominators);
 }
 
+/* Writes the edges, beside csv_find_dominators(). */
 static struct g2h_error *csv_write_edges(void *context)
 {
     struct csv *csv = context;

@@ -1,4 +1,12 @@
-/* database; see database.h. */
+/*
+ * database: SQLite databases that formats write; see database.h. Two parts, each an interface of
+ * SQLite that this file implements with a table of functions:
+ *
+ * VFS            how SQLite reads and writes the one file of a descriptor (sqlite3_vfs)
+ * virtual table  how SQL selects from numbers in memory, without copying these into a table first
+ *
+ * Functions that SQLite calls have its types and codes; all others return a struct g2h_error.
+ */
 #include "output/database.h"
 
 #include <errno.h>
@@ -123,6 +131,7 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
+/* SQLite's xLock and xUnlock: nothing, since no other process has the file. */
 static int file_lock(sqlite3_file *file, int level)
 {
     (void)file;
@@ -239,6 +248,7 @@ static struct g2h_error *open_descriptor(struct database *database)
 
 /* ---- opening and closing ---- */
 
+/* Returns the error for a descriptor that cannot be read back, such as a pipe. */
 static struct g2h_error *refuse_device(const char *name)
 {
     return error_create(G2H_ERROR_SYSTEM,

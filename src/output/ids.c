@@ -1,4 +1,9 @@
-/* ids; see ids.h. */
+/*
+ * ids: gives each node an id that is the same in every dump of one process; see ids.h. An object's
+ * id comes from its address by a formula (ids), goroutines have theirs by goid, and all other nodes
+ * by a hash of what they are (node_ids). Where two nodes would have the same id, the second one
+ * gets a free one by hashing its key again; the order of nodes decides which is the second.
+ */
 #include "output/ids.h"
 
 #include <stdlib.h>
@@ -259,6 +264,8 @@ static unsigned order_of_age(unsigned age, unsigned looks)
     return age == 0 ? looks : age - 1;
 }
 
+/* Returns how many ids an object takes: one for each IDS_PART bytes, since a large node continues
+ * in parts. */
 static uint32_t positions_of(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t size = g2h_heap_size(heap, object);

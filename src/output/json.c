@@ -1,4 +1,9 @@
-/* json; see json.h. */
+/*
+ * json: writes numbers and strings as JSON into memory that is large enough; see json.h. Most
+ * numbers and strings are short and plain, and have fast ways: digits of small numbers are packed
+ * into a word that is copied at once, and strings are copied eight bytes at a time until one needs
+ * an escape.
+ */
 #include "output/json.h"
 
 #include <stdbool.h>

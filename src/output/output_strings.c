@@ -1,4 +1,13 @@
-/* output_strings; see output_strings.h. */
+/*
+ * output_strings: the strings table of a heap snapshot, in which each name and each string of the
+ * heap has a number; see output_strings.h. Three parts:
+ *
+ * v8_name        other names for what DevTools would take for V8's own
+ * held_classes   classes of arrays of bytes or numbers by the field that holds them
+ * strings        numbers for names, then for keys of maps, then for the strings of nodes
+ *
+ * A string of the heap is kept only as a hash and the place from which it can be read again.
+ */
 #include "output/output_strings.h"
 
 #include <stdio.h>
@@ -129,6 +138,8 @@ static void held_finder_deinit(struct held_finder *finder)
     g2h_text_deinit(&finder->text);
 }
 
+/* Finds the classes of arrays that are divided by what holds them: those of the names below that
+ * the view has, with their headers. Returns false if memory runs out. */
 static bool find_types(const struct g2h_view *view, struct held_classes *classes)
 {
     static const char *const names[] = {
@@ -204,6 +215,8 @@ static int compare_numbers(const void *a, const void *b)
     return COMPARE(one->number, other->number);
 }
 
+/* Sums up the bytes of arrays by declaration. Arrays that slices of several declarations lead to
+ * count for none. */
 static struct g2h_error *sum_declarations(struct held_finder *finder)
 {
     const struct g2h_heap *heap = g2h_view_heap(finder->view);
@@ -315,6 +328,8 @@ static void held_names_deinit(struct held_names *names)
         text_deinit(&names->list[i]);
 }
 
+/* Names the HELD_CLASSES_MOST declarations whose arrays have most bytes, and sorts the declarations
+ * by number again. */
 static struct g2h_error *choose_names(struct held_finder *finder, struct held_names *names)
 {
     vector_sort(&finder->declarations, compare_declarations);
@@ -591,6 +606,7 @@ static inline size_t first_slot(const struct numbering *numbering, uint64_t hash
     return (size_t)((hash >> 32) * numbering->slot_count >> 32);
 }
 
+/* Returns the number that a slot of the hash table has, without the bits of the check. */
 static inline uint32_t output_strings_number_in(const struct numbering *numbering, uint32_t slot)
 {
     return slot & (uint32_t)((UINT64_C(1) << numbering->number_bits) - 1);

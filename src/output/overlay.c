@@ -1,4 +1,15 @@
-/* overlay; see overlay.h. */
+/*
+ * overlay: how the edges and the dominators of a snapshot differ from those of the view; see
+ * overlay.h. Two things are different, since DevTools shows them better so:
+ *
+ * A stack is below its goroutine, and what the goroutine holds is moved below the stack (struct
+ * overlay_move). The first element of a long list gets an edge to each other element, which is
+ * called a fan (struct overlay_fan): otherwise DevTools shows a list of a million elements as a
+ * path of a million steps.
+ *
+ * Both are lists, ascending by node; outputs read edges by overlay_edges_read(), which inserts
+ * them. The last part of the file marks the goroutines that DevTools is told are detached.
+ */
 #include "output/overlay.h"
 
 #include <stdlib.h>
@@ -51,6 +62,7 @@ static struct overlay_move find_move(const struct overlay *overlay, struct g2h_e
     return move;
 }
 
+/* Lists the goroutines whose edges are moved to their stacks. */
 static struct g2h_error *find_moves(struct overlay *overlay)
 {
     _cleanup_(edges_cleanup) struct g2h_edges *edges = NULL;
@@ -71,6 +83,8 @@ static struct g2h_error *find_moves(struct overlay *overlay)
     return NULL;
 }
 
+/* Lists the fans: for each first element of a list, where its edges to the other elements are in
+ * links, which are sorted by first element. */
 static struct g2h_error *find_fans(struct overlay *overlay)
 {
     TRY(g2h_view_chains(overlay->view, &overlay->links, &overlay->link_count));

@@ -1,4 +1,9 @@
-/* sink; see sink.h. */
+/*
+ * sink: writes what several threads produce to one file descriptor, in order, compressed by gzip or
+ * not; see sink.h. sink_run() calls a function for each task on all threads; sink_produce()
+ * compresses its bytes there, and sink_consume() writes them one buffer after the other. A struct
+ * sink_stream does the same for bytes that come one after the other, by cutting these into pieces.
+ */
 #include "output/sink.h"
 
 #include <stdlib.h>

@@ -1,4 +1,12 @@
-/* contexts; see contexts.h. */
+/*
+ * contexts: nodes of a snapshot that only DevTools' filters need: a "native context" for each large
+ * group of roots, and event handlers; see contexts.h, which says how DevTools reads them.
+ *
+ * contexts_init() adds, in this order, contexts for the largest groups (MOST_OF_GROUPS) and for the
+ * rest, rows that belong together (groups.h), and the listeners. Each node gets a name in the
+ * strings table and an id that is the same in every dump of one process; heapsnapshot.c writes
+ * nodes and edges from the lists that are made here.
+ */
 #include "output/heapsnapshot/groups.h"
 
 #include <stdlib.h>
@@ -78,6 +86,7 @@ static bool is_eligible(const struct contexts_group *group)
     return group->bytes > 0 && prefix_of(group->node.kind) != NULL;
 }
 
+/* Lists the groups that get a context of their own, the largest first. */
 static struct g2h_error *list_groups(const struct g2h_view *view, group_vector *ret)
 {
     struct contexts_group group;
@@ -110,6 +119,8 @@ static bool contexts_add_edge(struct contexts *contexts, uint32_t node)
     return vector_push(&contexts->edges, edge);
 }
 
+/* Adds a context for a group, and the edge from the group's node to it. Returns false if memory
+ * runs out. */
 static bool contexts_add_group(const struct contexts_making *making,
                                const struct contexts_group *group, struct text *text)
 {
@@ -136,11 +147,14 @@ static const struct contexts_rest rests[] = {
 
 enum { RESTS = COUNT_OF(rests), OTHER_ROOTS = 1 };
 
+/* Returns whether a group is of one of the kinds that a context of several nodes is for. */
 static bool is_of_rest(const struct contexts_rest *rest, const struct contexts_group *group)
 {
     return group->node.kind == rest->kinds[0] || group->node.kind == rest->kinds[1];
 }
 
+/* Adds a context of several nodes, with an edge from each group that belongs to it; none if there
+ * is no such group. Returns false if memory runs out. */
 static bool contexts_add_rest(const struct contexts_making *making,
                               const struct contexts_rest *rest, struct text *text)
 {
@@ -162,6 +176,8 @@ static bool contexts_add_rest(const struct contexts_making *making,
     return globals == UINT32_MAX || contexts_add_edge(making->contexts, globals);
 }
 
+/* Adds all contexts: one per group, and those of several nodes. Returns false if memory runs
+ * out. */
 static bool contexts_add_all(const struct contexts_making *making, const group_vector *groups,
                              struct text *text)
 {
@@ -231,6 +247,8 @@ static struct g2h_error *list_handlers(const struct g2h_view *view, const target
     return NULL;
 }
 
+/* Adds the names and ids of "(event handlers)" and of a listener for each target that has handlers;
+ * nothing if there are none. */
 static struct g2h_error *add_listeners(const struct contexts_making *making,
                                        const target_vector *timers)
 {

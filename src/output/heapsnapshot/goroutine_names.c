@@ -1,4 +1,12 @@
-/* goroutine_names; see goroutine_names.h. */
+/*
+ * goroutine_names: adds the labels that a program has set (pprof.Do) to the names of goroutines;
+ * see goroutine_names.h.
+ *
+ * For each node that is a goroutine, or a group of them, names_collect() reads the labels of its
+ * members into maker->keys: at most MOST_KEYS keys, with MOST_VALUES values each.
+ * names_append_labels() then writes those that few values describe. Only goroutines with labels get
+ * a new name; all others keep the view's.
+ */
 #include "output/heapsnapshot/goroutine_names.h"
 
 #include "base/contract.h"
@@ -56,6 +64,8 @@ static void names_count_value(struct names_key *key, uint32_t text)
     }
 }
 
+/* Counts a label of a goroutine. Keys after the first MOST_KEYS are left out. Returns false if
+ * memory runs out, which ends the visit. */
 static bool names_add_label(void *context, const struct g2h_label *label)
 {
     struct names_maker *maker = context;
@@ -84,6 +94,7 @@ static struct g2h_error *names_collect(struct names_maker *maker, uint32_t node,
     return g2h_view_labels(maker->view, number, names_add_label, maker);
 }
 
+/* Appends a key or value, cut to MOST_CHARACTERS. */
 static void names_append_text(const struct names_maker *maker, uint32_t number, struct text *text)
 {
     size_t size;

@@ -266,6 +266,8 @@ static struct g2h_error *group_variables(struct grouping *grouping, size_t first
     return NULL;
 }
 
+/* Makes a group for each package with variables that hold memory together: these follow each other
+ * in the list, by package. */
 static struct g2h_error *group_all_variables(struct grouping *grouping)
 {
     TRY(g2h_view_held_together(grouping->making->view, &grouping->together,

@@ -56,6 +56,7 @@ struct name_digits {
     uint32_t count;
 };
 
+/* Writes the number of a name: its digits are in a table, those of a large number are made now. */
 static inline char *lines_write_name(char *at, const struct name_digits *names, uint32_t name)
 {
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
@@ -77,6 +78,8 @@ static inline char *write_type(char *at, unsigned type)
     return at + sizeof(text);
 }
 
+/* Writes the line of a node, seven numbers after a comma, and returns the position after it.
+ * detachedness has one digit. */
 static inline char *lines_write_node(char *at, const struct name_digits *names, enum node_type type,
                                      uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count,
                                      uint32_t detachedness)
@@ -102,6 +105,7 @@ static inline char *write_target(char *at, uint32_t node)
     return at;
 }
 
+/* Writes the line of an edge by index. */
 static inline char *write_element(char *at, uint32_t index, uint32_t node)
 {
     return write_target(json_u32(write_type(at, EDGE_ELEMENT), index), node);
@@ -195,6 +199,7 @@ static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint3
     return good;
 }
 
+/* Finds the nodes of more than IDS_PART bytes, and the parts in which each continues. */
 static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t nodes = g2h_view_node_count(snapshot->view);
@@ -211,6 +216,7 @@ static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
     return NULL;
 }
 
+/* Counts all nodes and edges of the file. Error: more than DevTools can read (G2H_ERROR_LIMIT). */
 static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *snapshot,
                                                 const char *name)
 {
@@ -232,6 +238,7 @@ static struct g2h_error *heapsnapshot_count_all(struct heapsnapshot_snapshot *sn
     return NULL;
 }
 
+/* Makes the digits of the numbers of names, up to JSON_SHORT. */
 static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t names = snapshot->strings.first_text;
@@ -244,6 +251,8 @@ static struct g2h_error *make_digits(struct heapsnapshot_snapshot *snapshot)
     return NULL;
 }
 
+/* Finds the numbers in objects, if they are wanted, and tells the caller how many nodes and edges
+ * they take. */
 static struct g2h_error *find_numbers(struct heapsnapshot_snapshot *snapshot,
                                       const struct g2h_heapsnapshot_options *wanted)
 {
@@ -257,6 +266,8 @@ static struct g2h_error *find_numbers(struct heapsnapshot_snapshot *snapshot,
     return NULL;
 }
 
+/* Makes all that nodes and edges are written from. The order matters: ids before the nodes that
+ * need some, all names before the heap's strings, whose numbers follow. */
 static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snapshot,
                                               unsigned threads,
                                               const struct g2h_output_options *options)
@@ -318,6 +329,8 @@ static void append_harmless(struct text *text, const char *name)
     }
 }
 
+/* Appends how many stacks of goroutines there are, and their bytes; nothing if the view has
+ * none. */
 static void append_stacks(struct text *text, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
@@ -370,6 +383,8 @@ static uint64_t bytes_outside(const struct g2h_view *view)
     return memory && memory->resident > nodes ? memory->resident - nodes : 0;
 }
 
+/* Writes "snapshot": V8's lists of fields, what is known of the heap, and the counts of nodes and
+ * edges. */
 static struct g2h_error *heapsnapshot_write_header(const struct heapsnapshot_snapshot *snapshot,
                                                    struct worker_buffer *buffer)
 {
@@ -425,6 +440,7 @@ heapsnapshot_first_part(const struct heapsnapshot_snapshot *snapshot, uint32_t n
                : NULL;
 }
 
+/* Returns how many parts a large node has, from its first one on; 0 if first is NULL. */
 static uint32_t part_count(const struct heapsnapshot_snapshot *snapshot,
                            const struct heapsnapshot_part *first)
 {
@@ -499,6 +515,7 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
                             detached_of(&snapshot->detached, number));
 }
 
+/* Writes the nodes of a block, a line each, MANY of them at a time. */
 static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
@@ -563,6 +580,8 @@ static struct g2h_error *heapsnapshot_write_parts(const struct heapsnapshot_snap
 
 /* ---- edges ---- */
 
+/* Writes an edge of the view, by index or by name. keys has the names by keys that the block has
+ * left. */
 static inline char *write_edge_of(const struct heapsnapshot_snapshot *snapshot, char *at,
                                   const struct g2h_edge *edge, struct keys_left *keys)
 {
@@ -647,6 +666,7 @@ static struct g2h_error *write_grouped(const struct heapsnapshot_snapshot *snaps
     return NULL;
 }
 
+/* Writes the edges from a large node to its parts; nothing for all other nodes. */
 static struct g2h_error *write_edges_to_parts(const struct heapsnapshot_snapshot *snapshot,
                                               uint32_t node, struct worker_buffer *buffer)
 {
@@ -670,6 +690,7 @@ static uint32_t context_node(const struct heapsnapshot_snapshot *snapshot, size_
            as_u32(snapshot->parts.count + contexts_handlers(&snapshot->contexts) + context);
 }
 
+/* Writes the edge from a group's node to its context; nothing for a node without one. */
 static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapshot *snapshot,
                                                uint32_t node, struct worker_buffer *buffer)
 {
@@ -704,6 +725,9 @@ static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapsh
     return NULL;
 }
 
+/* Writes the edges of the nodes that are not in the view, in the order of these nodes: groups to
+ * their members, "(event handlers)" to the listeners, listeners to their targets, contexts to
+ * themselves. */
 static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snapshot *snapshot,
                                                  struct worker_buffer *buffer)
 {
@@ -789,6 +813,8 @@ static struct g2h_error *write_edges_from(const struct heapsnapshot_snapshot *sn
     return NULL;
 }
 
+/* Writes the edges of a block of nodes. Only the root, in the first block, has the edge to "(event
+ * handlers)" after its own. */
 static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snapshot *snapshot,
                                                   size_t block, unsigned worker,
                                                   struct worker_buffer *buffer)
@@ -835,6 +861,7 @@ static struct g2h_error *write_locations(const struct heapsnapshot_snapshot *sna
 
 /* ---- strings ---- */
 
+/* Writes a string, after a comma unless it is the first. Returns false if memory runs out. */
 static bool heapsnapshot_write_string(struct worker_buffer *buffer, bool is_first, const char *text,
                                       size_t size)
 {
@@ -849,6 +876,7 @@ static bool heapsnapshot_write_string(struct worker_buffer *buffer, bool is_firs
     return true;
 }
 
+/* Writes the strings of a task, STRINGS_PER_TASK of them. */
 static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_snapshot *snapshot,
                                                     size_t task, struct worker_buffer *buffer)
 {
@@ -944,6 +972,7 @@ static struct g2h_error *check_ages(const struct g2h_heap *heap)
                               "process was watched; --ages 1m --pid PID watches first");
 }
 
+/* Writes a snapshot or a timeline. Error of a timeline: the dump has no ages. */
 static struct g2h_error *heapsnapshot_write(const struct g2h_view *view,
                                             const struct g2h_output_options *given,
                                             bool is_timeline)

@@ -118,6 +118,8 @@ static struct g2h_error *numbers_number_of(struct numbers_finding *finding,
     return NULL;
 }
 
+/* Adds an edge to the node of a value, which is made if the value is new. The edge's name is a
+ * string's number. */
 static struct g2h_error *numbers_add_edge(struct numbers_finding *finding,
                                           const struct g2h_value *value, uint32_t name)
 {
@@ -156,6 +158,8 @@ static struct g2h_error *list_fields(struct numbers_finding *finding,
     return NULL;
 }
 
+/* Sets *ret to the layout of objects with this number of g2h_values_layout() and of this size,
+ * which is listed when the first such object comes. */
 static struct g2h_error *numbers_layout_of(struct numbers_finding *finding,
                                            const struct g2h_location *location, uint64_t number,
                                            struct numbers_layout *ret)
@@ -173,6 +177,7 @@ static struct g2h_error *numbers_layout_of(struct numbers_finding *finding,
     return NULL;
 }
 
+/* Adds an edge for each number in an object, by the fields of its layout. */
 static struct g2h_error *numbers_add_fields(struct numbers_finding *finding,
                                             const struct g2h_location *location, uint64_t number)
 {
@@ -212,6 +217,8 @@ static struct g2h_error *numbers_name_by_key(struct numbers_finding *finding, ui
     return NULL;
 }
 
+/* Adds an edge to a number in an entry of a map, named by the entry's key; nothing if it has no
+ * name. */
 static struct g2h_error *add_entry(struct numbers_finding *finding, uint32_t node,
                                    const struct g2h_value *value)
 {
@@ -236,6 +243,7 @@ static struct g2h_error *add_bytes(struct numbers_finding *finding, uint32_t nod
     return NULL;
 }
 
+/* Returns whether a value is the elems of a bucket, if these are bytes: one array. */
 static bool is_bytes_of_bucket(const struct g2h_value *value)
 {
     static const char elems[] = "elems";
@@ -244,6 +252,7 @@ static bool is_bytes_of_bucket(const struct g2h_value *value)
            memcmp(value->path + value->path_size - size, elems, size) == 0;
 }
 
+/* Adds the numbers in the memory of a map's entries. */
 static struct g2h_error *numbers_add_entries(struct numbers_finding *finding,
                                              const struct g2h_location *location, uint32_t node)
 {
@@ -259,6 +268,8 @@ static struct g2h_error *numbers_add_entries(struct numbers_finding *finding,
 
 /* ---- all objects ---- */
 
+/* Adds the numbers of a node, if it is an object of a known layout, and of a class that is wanted.
+ * A node with none gets no entry in the list. */
 static struct g2h_error *numbers_add_node(struct numbers_finding *finding, uint32_t number,
                                           const struct g2h_node *node)
 {
@@ -277,6 +288,7 @@ static struct g2h_error *numbers_add_node(struct numbers_finding *finding, uint3
     return NULL;
 }
 
+/* Adds the numbers of all objects, in the order of nodes, and a last entry that ends the list. */
 static struct g2h_error *numbers_add_nodes(struct numbers_finding *finding)
 {
     const uint32_t all = g2h_view_node_count(finding->view);

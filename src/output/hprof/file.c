@@ -1,4 +1,11 @@
-/* file; see file.h. */
+/*
+ * file: what all parts of the HPROF writer ask of the file that is written: how many bytes of an
+ * object are in it, and the error that it is too large; see file.h.
+ *
+ * An object of which the dump has only a part, or whose end the program has never touched, is
+ * written shorter than it is, as is one that options cut; and a stack of which the dump has only
+ * the frames. g2h_hprof_cut() sums up what is left out so.
+ */
 #include "output/hprof/file.h"
 
 #include "base/contract.h"

@@ -124,6 +124,8 @@ static struct g2h_error *class_for(struct hprof_roots_making *making, const stru
     return NULL;
 }
 
+/* Adds the strong edges of a node as statics of its class; edges to what the file does not have are
+ * left out. */
 static struct g2h_error *add_statics(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
@@ -182,6 +184,7 @@ static size_t hprof_roots_find_package(const char *name, size_t size)
     return point ? as_size(point - name) : 0;
 }
 
+/* Splits a frame's name into its parts. Those that it does not have are empty. */
 static struct frame_name split_frame_name(const char *name, size_t size)
 {
     struct frame_name ret = {.package = name, .line = UINT32_MAX};
@@ -199,6 +202,8 @@ static struct frame_name split_frame_name(const char *name, size_t size)
     return ret;
 }
 
+/* Writes the record of a stack frame, with its function, file and line; the function's package is
+ * its class. Adds the frame's number to making->list. */
 static struct g2h_error *write_frame(struct hprof_roots_making *making, const struct g2h_node *node,
                                      uint32_t signature)
 {
@@ -274,6 +279,8 @@ static void held_deinit(struct hprof_roots_held *held)
     free(held->others.data);
 }
 
+/* Divides the targets of a goroutine's strong edges: its frames, its stack, and others that the
+ * file has. */
 static struct g2h_error *hprof_roots_find_held(struct hprof_roots_making *making, uint32_t number,
                                                struct hprof_roots_held *ret)
 {
@@ -295,6 +302,8 @@ static struct g2h_error *hprof_roots_find_held(struct hprof_roots_making *making
     return NULL;
 }
 
+/* Writes the frames of a thread, the objects that each holds, and the stack trace that lists the
+ * frames. */
 static struct g2h_error *write_stack(struct hprof_roots_making *making,
                                      const struct hprof_roots_held *held)
 {
@@ -349,6 +358,8 @@ static struct g2h_error *write_others(struct hprof_roots_making *making,
     return NULL;
 }
 
+/* Writes a goroutine as a thread: its root, its stack trace, and an instance of Thread with its
+ * name, its group, its stack, and all else that it holds. */
 static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_t number,
                                       const struct g2h_node *node)
 {
@@ -405,6 +416,8 @@ static struct g2h_error *visit_group(struct hprof_roots_making *making, uint32_t
     return node->kind == G2H_NODE_GOROUTINES_IN_PLACE ? write_group(making, number, node) : NULL;
 }
 
+/* Writes a node that is not a group of threads: a goroutine as a thread, any other root as
+ * statics. */
 static struct g2h_error *visit_other(struct hprof_roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
@@ -418,6 +431,7 @@ static struct g2h_error *visit_other(struct hprof_roots_making *making, uint32_t
     }
 }
 
+/* Calls one for the nodes from first to end. */
 static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t first,
                                      uint32_t end, visit *one)
 {
@@ -518,6 +532,8 @@ struct hprof_finding {
     bool *has_rest; /* by shape */
 };
 
+/* A task: finds which shapes have, in a block of nodes, objects with an edge that no field is
+ * for. */
 static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
 {
     const struct hprof_finding *finding = context;
@@ -566,6 +582,7 @@ static struct g2h_error *find_pieces(struct file *file)
     return NULL;
 }
 
+/* Creates a writer for each thread. */
 static struct g2h_error *create_writers(struct hprof_writing *writing, unsigned threads)
 {
     writing->writers = calloc(threads, sizeof(*writing->writers));
@@ -575,6 +592,8 @@ static struct g2h_error *create_writers(struct hprof_writing *writing, unsigned 
     return NULL;
 }
 
+/* Makes names, ids, classes and roots, in the order in which they need each other. Error: there are
+ * more of them than ids (G2H_ERROR_LIMIT). */
 static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned threads)
 {
     struct file *file = &writing->file;
@@ -615,6 +634,7 @@ static void file_deinit(struct file *file)
 
 /* ---- writing ---- */
 
+/* Writes the first bytes of the file: version, size of ids, time. */
 static struct g2h_error *hprof_write_header(struct worker_buffer *buffer)
 {
     static const char version[] = "JAVA PROFILE 1.0.2"; /* with its NUL */
@@ -626,6 +646,7 @@ static struct g2h_error *hprof_write_header(struct worker_buffer *buffer)
     return NULL;
 }
 
+/* Writes a record for each string; its id is its number plus 1. */
 static struct g2h_error *hprof_write_strings(const struct string_pool *pool,
                                              struct worker_buffer *buffer)
 {
@@ -644,6 +665,7 @@ static struct g2h_error *hprof_write_strings(const struct string_pool *pool,
     return NULL;
 }
 
+/* Writes all that comes before the objects. */
 static struct g2h_error *write_begin(const struct file *file, struct worker_buffer *buffer)
 {
     TRY(hprof_write_header(buffer));
@@ -655,6 +677,7 @@ static struct g2h_error *write_begin(const struct file *file, struct worker_buff
     return NULL;
 }
 
+/* Writes the record that ends the heap dump. */
 static struct g2h_error *write_end(struct worker_buffer *buffer)
 {
     char *at = worker_buffer_reserve(buffer, RECORD_HEADER);

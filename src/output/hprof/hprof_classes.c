@@ -1,4 +1,16 @@
-/* hprof_classes; see hprof_classes.h. */
+/*
+ * hprof_classes: the Java classes that Go's objects become; see hprof_classes.h. The parts, each of
+ * which uses those before it:
+ *
+ * java_names   strings of the file, each once; names that Java allows for types of Go
+ * java_string  a string as Java has it: a String and the array of its bytes
+ * parts        the fields of an object, by its type or by its words
+ * classes      the classes that all readers insist on, and records of classes
+ * shapes       finds the shapes of all objects, and makes a class of fields for each
+ *
+ * A shape is what decides how an object is written: its class in Go, its layout and its size. The
+ * objects of one shape have one Java class.
+ */
 #include "output/hprof/hprof_classes.h"
 
 #include <inttypes.h>
@@ -60,6 +72,7 @@ static size_t skip_brackets(const char *name, size_t size)
     return at;
 }
 
+/* Appends a name with a slash for each dot, as Java writes packages. */
 static void append_slashed(const char *name, size_t size, struct text *ret)
 {
     for (size_t i = 0; i < size; i++)
@@ -157,6 +170,7 @@ struct java_string java_string_of(const char *text, size_t size)
     return string;
 }
 
+/* Writes a character of UTF-16 as two bytes or, as a pair of surrogates, four. */
 static char *put_wide(char *at, uint32_t character)
 {
     if (character <= 0xffff)
@@ -205,6 +219,8 @@ static void parts_deinit(struct parts *parts)
     free(parts->list.data);
 }
 
+/* Adds a part. Beyond MOST_FIELDS, or at an offset beyond 32 bits, notes parts->too_many
+ * instead. */
 static struct g2h_error *hprof_parts_add(struct parts *parts, struct part part)
 {
     if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
@@ -235,6 +251,8 @@ static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
     return hprof_parts_add(parts, part);
 }
 
+/* Adds a bool, integer, or float as one part, and a complex number as two. A size that Java has no
+ * type for is left out. */
 static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct parts *parts,
                                                 const struct g2h_value *value)
 {
@@ -276,6 +294,8 @@ static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct p
     return NULL;
 }
 
+/* Adds the parts of a value: a pointer for all that leads somewhere, with the length and capacity
+ * after it, or a number; numbers are left out of redacted views. */
 static struct g2h_error *hprof_parts_add_value(struct classes *classes, struct parts *parts,
                                                const struct g2h_value *value)
 {
@@ -326,6 +346,8 @@ static struct g2h_error *parts_by_values(struct classes *classes, const struct s
     return NULL;
 }
 
+/* Finds how the first object of a shape is an array: where the second element begins (the stride),
+ * and how many values and pointers the first one has. A stride of 0: there is no second element. */
 static void parts_element(struct classes *classes, const struct shape_key *key, struct element *ret)
 {
     struct g2h_value value;
@@ -359,6 +381,8 @@ static struct g2h_error *find_word_names(struct classes *classes, uint32_t node,
     return NULL;
 }
 
+/* Adds a pointer for each word of the first object of a shape, with the name of the pointer that is
+ * there, or "f16" by its offset. */
 static struct g2h_error *parts_by_words(struct classes *classes, const struct shape_key *key,
                                         struct parts *parts)
 {
@@ -431,6 +455,7 @@ static const struct java_class {
     [CLASS_FIRST_NUMBERS + 7] = {"[J", CLASS_OBJECT, {{0}}},
 };
 
+/* Returns the bytes of a field of this type in the file. */
 static uint32_t hprof_classes_size_of(enum field_type type)
 {
     static const uint8_t sizes[] = {
@@ -440,6 +465,8 @@ static uint32_t hprof_classes_size_of(enum field_type type)
     return sizes[type];
 }
 
+/* Adds a class that every file has, with its fields. Its size is that of its superclass and of
+ * these, rounded up. */
 static struct g2h_error *add_java_class(struct classes *classes, const struct java_class *java)
 {
     struct class class = {.super = java->super, .size = OBJECT_HEADER, .is_root = true};
@@ -547,12 +574,14 @@ struct g2h_error *classes_write_loads(const struct classes *classes, struct work
     return NULL;
 }
 
+/* Writes a static of a class, and returns the position after it. */
 static char *put_static(char *at, const struct class_static *of)
 {
     at = put_u1(put_u4(at, of->name), of->type);
     return put_u4(at, of->value);
 }
 
+/* Writes the record of a class (CLASS DUMP): superclass, size, statics and fields. */
 static struct g2h_error *write_class(const struct classes *classes, uint32_t number,
                                      struct hprof_segment *segment)
 {
@@ -610,6 +639,7 @@ enum {
 
 /* ---- shapes ---- */
 
+/* Returns whether a name is that of an array in Go: it begins with "[]". */
 static bool is_array_name(const char *name, size_t size)
 {
     return size > 2 && name[0] == '[' && name[1] == ']';
@@ -649,6 +679,7 @@ static struct g2h_error *add_padding(struct classes *classes, struct shape *shap
     return NULL;
 }
 
+/* Adds a part as the next field of a shape's class, and where in the object it comes from. */
 static struct g2h_error *shapes_add_field(struct classes *classes, struct shape *shape,
                                           const struct part *part)
 {
@@ -687,6 +718,8 @@ static bool has_gap(const struct classes *classes, const struct shape_key *key,
     return word < key->size / classes->word;
 }
 
+/* Makes objects of a shape instances, with a field for each part, and padding up to the size of the
+ * slot. */
 static struct g2h_error *shape_of_instance(struct classes *classes, const struct shape_key *key,
                                            const char *name, size_t size, struct parts *parts,
                                            struct shape *shape)
@@ -764,6 +797,7 @@ static bool is_object_array(struct classes *classes, const struct shape_key *key
     return key->size > MOST_SHORT || (element.pointers == 1 && element.stride == classes->word);
 }
 
+/* Returns whether an instance would need more than MOST_PADDING fields of padding. */
 static bool is_padding_long(const struct shape_key *key, const struct parts *parts)
 {
     uint64_t filled = OBJECT_HEADER;
@@ -803,6 +837,8 @@ static struct g2h_error *make_object_shape(struct classes *classes, const struct
     return shape_of_words(classes, name, size, shape);
 }
 
+/* Makes a shape from its key, by what the objects are: rows of folded nodes, strings, arrays of
+ * bytes, or other objects. */
 static struct g2h_error *make_shape(struct classes *classes, const struct shape_key *key,
                                     struct shape *shape)
 {
@@ -912,6 +948,7 @@ static struct g2h_error *shapes_number_keys(void *context, const struct worker_b
     return NULL;
 }
 
+/* Makes all shapes that were found, and two for strings and arrays of bytes that hold objects. */
 static struct g2h_error *make_shapes(struct shapes_finding *finding)
 {
     struct classes *classes = finding->classes;

@@ -91,6 +91,7 @@ static struct g2h_error *large_begin(struct writer *writer, uint64_t size)
     return NULL;
 }
 
+/* Ends a large record, and opens the next segment. */
 static struct g2h_error *large_end(struct writer *writer)
 {
     TRY(worker_buffer_flush(writer->segment.buffer));
@@ -190,6 +191,7 @@ struct hprof_arrays_row {
     uint32_t id, class;
 };
 
+/* Returns the pieces that a node is written in; NULL: it is written as a whole. */
 static const struct pieces *pieces_of(const struct file *file, uint32_t node)
 {
     size_t at;
@@ -237,6 +239,8 @@ static struct g2h_error *skip_elements(struct hprof_arrays_row *row, uint64_t el
     return NULL;
 }
 
+/* Writes an element of a large array, after zeros for those that were left out before it; begins
+ * the next piece if the last one is full. */
 static struct g2h_error *hprof_arrays_add_element(struct hprof_arrays_row *row, uint64_t element,
                                                   uint32_t id)
 {
@@ -268,6 +272,9 @@ static struct g2h_error *count_elements(struct writer *writer, const struct shap
     return NULL;
 }
 
+/* Writes an array that is too large for memory, in pieces: first counts the ids without an element,
+ * then writes elements in the order of edges, and those ids after the last one. Error: more edges
+ * than the node has (the dump was written to meanwhile). */
 static struct g2h_error *array_write_large(struct writer *writer, const struct shape *shape,
                                            uint32_t number, const struct g2h_node *node)
 {
@@ -355,6 +362,8 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
     return large_end(writer);
 }
 
+/* Writes an array of bytes: its contents, none if the view is redacted, and zeros up to its
+ * size. */
 static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number,
                                           const struct g2h_node *node)
 {
@@ -414,6 +423,7 @@ static void copy_bytes(char *to, const uint8_t *from, size_t size, bool is_rever
     }
 }
 
+/* Copies a number in the file's byte order; a bool of any bytes becomes one of 0 or 1. */
 static void copy_number(const struct file *file, char *to, const uint8_t *from,
                         const struct shape_number *number)
 {
@@ -426,6 +436,7 @@ static void copy_number(const struct file *file, char *to, const uint8_t *from,
     }
 }
 
+/* Copies an object's numbers into its fields, as far as the dump has its contents. */
 static void copy_numbers(const struct file *file, const struct shape *shape,
                          const struct g2h_node *node, char *fields)
 {
@@ -461,6 +472,9 @@ static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
     return NULL;
 }
 
+/* Writes an instance: its numbers, and the targets of its edges in the fields at their offsets.
+ * Edges without a field, or to one that is used already, go into an array beside it (write_rest).
+ */
 static struct g2h_error *write_instance(struct writer *writer, const struct shape *shape,
                                         uint32_t number, const struct g2h_node *node)
 {

@@ -1,4 +1,8 @@
-/* data; see data.h. */
+/*
+ * data: appends words, numbers and strings to the JSON that the page's script reads; see data.h.
+ * Names are in one table, each once, and elsewhere by their numbers (data_name). Strings are cut to
+ * a number of characters, and data counts how many were.
+ */
 #include "base/contract.h"
 #include "output/html/data.h"
 
@@ -49,6 +53,7 @@ static bool make_short(struct data *data, const char *text, size_t size, size_t 
     return is_long;
 }
 
+/* Adds a string of at most limit characters, and counts it if it was cut. */
 static void data_put_short(struct data *data, const char *text, size_t size, size_t limit)
 {
     struct text made = {0};

@@ -82,6 +82,8 @@ static void append_json(struct text *out, const char *data, size_t size)
 
 /* ---- the data ---- */
 
+/* Adds how much the limits have left out: branches of the tree and their bytes, rows of lists,
+ * names. */
 static void put_cut(struct data *data, const struct page *report, const struct html_tree *tree)
 {
     static const char *const members[] = {"classes", "goroutines", "waste"};
@@ -103,6 +105,7 @@ static void put_cut(struct data *data, const struct page *report, const struct h
     data_words(data, "}");
 }
 
+/* Adds the table of names, by their numbers. */
 static void put_names(struct data *data)
 {
     data_key(data, "names");
@@ -111,6 +114,7 @@ static void put_names(struct data *data)
     data_words(data, "],\n");
 }
 
+/* Makes the data: the report as JSON first, then what only the page has. */
 static struct g2h_error *html_put_data(struct html *html, const struct g2h_html_options *wanted)
 {
     struct data *data = &html->data;

@@ -42,6 +42,7 @@ static void html_objects_deinit(struct objects *objects)
     g2h_text_deinit(&objects->type);
 }
 
+/* Adds "address":"0x…", a string, since numbers of JSON end at 2^53. */
 static void html_objects_put_address(struct data *data, uint64_t address)
 {
     data_key(data, "address");
@@ -88,6 +89,8 @@ static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count
     data_words(data, "}");
 }
 
+/* Adds the path to an object: as an expression, if it has one, and step by step, at most
+ * MOST_STEPS. */
 static struct g2h_error *put_path(struct data *data, const node_vector *nodes)
 {
     const struct findings *findings = data->findings;
@@ -125,6 +128,8 @@ static void put_sharers(struct data *data, uint32_t node)
     }
 }
 
+/* Adds the first MOST_REFERRERS classes and fields that point to an object, and how many pointers
+ * each has. */
 static void put_referrers(struct data *data, const struct retainers *retainers)
 {
     data_key(data, "referrers");
@@ -144,6 +149,7 @@ static void put_referrers(struct data *data, const struct retainers *retainers)
 
 /* ---- the contents of an object ---- */
 
+/* Adds a value as [path, type, value]; count is how many come before it. */
 static void html_objects_put_field(struct objects *objects, const struct g2h_value *value,
                                    size_t count)
 {
@@ -183,6 +189,8 @@ static void html_objects_put_fields(struct objects *objects, uint32_t object)
 
 /* ---- all objects ---- */
 
+/* Adds one of the largest objects: its node in the page's tree, class, sizes, path, referrers, and
+ * values. */
 static struct g2h_error *html_objects_put(struct objects *objects, const struct html_tree *tree,
                                           size_t number)
 {
@@ -207,6 +215,7 @@ static struct g2h_error *html_objects_put(struct objects *objects, const struct 
     return NULL;
 }
 
+/* Finds the largest objects, the shortest path to each, and what points to it. */
 static struct g2h_error *find_objects(struct objects *objects)
 {
     const struct findings *findings = objects->findings;
@@ -268,6 +277,7 @@ static struct g2h_error *put_example_stack(struct objects *objects, uint32_t pla
     return NULL;
 }
 
+/* Adds class, address and values of a suspect's example; nothing if that is not an object. */
 static void put_example_object(struct objects *objects, uint32_t example)
 {
     struct data *data = objects->data;
@@ -334,6 +344,7 @@ struct html_objects_field {
     uint64_t offset, size, elements; /* elements: 0 if it is not an array */
 };
 
+/* Adds a field as [name, type, offset, size, letter]; count is how many come before it. */
 static void put_layout_field(struct data *data, const struct html_objects_field *field,
                              size_t count)
 {
@@ -401,6 +412,8 @@ static void field_deinit(struct html_objects_field *field)
     text_deinit(&field->type);
 }
 
+/* Adds the fields of a struct, the elements of an array as one of them: each value that is read
+ * either extends the field before it or begins the next one. */
 static void put_layout_fields(struct objects *objects, const struct g2h_location *location)
 {
     _cleanup_(field_deinit) struct html_objects_field field = {.name = {0}}, next = {.name = {0}};
@@ -422,6 +435,7 @@ static void put_layout_fields(struct objects *objects, const struct g2h_location
         put_layout_field(objects->data, &field, count);
 }
 
+/* Adds the layout of a struct: how many objects, size, slot and fields. */
 static void html_objects_put_layout(struct objects *objects, const struct struct_layout *layout,
                                     size_t number)
 {

@@ -35,6 +35,7 @@ static uint64_t html_series_distance(uint64_t one, uint64_t other)
 
 /* ---- dumps ---- */
 
+/* Adds the totals of one dump, and its time if times are known. */
 static void put_dump(const struct html_series *series, const struct growth_totals *totals,
                      size_t number)
 {
@@ -61,6 +62,7 @@ static void put_dump(const struct html_series *series, const struct growth_total
     data_words(data, "}");
 }
 
+/* Adds the totals of all bases, and then of the present heap. */
 static void put_dumps(const struct html_series *series, const char *source)
 {
     const struct findings *findings = series->data->findings;
@@ -118,6 +120,7 @@ static void begin_row(struct data *data, const char *name, size_t size, const ch
 
 /* ---- classes ---- */
 
+/* Adds how many objects and bytes a class had in each dump, the present one last. */
 static void html_series_put_class(const struct html_series *series,
                                   const struct html_series_row *row, size_t number)
 {
@@ -141,6 +144,7 @@ static void html_series_put_class(const struct html_series *series,
     data_words(data, "]}");
 }
 
+/* Adds the MOST_CLASSES classes whose bytes have changed most since the first base. */
 static struct g2h_error *put_classes(const struct html_series *series)
 {
     _cleanup_(class_rows_deinit) struct class_rows classes = {0};
@@ -251,6 +255,8 @@ static void put_changes(struct data *data, const struct html_tree_past *before,
     data_words(data, "]");
 }
 
+/* Finds what each node in the page's tree had when a base was made, by the growth since then. Only
+ * a copy of the findings gets that growth. */
 static struct g2h_error *find_past(const struct html_series *series, const struct html_tree *tree,
                                    size_t number, struct html_tree_past *ret)
 {
@@ -314,6 +320,8 @@ static bool put_past_class(const struct html_series *series, const struct class_
     return true;
 }
 
+/* Adds the earlier values of classes for every stride-th base, for the first PAST_CLASSES classes
+ * and as long as there is space; and how many classes were cut. */
 static struct g2h_error *put_past_classes(const struct html_series *series, size_t stride)
 {
     _cleanup_(class_rows_deinit) struct class_rows classes = {0};

@@ -36,6 +36,7 @@ struct html_tree_choice {
 
 /* ---- choosing nodes ---- */
 
+/* Sets the depth of each node, no more than one beyond DATA_TREE_DEPTH, and counts its children. */
 static void html_tree_count_children(const struct html_tree_choice *choice)
 {
     const struct merged_node *nodes = choice->merged->nodes.data;
@@ -119,6 +120,8 @@ static uint64_t was_count(const struct findings *findings, uint32_t node)
     return findings_node(findings, node)->count - (uint64_t)findings->growth.data[node].count;
 }
 
+/* Adds a node that is left out to the sums of a branch: its own pages, ages and objects; and what
+ * it retains, if its parent is in the tree, since then it is the top of a branch. */
 static void html_tree_add_rest(const struct findings *findings, const struct html_tree *tree,
                                uint32_t node, struct html_tree_rest *rest)
 {
@@ -179,6 +182,8 @@ static bool has_column(const struct findings *findings, enum column column)
     return column < WAS || findings->base != NULL;
 }
 
+/* Returns the number of the name of a node's package: of a class its own, of a variable its parent,
+ * unless that is a group of roots; else the empty name. */
 static uint32_t html_tree_package_of(struct data *data, uint32_t node)
 {
     const struct merged *merged = &data->findings->merged;
@@ -195,6 +200,7 @@ static uint32_t html_tree_package_of(struct data *data, uint32_t node)
     return data_name(data, name, size);
 }
 
+/* Adds the value that a node in the tree has in a column. */
 static void html_tree_put_kept(struct data *data, const struct html_tree *tree, uint32_t node,
                                enum column column)
 {
@@ -241,6 +247,8 @@ static void html_tree_put_kept(struct data *data, const struct html_tree *tree, 
     }
 }
 
+/* Adds the value of the node "(more)", which stands for the branches that are left out below
+ * parent. */
 static void html_tree_put_rest(struct data *data, const struct html_tree_rest *rest,
                                uint32_t parent, enum column column)
 {
@@ -259,6 +267,7 @@ static void html_tree_put_rest(struct data *data, const struct html_tree_rest *r
     data_number(data, numbers[column]);
 }
 
+/* Adds a column: of all nodes in the tree, and then of the nodes "(more)". */
 static void put_column(struct data *data, const struct html_tree *tree,
                        const struct html_tree_rest *rests, enum column column)
 {
@@ -319,6 +328,7 @@ static void put_more(struct data *data, const struct html_tree *tree,
     data_words(data, "]");
 }
 
+/* Adds the tree, column by column. */
 static void put_columns(struct data *data, const struct html_tree *tree,
                         const struct html_tree_rest *rests)
 {
@@ -347,6 +357,8 @@ static void put_columns(struct data *data, const struct html_tree *tree,
 
 /* ---- the whole tree ---- */
 
+/* Allocates what is needed by node; no node is in the tree yet. Returns false if memory runs
+ * out. */
 static bool html_tree_allocate(struct html_tree_choice *choice)
 {
     const size_t count = choice->merged->nodes.count + 1;
@@ -454,6 +466,7 @@ enum {
     LEAST_SHARE = 1000 /* each has at least a thousandth */
 };
 
+/* Adds a subtree that only the base has, below the lowest node above it that there still is. */
 static void put_gone(struct data *data, const struct html_tree *tree,
                      const struct growth_gone *gone, size_t number)
 {

@@ -293,6 +293,8 @@ static bool pprof_retained_put_function(struct retained *retained, uint32_t node
            profile_put_message(&retained->profile, PROFILE_LOCATION);
 }
 
+/* Appends a function for each name and kind of nodes, and notes the function of each node. Of
+ * variables the package counts, too. */
 static struct g2h_error *put_functions(struct retained *retained)
 {
     const struct merged *merged = retained->merged;
@@ -349,6 +351,7 @@ static bool pprof_retained_put_stack(struct retained *retained, struct worker_bu
     return true;
 }
 
+/* Appends the sample of a node: its stack, how many objects it has, and their own bytes. */
 static bool pprof_retained_put_sample(struct retained *retained, struct worker_buffer *scratch,
                                       uint32_t node)
 {
@@ -364,6 +367,7 @@ static bool pprof_retained_put_sample(struct retained *retained, struct worker_b
            profile_put_message(&retained->profile, PROFILE_SAMPLE);
 }
 
+/* Appends a sample for each node but the root that has bytes of its own. */
 static struct g2h_error *put_samples(struct retained *retained)
 {
     const struct merged *merged = retained->merged;
@@ -378,6 +382,7 @@ static struct g2h_error *put_samples(struct retained *retained)
 
 /* ---- the whole profile ---- */
 
+/* Appends the whole profile, in the order of fields that pprof's own writers have. */
 static struct g2h_error *pprof_retained_put_profile(struct retained *retained)
 {
     static const char usual[] = "space";
@@ -407,6 +412,7 @@ struct pprof_retained_source {
     const char *program;
 };
 
+/* Makes the profile, as the only task of profile_write(). */
 static struct g2h_error *pprof_retained_produce(void *context, size_t task, unsigned worker,
                                                 struct worker_buffer *buffer)
 {
@@ -495,6 +501,8 @@ struct allocations {
 
 /* ---- functions and locations ---- */
 
+/* Gets the number of a string, which is made valid UTF-8 if it is not ASCII. Returns false if
+ * memory runs out. */
 static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
 {
     if (text_is_ascii(name.data, name.size))
@@ -566,6 +574,8 @@ static bool put_location(struct allocations *all, const struct g2h_call *calls, 
     return good;
 }
 
+/* Adds the location of some calls, inlined into each other, to the stack; appends it to the profile
+ * if it is new. Returns false if memory runs out. */
 static bool add_location(struct allocations *all, const struct g2h_call *calls, size_t count)
 {
     uint64_t key = count;
@@ -625,6 +635,7 @@ static bool put_locations(struct allocations *all)
     return count <= 2 || profile_put_bytes(message, SAMPLE_LOCATION_ID, part->data, part->size);
 }
 
+/* Appends the label "bytes": the size of the objects. */
 static bool put_label(struct allocations *all, uint64_t size)
 {
     struct worker_buffer *part = &all->part;
@@ -634,12 +645,15 @@ static bool put_label(struct allocations *all, uint64_t size)
            profile_put_bytes(&all->profile.message, SAMPLE_LABEL, part->data, part->size);
 }
 
+/* Appends the two values of an estimate, as a packed field has them. */
 static bool put_estimate(struct worker_buffer *buffer, struct sampling_estimate estimate)
 {
     return profile_put_varint(buffer, (uint64_t)estimate.objects) &&
            profile_put_varint(buffer, (uint64_t)estimate.bytes);
 }
 
+/* Appends the sample of a site: its stack, the estimates of what was allocated and what is in use,
+ * and the size of its objects. */
 static struct g2h_error *put_site(struct allocations *all, const struct g2h_memprof *site)
 {
     struct worker_buffer *part = &all->part;
@@ -693,6 +707,7 @@ static uint64_t last_collection(const struct g2h_heap *heap)
     return stats ? stats->numbers[G2H_MEMSTATS_LAST_GC] : 0;
 }
 
+/* Appends the whole profile: types of values, a sample for each site, the time, the mapping. */
 static struct g2h_error *pprof_alloc_put_profile(struct allocations *all, const char *program)
 {
     enum {
@@ -735,6 +750,7 @@ struct pprof_alloc_source {
     uint64_t rate;
 };
 
+/* Makes the profile, as the only task of profile_write(). */
 static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigned worker,
                                              struct worker_buffer *buffer)
 {

@@ -1,4 +1,14 @@
-/* page; see page.h. */
+/*
+ * page: writes the output of a report, as text for people or as JSON for machines, from the same
+ * templates; see page.h, which describes what a template may contain.
+ *
+ * strings    characters, clipping and ellipses
+ * lines      breaks and cuts lines that are too wide for a terminal, when the page is complete
+ * fields     one value of a template, as text
+ * JSON       members, objects and lists; what limits or a window on the output leave out
+ * templates  reads a template and takes its values one by one (page_put)
+ * table      rows whose columns are as wide as their widest cells
+ */
 #include "output/report/page.h"
 
 #include <assert.h>
@@ -43,6 +53,7 @@ enum { PAGE_FIELDS = 12 };
 
 /* ---- strings ---- */
 
+/* Returns whether a byte begins a character of UTF-8. */
 static bool is_begin(char byte)
 {
     return ((unsigned char)byte & 0xc0) != 0x80;
@@ -96,6 +107,8 @@ static void append_ends(struct text *text, const char *data, size_t size, size_t
     text_append(text, data + tail, size - tail);
 }
 
+/* Appends at most most characters of a string: on a terminal its begin and its end, elsewhere its
+ * begin. */
 static void append_cell(const struct page *page, struct text *text, const void *data, size_t size,
                         size_t most)
 {
@@ -200,6 +213,7 @@ static void page_append_cut(const struct page *page, struct text *out, const cha
     text_deinit(&cut);
 }
 
+/* Returns how many blanks a line begins with. */
 static size_t count_blanks(const char *data, size_t size)
 {
     size_t count = 0;
@@ -286,6 +300,7 @@ void page_fit(struct page *page)
 
 /* ---- fields ---- */
 
+/* Appends a change of a count or of bytes, with its sign. */
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
@@ -344,6 +359,8 @@ static void page_end_strong(struct page *page)
         text_append_string(&page->out, "\033[m");
 }
 
+/* Writes a field as text: clipped, filled up to its width from the left, and highlighted if it is
+ * strong. */
 static void page_put_text(struct page *page, const struct page_field *field)
 {
     struct text made = {0};
@@ -499,6 +516,8 @@ static bool is_beyond(const struct page *page)
              (limits->bytes > 0 && size >= limits->bytes)));
 }
 
+/* Counts an element that limits or the window leave out: in its list, and for page_left_out() by
+ * the member of the outermost object. */
 static void page_leave_out(struct page *page)
 {
     size_t i = 0;
@@ -763,6 +782,7 @@ void page_put(struct page *page, bool is_said, const struct page_value *values)
     assert(next->kind == PAGE_VALUES_END);
 }
 
+/* Reads the fields of a template that are there, with their values. Returns how many. */
 static size_t page_read_fields(const struct page_value *values, struct page_field ret[PAGE_FIELDS])
 {
     const struct page_value *next = values + 1;
@@ -826,6 +846,8 @@ void table_init(struct table *table, struct page *page, const char *key, const c
     page_open_list(page, key);
 }
 
+/* Adds a cell to a row: a field as text, a middle dot for no change, or a string made to fit by the
+ * column's own function. */
 static void add_cell(struct table *table, size_t number, const struct page_field *field)
 {
     const struct table_column *column = &table->columns[number];
@@ -841,6 +863,7 @@ static void add_cell(struct table *table, size_t number, const struct page_field
     table->cells.failed |= !vector_push(&table->ends, table->cells.size);
 }
 
+/* Returns whether the table has as many rows as text shows; JSON has all. */
 static bool table_is_full(const struct table *table)
 {
     return table->ends.count / table->count >= table->most;
@@ -869,6 +892,7 @@ void table_put(struct table *table, const struct page_value *values)
     page_close(table->page);
 }
 
+/* Returns the text of a cell, by its number in the order in which cells were added. */
 static const char *cell(const struct table *table, size_t number, size_t *ret_size)
 {
     const size_t begin = number > 0 ? table->ends.data[number - 1] : 0;
@@ -934,6 +958,8 @@ static void fit_terminal(const struct table *table, size_t widths[TABLE_COLUMNS]
     }
 }
 
+/* Sets the width of each column. The first one gets what the others leave, or, if only content
+ * counts, no more than its own widest cell. */
 static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
 {
     const size_t columns = table->page->columns;
@@ -950,6 +976,8 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
     /* Otherwise it is always all of it, so that the numbers of all tables line up. */
 }
 
+/* Writes a cell, numbers to the right and words to the left, with a gap before it. A column without
+ * width, and an empty cell at the end of a line, are left out. */
 static void put_cell(const struct table *table, size_t column, const size_t *widths, size_t width,
                      struct g2h_bytes data)
 {
@@ -1016,6 +1044,8 @@ static void put_first(const struct table *table, const size_t *widths, struct g2
     put_cell(table, 0, widths, widths[0], data);
 }
 
+/* Writes the titles of the columns; the first is highlighted, and begins two characters to the
+ * left. */
 static void put_titles(const struct table *table, const size_t *widths)
 {
     page_say(table->page, "\n");

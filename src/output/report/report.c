@@ -1,4 +1,10 @@
-/* report; see report.h. */
+/*
+ * report: the whole report, section by section, and the sections that are short; see report.h.
+ * report_make() finds what all sections need and then writes one page per form that is asked for
+ * (text, JSON), on two threads: one does all but waste, the other finds waste. A suspect is a part
+ * of the heap to look at first, and a row of the tree is a node of the merged tree: all objects of
+ * a class that one holder has.
+ */
 #include "output/report/report.h"
 
 #include <string.h>
@@ -87,6 +93,8 @@ struct report_tree {
 /* Widths of the columns before the names. */
 enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
+/* Writes the line of a node: bytes (with a base, how much these have grown), percent, count, and
+ * name, indented by depth. */
 static void put_branch(const struct report *report, uint32_t node, size_t depth)
 {
     const struct merged_node *of = report_node(report, node);
@@ -167,12 +175,14 @@ static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size
     return error;
 }
 
+/* Returns the weight of the node of a kind; 0: there is none. */
 static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_node_kind kind)
 {
     const uint32_t node = findings_find_kind(findings, kind);
     return node == MERGED_NONE ? 0 : findings_weight(findings, node);
 }
 
+/* Writes the tree of dominators down to a fiftieth of the heap or, with a base, of its growth. */
 static struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };
@@ -469,6 +479,7 @@ static bool report_has_section(const struct report_work *work, enum g2h_report_s
            (work->wanted->sections & section) != 0;
 }
 
+/* Writes the sections that the report has, in order; a short report has no classes and no tree. */
 static struct g2h_error *put_sections(const struct report_work *work, const struct report *report)
 {
     if (report_has_section(work, G2H_SECTION_SUSPECTS))
@@ -501,6 +512,7 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
     return put_sections(work, &report);
 }
 
+/* Finds what all sections but waste need, then writes these sections to each page. */
 static struct g2h_error *report_put_most(void *context)
 {
     struct report_work *work = context;
@@ -516,6 +528,7 @@ static struct g2h_error *report_put_most(void *context)
     return NULL;
 }
 
+/* Finds waste, beside report_put_most() on another thread. */
 static struct g2h_error *find_waste(void *context)
 {
     struct report_work *work = context;

@@ -82,6 +82,7 @@ static struct g2h_bytes without_statement(struct g2h_bytes name)
 
 enum { ARROW = 3 /* characters of " ← " */ };
 
+/* Returns the number of characters of UTF-8 from begin to end. */
 static size_t place_characters(const uint8_t *begin, const uint8_t *end)
 {
     return page_characters(begin, as_size(end - begin));
@@ -150,6 +151,7 @@ struct place_parts {
     struct g2h_bytes state, function, line, runs; /* the line begins with a blank */
 };
 
+/* Splits a location into its parts. A part that it does not have is empty. */
 static struct place_parts place_parts_of(const void *data, size_t size)
 {
     struct g2h_bytes rest = report_bytes(data, size);

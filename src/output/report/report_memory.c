@@ -47,6 +47,7 @@ static const struct report_memory_part {
 
 /* ---- MemStats ---- */
 
+/* Adds the runtime's MemStats to JSON. */
 static void report_memory_put_memstats(const struct report *report, const uint64_t *numbers)
 {
     static const struct {
@@ -73,6 +74,8 @@ static void report_memory_put_memstats(const struct report *report, const uint64
     PUT(report->page, "</>");
 }
 
+/* Reports the memory that the process had from the system and its uses, in text only if RSS does
+ * not say the same. */
 static void put_from_system(const struct report *report, const uint64_t *numbers)
 {
     const struct memory_use use = memory_use_of(numbers);

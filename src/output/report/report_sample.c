@@ -39,6 +39,7 @@ static void sample_report_deinit(struct sample_report *sample)
 
 /* ---- the sets ---- */
 
+/* Returns the number of a suspect's first set: those of the classes come before. */
 static uint32_t set_of_suspect(const struct sample_report *sample, size_t suspect)
 {
     return as_u32(2 * (sample->list.count + suspect));
@@ -117,6 +118,8 @@ static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t
     return NULL;
 }
 
+/* Adds all objects to the sets of their classes, and those of suspects to theirs, and then
+ * estimates each set. */
 static struct g2h_error *sample_estimate(struct sample_report *sample)
 {
     const struct g2h_heap *heap = g2h_view_heap(sample->report->findings->view);
@@ -150,6 +153,8 @@ static void sum_up(const struct sample_report *sample, uint64_t *ret_objects, ui
     }
 }
 
+/* Writes the first lines: the source, the size of the sample, what is exact, and what a sample
+ * cannot say. */
 static void sample_put_totals(const struct sample_report *sample, const char *name)
 {
     const struct findings *findings = sample->report->findings;
@@ -179,6 +184,8 @@ static void put_estimate(struct page *page, const char *exact, const char *inexa
     PUT(page, pair[1] > 0 ? inexact : exact, pair[0], pair[1]);
 }
 
+/* Writes a suspect: its objects and bytes with their errors, who holds them, and the container that
+ * they are in. */
 static struct g2h_error *sample_put_suspect(const struct sample_report *sample, size_t number)
 {
     const struct report *report = sample->report;
@@ -217,6 +224,7 @@ static struct g2h_error *sample_put_suspect(const struct sample_report *sample, 
     return NULL;
 }
 
+/* Writes all suspects, and how many bytes are held by what was not read. */
 static struct g2h_error *sample_put_suspects(const struct sample_report *sample)
 {
     const struct report *report = sample->report;
@@ -238,6 +246,7 @@ struct sample_row {
     const struct estimate *all;
 };
 
+/* Orders rows by their bytes, the most first. */
 static int sample_compare_rows(const void *a, const void *b)
 {
     const struct sample_row *one = a;
@@ -270,6 +279,8 @@ static size_t count_overlapping(const struct sample_row *rows, size_t count)
     return overlapping;
 }
 
+/* Writes the table of classes, those with most bytes first, and how many of the first rows the
+ * errors leave open. */
 static struct g2h_error *sample_put_classes(const struct sample_report *sample)
 {
     const struct report *report = sample->report;

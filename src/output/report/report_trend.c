@@ -78,6 +78,7 @@ static struct per per_of(uint64_t grown, int64_t elapsed)
                                       : (struct per){DAY, "a day"};
 }
 
+/* Returns by how much a number grows in a time, if it has grown by so much while elapsed. */
 static uint64_t rate_of(uint64_t grown, int64_t elapsed, int64_t time)
 {
     return (uint64_t)((double)grown * (double)time / (double)elapsed + 0.5);
@@ -295,6 +296,8 @@ static const char *how_straight(unsigned straightness)
     return straightness >= NEARLY ? "nearly straight" : "uneven";
 }
 
+/* Reports what grew in every interval, or in nearly all: by how much, how linearly, when it reaches
+ * the limit, and who holds it. */
 static void put_steady(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_course *course = &found->retained;
@@ -322,6 +325,7 @@ static void append_moment(const struct trend_report *report, size_t number, stru
         text_append_string(text, heap->name);
 }
 
+/* Reports what has grown and then stopped: by how much, since when, and who holds it. */
 static void put_stopped(const struct trend_report *report, const struct trend_found *found)
 {
     _cleanup_(text_deinit) struct text since = {0};
@@ -340,6 +344,7 @@ static void put_slowing(const struct trend_report *report, const struct trend_fo
     report_trend_put_held_by(report, found->place);
 }
 
+/* Reports what grew in some intervals only. */
 static void put_uneven(const struct trend_report *report, const struct trend_found *found)
 {
     put_growth(report, found, true);
@@ -347,6 +352,7 @@ static void put_uneven(const struct trend_report *report, const struct trend_fou
     report_trend_put_held_by(report, found->place);
 }
 
+/* Reports what goes up and down: the least, the most, and what it is now. */
 static void put_waves(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_value now = value_now(report, found);
@@ -373,6 +379,7 @@ static const struct section {
     {TREND_WAVES, "waves", "GOES UP AND DOWN", 5, put_waves},
 };
 
+/* Writes a section: at most section->rows places as text, all of them in JSON. */
 static struct g2h_error *put_section(const struct trend_report *report,
                                      const struct section *section)
 {
@@ -413,6 +420,8 @@ static void put_beside(const struct trend_report *report)
         report->beside.kind == TREND_STEADY);
 }
 
+/* Writes the first lines: how many heaps, of what, in what time, and how the first and the last
+ * differ; in JSON the totals of each heap. */
 static void put_heaps(const struct trend_report *report)
 {
     const struct trend_heap *first = heap_at(report, 0);
@@ -509,6 +518,7 @@ static void put_meaning(const struct trend_report *report)
             report->trend->left_out);
 }
 
+/* Writes the whole report. Without a heap JSON has only its format and version. */
 static struct g2h_error *report_trend_put_all(const struct trend_report *report)
 {
     PUT(report->page, "<>|%s{format}%n{version}", "go2heapsnapshot trend", TREND_VERSION);
@@ -533,6 +543,7 @@ static void join_lines(struct text *text)
     text->size = size;
 }
 
+/* Writes a complete page to the output: JSON as one line, text fitted to its columns. */
 static struct g2h_error *report_trend_write_page(const struct g2h_output_options *options,
                                                  struct page *page)
 {

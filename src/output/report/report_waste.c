@@ -44,6 +44,8 @@ static void put_padding(const struct report *report, const struct layout_finding
     PUT(page, "\n</>");
 }
 
+/* Reports rounding and padding, each if it is at least a hundredth of the heap, with the classes
+ * that lose most. JSON has all. */
 static void report_put_layout(const struct report *report, const struct layout_findings *layout)
 {
     const struct layout_row *sums = &layout->sums;
@@ -281,6 +283,7 @@ static void put_places(const struct report *report, const struct waste_rows *row
     PUT(page, "[/]</>");
 }
 
+/* Reports free slots of maps and empty maps, by type. */
 static void put_maps(const struct report *report, const struct waste_rows *maps)
 {
     const struct waste_row *sums = &maps->sums;
@@ -317,6 +320,7 @@ static void put_maps(const struct report *report, const struct waste_rows *maps)
     PUT(page, "[/]</>");
 }
 
+/* Reports equal strings: how many differ, and those that waste most, cut to LONGEST characters. */
 static void put_equals(const struct report *report, const struct equals *equals)
 {
     struct page *page = report->page;
@@ -342,6 +346,7 @@ static void put_equals(const struct report *report, const struct equals *equals)
     PUT(page, "[/]</>");
 }
 
+/* Sums up the pinned arrays of all suspects. */
 static struct pinned sum_pinned(const struct report *report)
 {
     struct pinned sums = {0};

@@ -68,6 +68,8 @@ static struct g2h_error *put_deferred(const struct report *report, uint32_t call
     return NULL;
 }
 
+/* Reports the keys of maps that hold most of a suspect, each with its share; nothing if there are
+ * none. */
 static void put_keys(const struct report *report, const struct held_keys *keys)
 {
     enum { BESIDE = 26 /* characters of a line that are not of the key */ };
@@ -412,6 +414,9 @@ static void shorten_paths(const struct report *report, const struct who *who, st
     }
 }
 
+/* Reports how the program gets to a suspect, and an example of it: the path, by its container's
+ * length and number alike; who else shares it; a finalizer that keeps it; and the holder that has
+ * most. JSON has the whole path where text has a short one. */
 static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
 {
     const uint32_t sharers = who_shares(report->findings, who->suspect.item),
@@ -484,6 +489,7 @@ static struct g2h_error *put_target(const struct report *report, bool is_said, c
     return NULL;
 }
 
+/* Reports the go statement that started a goroutine, if it is known. */
 static struct g2h_error *put_started_by(const struct report *report, uint32_t goroutine)
 {
     return put_target(report, true, "      started by  %s{started_by}\n", goroutine, NULL,
@@ -521,6 +527,8 @@ static void put_local(const struct report *report, const struct who_local *local
     PUT(page, has_most ? "[/]</>" : many > 1 ? "[/]</> each\n" : "[/]</>\n");
 }
 
+/* Reports the MOST variables by which goroutines hold most. A variable of the program counts from a
+ * fiftieth of what the place retains, one of a runtime function from a tenth. */
 static struct g2h_error *put_locals(const struct report *report, uint32_t place, bool has_most)
 {
     enum { MOST = 2, LEAST = 50, LEAST_OF_RUNTIME = 10 };
@@ -636,6 +644,8 @@ static void put_pattern(const struct report *report, const struct pattern *patte
     PUT(report->page, "%s{meaning}\n", pattern->meaning);
 }
 
+/* Reports a suspect that is goroutines: what they hold, what their function means, where and on
+ * what they wait, who started them, and their variables and stacks. */
 static struct g2h_error *put_goroutines_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -775,6 +785,8 @@ static struct g2h_error *put_leaked(const struct report *report, const struct su
     return NULL;
 }
 
+/* Reports since when the objects live, and what that says; of what, if that is not the suspect
+ * itself. */
 static struct g2h_error *put_ages(const struct report *report, const struct suspect *suspect)
 {
     struct ages_found found;
@@ -785,6 +797,8 @@ static struct g2h_error *put_ages(const struct report *report, const struct susp
     return NULL;
 }
 
+/* Reports a suspect that is objects: what it means, what an entry consists of, which keys, arrays
+ * or strings hold it, the path, what is stale, ages, and who allocated it. */
 static struct g2h_error *put_objects_suspect(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -861,6 +875,8 @@ static struct g2h_error *put_details(const struct report *report, const struct w
     return put_frames(report, goroutine);
 }
 
+/* Reports a suspect: its bytes or, with a base, its growth; its share of the heap; its name; and
+ * its details. */
 static struct g2h_error *put_suspect(const struct report *report, const struct who *who,
                                      size_t number)
 {

@@ -1,4 +1,8 @@
-/* sections; see sections.h. */
+/*
+ * sections: lines and names that several sections of the report have in common; see sections.h:
+ * names as fields of a template, the call that allocated, a finalizer that keeps an object,
+ * thresholds from which on a line is worth showing, and the line about ages.
+ */
 #include "output/report/sections.h"
 
 #include "base/bytes.h"

@@ -25,6 +25,7 @@ enum { LABEL_WIDTH = 32 /* characters, outside of JSON */ };
 
 /* ---- a variable ---- */
 
+/* Shows a variable: its type, address and size, and its values. */
 static struct g2h_error *put_variable(struct show *show, const char *name,
                                       const struct g2h_location *location)
 {
@@ -95,6 +96,8 @@ static struct g2h_error *show_put_numbers(struct show *show, const struct field_
     return NULL;
 }
 
+/* Reports how lengths or capacities are spread, under a key and a title; nothing if no value has
+ * one. */
 static struct g2h_error *put_lengths_of(struct show *show, const struct field_distribution *field,
                                         const char *key, const char *title,
                                         struct distribution_numbers *numbers, struct text *text)
@@ -108,6 +111,8 @@ static struct g2h_error *put_lengths_of(struct show *show, const struct field_di
     return NULL;
 }
 
+/* Reports the most frequent values. As text, how often each occurs, or only EXAMPLES of them if
+ * nearly all are different. */
 static void put_top(const struct show *show, const struct tally *tally, struct text *text)
 {
     enum { EXAMPLES = 3 };
@@ -134,6 +139,7 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
     page_close(page);
 }
 
+/* Appends how often something is so: "never nil", "always nil", "nil in 3 of 12". */
 static void append_share(struct text *text, const char *what, uint64_t part, uint64_t whole)
 {
     text_printf(text, "%s%s%s", text->size > 0 ? "; " : "",
@@ -220,6 +226,7 @@ static size_t wider(struct g2h_bytes words, size_t width, size_t most)
     return count < width ? width : MIN(count, most);
 }
 
+/* Reports how the values of each field are spread, in columns as wide as the longest names. */
 static struct g2h_error *show_put_fields(struct show *show, struct distribution *distribution)
 {
     struct page *page = show->report->page;
@@ -247,6 +254,8 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
     return NULL;
 }
 
+/* Shows a class: who holds its objects, and how the values of each field are spread; if no layout
+ * is known, its largest object instead. */
 static struct g2h_error *show_put_class(struct show *show, const struct lookup *lookup)
 {
     const struct report *report = show->report;
@@ -380,6 +389,8 @@ static void path_to_put_row(const struct report *report, struct table *table, ui
 
 /* ---- the path ---- */
 
+/* Reports the path that has been found as an expression, if it has one; the groups that share the
+ * object; and a finalizer that keeps it. */
 static struct g2h_error *path_to_put_held_by(struct path_to_path *path, uint32_t node)
 {
     const struct report *report = path->report;
@@ -396,6 +407,7 @@ static struct g2h_error *path_to_put_held_by(struct path_to_path *path, uint32_t
     return report_put_finalized(report, node, "  ");
 }
 
+/* Writes the table of the path's steps. */
 static struct g2h_error *put_steps(struct path_to_path *path)
 {
     const struct report *report = path->report;
@@ -414,6 +426,7 @@ static struct g2h_error *put_steps(struct path_to_path *path)
     return table_end(&table);
 }
 
+/* Writes the table of all that alone holds a node, from the nearest dominator up to the root. */
 static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_t node)
 {
     const struct report *report = path->report;
@@ -430,6 +443,8 @@ static struct g2h_error *put_dominators(const struct path_to_path *path, uint32_
 
 /* ---- an object ---- */
 
+/* Reports an object and the path to it. offset is that of the address that was asked for, in the
+ * object. */
 static struct g2h_error *path_to_put_object(struct path_to_path *path, uint32_t number,
                                             uint64_t offset)
 {
@@ -462,12 +477,14 @@ static struct g2h_error *put_holders_row(const struct report *report, struct tab
     return NULL;
 }
 
+/* Begins the table of who holds the objects of a class. */
 static void begin_holders(const struct report *report, struct table *ret)
 {
     table_init(ret, report->page, "holders", "WHO HOLDS THEM,>objects,>retained,@one of them at",
                report_rows(report, REPORT_ROWS));
 }
 
+/* Writes a row for each node of merged that has objects of the class. */
 static struct g2h_error *path_to_put_holders(const struct report *report, const ranking *nodes)
 {
     _cleanup_(table_deinit) struct table table = {0};
@@ -626,6 +643,7 @@ static struct g2h_error *path_to_put_part(struct path_to_path *path, const struc
     return is_in_object ? path_to_put_object(path, lookup->node, part->offset) : NULL;
 }
 
+/* Reports what lookup_find() has found, by its kind. */
 static struct g2h_error *path_to_put_found(struct path_to_path *path, const struct lookup *lookup)
 {
     switch (lookup->kind) {

@@ -232,6 +232,8 @@ static bool show_values_is_other(const struct show *show, const struct g2h_value
            !bytes_begin(wanted, "runtime.");
 }
 
+/* Finds what a value leads to: class, bytes, and address; nothing if it leads nowhere. A variable
+ * that may be dead may lead to memory that has been reused. */
 static struct g2h_error *show_values_find_target(const struct show *show,
                                                  const struct g2h_value *value,
                                                  const struct g2h_content *content,
@@ -376,6 +378,8 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
 
 /* ---- parts of variables and objects ---- */
 
+/* Writes the values below a part's path. They follow each other, so the first one that is not below
+ * it ends the table. */
 static struct g2h_error *show_put_part_values(struct show *show, const struct variable_part *part)
 {
     struct page *page = show->report->page;
@@ -443,6 +447,7 @@ struct g2h_error *show_put_part(struct show *show, const struct variable_part *p
 
 /* ---- entries of maps ---- */
 
+/* Writes the row of an entry: key, value, and what the value leads to. */
 static struct g2h_error *put_entry(struct show *show, struct table *table,
                                    const struct g2h_entry *entry)
 {
@@ -464,6 +469,8 @@ static struct g2h_error *put_entry(struct show *show, struct table *table,
     return NULL;
 }
 
+/* Shows a map: how many entries it has by its own count, how many of them are in the dump, and the
+ * first ones by key. */
 static struct g2h_error *put_entries(struct show *show, const struct g2h_location *map)
 {
     struct page *page = show->report->page;
@@ -490,6 +497,7 @@ static struct g2h_error *put_entries(struct show *show, const struct g2h_locatio
 
 /* ---- an object ---- */
 
+/* Reports size, padding and slot of an object; nothing if its layout is not known. */
 static struct g2h_error *show_values_put_layout(const struct show *show, uint32_t object)
 {
     struct page *page = show->report->page;
@@ -505,6 +513,7 @@ static struct g2h_error *show_values_put_layout(const struct show *show, uint32_
     return NULL;
 }
 
+/* Shows a string and its length; nothing if the view is redacted. */
 static struct g2h_error *show_values_put_text(struct show *show, uint32_t number)
 {
     struct page *page = show->report->page;
@@ -569,6 +578,7 @@ struct asked_goroutine {
     size_t function_size, name_size;
 };
 
+/* Leaves out the blanks at both ends of a string. */
 static void show_locals_trim(const char **text, size_t *size)
 {
     for (; *size > 0 && **text == ' '; ++*text)
@@ -626,6 +636,7 @@ struct shown_call {
     bool is_last; /* it has the variables of functions that are not among the frame's, too */
 };
 
+/* Returns a frame of a goroutine by its index from the innermost one, which is 0. */
 static struct shown_frame frame_at(const struct show *show,
                                    const struct g2h_view_goroutine *goroutine, size_t index)
 {
@@ -689,6 +700,7 @@ static bool show_locals_find(const struct show *show, const struct asked_gorouti
     return false;
 }
 
+/* Shows a variable of a frame: its type, address, size, whether it may be dead, and its values. */
 static struct g2h_error *show_locals_put(struct show *show, uint64_t goroutine,
                                          const struct shown_frame *frame,
                                          const struct g2h_local *local)
@@ -827,6 +839,7 @@ struct shown_labels {
     struct text text;
 };
 
+/* Adds a label to the list in JSON, and to the line of text. */
 static bool show_locals_put_label(void *context, const struct g2h_label *label)
 {
     struct shown_labels *labels = context;
@@ -875,6 +888,7 @@ static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t
     return NULL;
 }
 
+/* Shows a goroutine: who started it, its labels, and its frames with their variables. */
 static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t number, size_t index,
                                                    const struct g2h_view_goroutine *goroutine)
 {

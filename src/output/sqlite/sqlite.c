@@ -115,6 +115,8 @@ static struct g2h_error *goroutine_tables_add_frames(struct goroutine_tables *ta
     return NULL;
 }
 
+/* Adds a label of the goroutine that is visited. Returns false after an error, which is in
+ * tables->error: the visit ends. */
 static bool goroutine_tables_add_label(void *context, const struct g2h_label *label)
 {
     struct goroutine_tables *tables = context;
@@ -125,6 +127,8 @@ static bool goroutine_tables_add_label(void *context, const struct g2h_label *la
     return tables->error == NULL;
 }
 
+/* Adds the stacks of the goroutines that started a goroutine: level 0 is the one that started it, 1
+ * the one that started that, and so on, as far as the dump has them. */
 static struct g2h_error *goroutine_tables_add_starters(struct goroutine_tables *tables,
                                                        size_t number, uint64_t goid)
 {
@@ -150,6 +154,7 @@ static void bind_if_any(sqlite3_stmt *statement, int number, const struct g2h_te
         sqlite3_bind_null(statement, number);
 }
 
+/* Adds a goroutine with its frames, labels and starters. What is not known is NULL. */
 static struct g2h_error *goroutine_tables_add(struct goroutine_tables *tables, size_t number)
 {
     sqlite3_stmt *statement = tables->add_goroutine;
@@ -244,6 +249,7 @@ struct sqlite_writer {
 
 /* ---- preparation ---- */
 
+/* Creates the tables, and finds all that rows are made from: pages, ids, strings. */
 static struct g2h_error *sqlite_prepare(struct sqlite_writer *writer)
 {
     writer->ages = ages_watched(g2h_view_heap(writer->view));
@@ -278,6 +284,8 @@ static void writer_deinit(struct sqlite_writer *writer)
     database_close(writer->database);
 }
 
+/* Reports progress of the current table's tasks; only the calling thread does, which is worker
+ * 0. */
 static void sqlite_advance(const struct sqlite_writer *writer, unsigned worker, size_t task)
 {
     const struct g2h_progress *progress = writer->options->progress;
@@ -306,6 +314,7 @@ static void set_age(const struct sqlite_writer *writer, uint32_t object, struct 
     row->alive_since_ms = look ? look->time : ROWS_NULL;
 }
 
+/* Makes the row of a node. *texts is at the string of the block's next string node. */
 static void make_node(const struct sqlite_writer *writer, uint32_t number,
                       const struct g2h_node *node, const uint32_t **texts, struct node_row *ret)
 {
@@ -355,6 +364,8 @@ static struct g2h_error *produce_nodes(void *context, size_t block, unsigned wor
     return NULL;
 }
 
+/* Adds the rows of a block of nodes, in the order of blocks, so that it is known now which edge is
+ * the first of each node. */
 static struct g2h_error *consume_nodes(void *context, const struct worker_buffer *buffer)
 {
     struct sqlite_writer *writer = context;
@@ -369,6 +380,8 @@ static struct g2h_error *consume_nodes(void *context, const struct worker_buffer
 
 /* ---- edges ---- */
 
+/* Makes the row of an edge, which has a name or an index; its number is set later, by
+ * consume_edges(). */
 static void sqlite_make_edge(const struct sqlite_writer *writer, const struct g2h_edge *edge,
                              struct keys_left *keys, struct edge_row *ret)
 {
@@ -383,6 +396,7 @@ static void sqlite_make_edge(const struct sqlite_writer *writer, const struct g2
     };
 }
 
+/* A task: makes the rows of the edges of a block of nodes. */
 static struct g2h_error *produce_edges(void *context, size_t block, unsigned worker,
                                        struct worker_buffer *buffer)
 {
@@ -407,6 +421,7 @@ static struct g2h_error *produce_edges(void *context, size_t block, unsigned wor
     return NULL;
 }
 
+/* Numbers the rows of a block's edges, and adds them. */
 static struct g2h_error *consume_edges(void *context, const struct worker_buffer *buffer)
 {
     struct sqlite_writer *writer = context;
@@ -444,6 +459,7 @@ static struct g2h_error *produce_strings(void *context, size_t task, unsigned wo
     return NULL;
 }
 
+/* Adds the strings of a task, each of which follows its size. */
 static struct g2h_error *consume_strings(void *context, const struct worker_buffer *buffer)
 {
     struct sqlite_writer *writer = context;
@@ -457,6 +473,7 @@ static struct g2h_error *consume_strings(void *context, const struct worker_buff
 
 /* ---- about the whole ---- */
 
+/* Adds where the heap comes from to the table about. */
 static struct g2h_error *say_what_it_is(struct sqlite_writer *writer)
 {
     struct tables *tables = &writer->tables;
@@ -475,6 +492,7 @@ static struct g2h_error *say_what_it_is(struct sqlite_writer *writer)
     return tables_say_number(tables, "complete", g2h_heap_is_complete(heap));
 }
 
+/* Adds the totals of the heap and of the view to the table about. */
 static struct g2h_error *say_how_much(struct sqlite_writer *writer)
 {
     struct tables *tables = &writer->tables;
@@ -517,6 +535,7 @@ static struct g2h_error *add_rows(struct sqlite_writer *writer, size_t tasks,
     return NULL;
 }
 
+/* Makes all indexes, and reports progress. */
 static struct g2h_error *make_indexes(struct sqlite_writer *writer)
 {
     const struct g2h_progress *progress = writer->options->progress;
@@ -528,6 +547,7 @@ static struct g2h_error *make_indexes(struct sqlite_writer *writer)
     return NULL;
 }
 
+/* Adds all rows, then makes indexes and views, and commits. */
 static struct g2h_error *sqlite_write_all(struct sqlite_writer *writer)
 {
     const size_t blocks = writer->strings.blocks,

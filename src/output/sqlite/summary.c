@@ -1,4 +1,10 @@
-/* summary; see summary.h. */
+/*
+ * summary: some thousand rows for each dump, in a database that may have many dumps; see summary.h.
+ * The first part, summary_tables, knows the tables and SQL; the second, summary, makes the rows:
+ * classes, the tree of retainers and the locations of goroutines, the largest of each, and one row
+ * with the sums of all others. They come from the merged tree, whose nodes are all objects of a
+ * class that one holder has.
+ */
 #include "output/sqlite/summary.h"
 
 #include <stdbool.h>
@@ -89,6 +95,7 @@ static const char create[] =
 
 /* ---- which database it is ---- */
 
+/* Runs a query whose result is one number. */
 static struct g2h_error *summary_tables_read_number(struct database *database, const char *sql,
                                                     int64_t *ret)
 {
@@ -109,6 +116,8 @@ static struct g2h_error *make_tables(struct database *database)
     return database_run(database, create);
 }
 
+/* Makes the tables in an empty database. Error: the database is of something else, or of another
+ * version. */
 static struct g2h_error *find_or_make_tables(struct database *database, const char *name)
 {
     int64_t application = 0, schema = 0, there = 0;
@@ -274,6 +283,7 @@ static struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
     return NULL;
 }
 
+/* Adds a label of the dump. */
 static struct g2h_error *summary_tables_add_label(struct summary_tables *tables,
                                                   struct summary_text key,
                                                   struct summary_text value)
@@ -458,6 +468,8 @@ static int compare_classes(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
+/* Adds a node of the merged tree to the sums of its class, of garbage or of what is held. Of nodes
+ * below each other only the uppermost counts for retained. */
 static struct g2h_error *gather_class(struct summary *summary, struct map *by_name, uint32_t i)
 {
     const struct merged_node *node = summary_node_of(summary, i);
@@ -473,6 +485,7 @@ static struct g2h_error *gather_class(struct summary *summary, struct map *by_na
     return NULL;
 }
 
+/* Sums up all classes, those that hold most bytes first. */
 static struct g2h_error *gather_classes(struct summary *summary)
 {
     _cleanup_(map_deinit) struct map by_name = {0};
@@ -483,6 +496,7 @@ static struct g2h_error *gather_classes(struct summary *summary)
     return NULL;
 }
 
+/* Adds the first MOST_CLASSES classes, and the sums of all others. */
 static struct g2h_error *summary_add_classes(struct summary *summary)
 {
     struct summary_class rest = {0};
@@ -556,6 +570,7 @@ static void append_tree_name(struct text *text, struct summary_text name)
     }
 }
 
+/* Adds a node of the tree in its place, below that of its parent. The root's parent is 0. */
 static struct g2h_error *summary_add_row(struct summary *summary, struct tree_row *rows, uint32_t i)
 {
     static const char *const kinds[] = {
@@ -575,6 +590,7 @@ static struct g2h_error *summary_add_row(struct summary *summary, struct tree_ro
     return summary_tables_add_place(&summary->tables, rows[i].number, &sums);
 }
 
+/* Adds the nodes that retain most, and below each the sums of its children that are left out. */
 static struct g2h_error *add_tree(struct summary *summary)
 {
     const uint32_t count = as_u32(summary->merged.nodes.count);
@@ -640,6 +656,7 @@ static struct g2h_error *find_site(const struct summary *summary, uint32_t gorou
     return NULL;
 }
 
+/* Adds the goroutines of a place, and subtracts them from the rest. */
 static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t place,
                                            struct summary_sums *rest)
 {
@@ -654,6 +671,8 @@ static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t pla
                                          &sums);
 }
 
+/* Adds the places that retain most, MOST_GOROUTINES of them, and the sums of all others. places is
+ * empty before. */
 static struct g2h_error *summary_add_goroutines(struct summary *summary, ranking *places)
 {
     const uint32_t group = find_kind(summary, G2H_NODE_GOROUTINES);
@@ -736,6 +755,8 @@ static struct g2h_error *add_dump(struct summary *summary)
     return summary_tables_add_dump(&summary->tables, values, COUNT_OF(values));
 }
 
+/* Adds the labels that the user has given, "key=value"; without an equals sign the value is
+ * empty. */
 static struct g2h_error *add_labels(struct summary *summary)
 {
     const struct g2h_summary_options *options = &summary->wanted;
@@ -752,6 +773,7 @@ static struct g2h_error *add_labels(struct summary *summary)
 
 /* ---- the whole summary ---- */
 
+/* Adds the dump's row, and then all rows that refer to it. */
 static struct g2h_error *summary_add_all(struct summary *summary)
 {
     _cleanup_vector_ ranking places = {0};
