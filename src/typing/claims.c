@@ -1,4 +1,13 @@
-/* claims; see claims.h. */
+/*
+ * claims: keeps the types that objects may have; see claims.h. A claim is a candidate: a type that
+ * some source of types gives to an object, or to a part of it, and that fits there (fit.h).
+ *
+ * The claim on an object's start is one word of typing->claims, which claim_start() writes without
+ * a lock. All others are parts, kept in the object's shard: objects are distributed over shards by
+ * a hash, and one thread at a time has a shard. Each new claim whose type has pointers is queued,
+ * since what they lead to has a type, too (follow.c). judge.c picks one claim for each object at
+ * the end.
+ */
 #include "base/contract.h"
 #include "typing/claims.h"
 

@@ -13,6 +13,9 @@
  *
  * A weak pointer points to a handle: a word with an object's address, which the collector does not
  * follow. The runtime keeps the handle as long as the object is alive.
+ *
+ * A typer is the state of one thread that finds types. To propose or claim a type for an object is
+ * to note it as a candidate (claims.h); the best one wins in the end (judge.c).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,14 @@
-/* coded; see coded.h. */
+/*
+ * coded: the types of words that only the program's code tells, for executables without DWARF; see
+ * coded.h.
+ *
+ * The analysis of code (exe/go/static_words.h, flow.h) has found how functions use words of data
+ * and bss: as the receiver of a method, as what runtime.newobject returned, and so on. Each such
+ * piece of evidence gives the word a type (evidence_start, then the loads of coded_type), and
+ * coded_agree() combines all pieces about one word. What is known then is followed into the heap
+ * like a variable of DWARF (seed_known). The last part of the file answers which code uses an
+ * address, for names.
+ */
 #include "typing/coded.h"
 
 #include <stdlib.h>
@@ -528,6 +538,8 @@ static void seed_known(struct typer *typer, const struct static_word *word, stru
     }
 }
 
+/* Orders values by address, then by type, distance and whether pointers led there: equal ones
+ * follow each other. */
 static int compare_static_values(const void *a, const void *b)
 {
     const struct static_value *one = a;

@@ -1,4 +1,9 @@
-/* create; see include/go2heapsnapshot/typing.h. */
+/*
+ * create: makes the types of a heap for users of the library; see include/go2heapsnapshot/typing.h.
+ * It prepares memory for reading at random, finds the targets of all pointers, and then runs the
+ * steps of typing.c. If the dump does not list the pointers of objects, or the executable has no
+ * types that are known, there is no result: *ret is NULL.
+ */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -14,6 +19,7 @@ static bool is_to_type(const struct g2h_heap *heap, const struct g2h_exe *exe)
     return heap->pointer_form == POINTERS_LISTED && exe_types(exe)->list.count > 0;
 }
 
+/* Finds the targets of all pointers, and the types of all objects. */
 static struct g2h_error *create_fill(struct g2h_typing *typing, const struct g2h_heap *heap,
                                      const struct g2h_exe *exe,
                                      const struct g2h_typing_options *options)

@@ -1,4 +1,11 @@
-/* fit; see fit.h. */
+/*
+ * fit: whether an object, or a part of it, can have a type; see fit.h.
+ *
+ * Two things are compared: sizes, since Go allocates slots of few sizes (the object's slot must be
+ * the one for the type), and pointers, since a dump lists where an object has pointers (its field
+ * list), and a type says where it has them (its pointer_map). The objects of one slot class have
+ * the same size and field list, so most answers are found once per slot class and type.
+ */
 #include "typing/fit.h"
 
 #include <stdlib.h>

@@ -1,5 +1,9 @@
 /*
  * follow: follows the pointers of objects and variables that have types to their targets.
+ *
+ * A claim is a candidate for the type of an object, or of a part of it (claims.h). A reference is a
+ * pointer whose target has a type because of the pointer's own type; propose.c makes a claim of it
+ * if the type fits there.
  */
 #include <string.h>
 

@@ -9,6 +9,10 @@
  *
  * If several types are, a typed pointer into the object may leave one of them: a deferred
  * d.mu.Unlock() keeps a *sync.Mutex only, and one of the types has a sync.Mutex there.
+ *
+ * To propose a type is to note it as a candidate (claims.h); a part is a candidate for some bytes
+ * of an object. The key of a pattern is a hash of what objects of one size and field list have in
+ * common.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,10 @@
  * a slice of values and a pointer to one of them, the runtime's generic map and the program's map.
  * Which of two claims is better depends on these two alone, so it does not matter which of them
  * came first.
+ *
+ * A claim is a candidate: a type that fits the object, with the source that says so (claims.h). A
+ * part is a claim on some bytes of an object, not on its start. A shard is some of the objects,
+ * distributed by a hash: one thread judges these.
  */
 #include "base/contract.h"
 #include "base/bytes.h"

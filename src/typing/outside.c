@@ -1,9 +1,11 @@
 /*
- * outside; see outside.h.
+ * outside: typed values outside of the heap, in data, bss, read-only data and on stacks; see
+ * outside.h.
  *
- * First come the areas: the memory outside the heap that is read at all, and what is known about
- * each word of it. Then the pointers that lead there, in a queue, and the values at which they
- * point, with the shortest path to each.
+ * First come the areas: the memory outside the heap that is read at all, and for each word of it
+ * the number of the value that contains it (value_of_word; 0: none). Then the pointers that lead
+ * there, in a queue, and the values at which they point, each with the shortest path from a
+ * variable to it.
  */
 #include "typing/outside.h"
 
@@ -23,6 +25,7 @@ enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
 
 /* ---- areas ---- */
 
+/* Orders areas by address. */
 static int compare_areas(const void *a, const void *b)
 {
     const struct area *one = a;
@@ -33,6 +36,7 @@ static int compare_areas(const void *a, const void *b)
     return COMPARE(one->first_word, other->first_word);
 }
 
+/* Adds an area unless it is empty. Returns false if memory runs out. */
 static bool outside_words_add_area(struct outside *outside, const struct area *area)
 {
     return area->contents.size == 0 || vector_push(&outside->areas, *area);

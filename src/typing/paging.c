@@ -1,4 +1,5 @@
-/* paging; see paging.h. */
+/* paging: tells the kernel, before typing reads the dump at random, whether all of it will be
+ * needed, if there is memory for it, or only pages here and there; see paging.h. */
 #include "typing/paging.h"
 
 #include "input/input.h"

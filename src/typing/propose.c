@@ -4,6 +4,10 @@
  * References come in batches. If one leads into an object and its type fits there (fit.h), it
  * becomes a claim (claims.h). Mostly the slot class alone shows whether a type fits; otherwise the
  * object's field list is read.
+ *
+ * A claim is a candidate for the type of an object, or of a part of it. A slot class is the objects
+ * of one size and field list, for which most answers are the same. A typer is the state of one
+ * thread.
  */
 #include <string.h>
 

@@ -45,6 +45,8 @@ struct reflected_reader {
 
 /* ---- memory ---- */
 
+/* Returns size bytes of the process at an address; NULL: neither the dump nor the executable has
+ * them. */
 static const uint8_t *reflected_memory_at(const struct reflected_reader *reader, uint64_t address,
                                           uint64_t size)
 {
@@ -57,6 +59,7 @@ static uint32_t u32_of(const struct g2h_heap *heap, const uint8_t *at)
     return heap->params.big_endian ? u32_big(at) : u32_little(at);
 }
 
+/* Reads a number of 16 bits in the dump's byte order. */
 static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
 {
     return heap->params.big_endian ? u16_big(at) : u16_little(at);

@@ -1,6 +1,10 @@
 /*
  * seeds: the first sources of types: malloc headers, the runtime's records, the program's variables
  * by DWARF, and interfaces in roots and in untyped objects.
+ *
+ * To seed is to propose a type that does not follow from another object's type: from here on
+ * pointers are followed (follow.c). To sweep is to search words whose type is not known for
+ * something recognizable. A typer is the state of one thread that finds types.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -151,12 +155,14 @@ void typer_sweep(struct typer *typer, uint32_t object)
 
 /* ---- the runtime's records ---- */
 
+/* Proposes a type for the value at an address, which may be in the heap or outside of it. */
 static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
 {
     if (type != TYPE_NONE)
         typer_refer(typer, REFERENCE_VALUE, address, 0, type, NO_TARGET, SOURCE_RUNTIME);
 }
 
+/* Proposes that a closure is at an address: its code gives the type. */
 static void seed_closure(struct typer *typer, uint64_t address)
 {
     typer_refer(typer, REFERENCE_CLOSURE, address, 0, 0, NO_TARGET, SOURCE_CLOSURE);
@@ -320,6 +326,7 @@ static void seed_all_segments(struct typer *typer,
 
 /* ---- frames ---- */
 
+/* Returns whether the type of a word of the frame is known, as a word of a variable. */
 static bool is_local_word(void *context, uint64_t offset)
 {
     const uint8_t *typed = context;

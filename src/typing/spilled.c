@@ -2,6 +2,11 @@
  * spilled: types of objects that only a frame leads to and only the function's code describes:
  * through a word that the compiler has moved to a spill slot of its own, or the header of a map,
  * both of which DWARF does not describe; or through any variable of a stripped program.
+ *
+ * A spill slot is memory of a frame to which the compiler moves a register. typing_seed_spilled()
+ * first reads the code of each function that has a frame (read_functions), and notes for each
+ * program counter what is known of the frame's words during that call; then it types what these
+ * words lead to. A value is what flow.h knows of one: where it comes from and how code uses it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +132,8 @@ static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32
     return word;
 }
 
+/* Returns the key in spiller->words of a word at an offset in a frame, while the function is at
+ * pc. */
 static uint64_t key_of(uint64_t pc, uint64_t offset)
 {
     return map_hash_pair(pc, offset);

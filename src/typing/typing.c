@@ -1,5 +1,13 @@
 /*
- * typing; see typing.h. This file defines the order of the steps, and their tasks for threads.
+ * typing: the order of the steps that find the types of all objects, and their tasks for threads;
+ * see typing.h.
+ *
+ * find_types() is the list of sources, the surest first: malloc headers, records of the runtime,
+ * variables and frames by DWARF or by code, interfaces and closures in untyped objects, spill
+ * slots, cleanups, maps by their contents, and guesses. A source proposes types for some objects,
+ * which become claims (candidates, claims.h); waves_follow() then follows the pointers of all new
+ * claims to further objects, until there is nothing new. When all sources are done, typing_judge()
+ * picks one claim for each object.
  */
 #include "typing/typing.h"
 
@@ -301,6 +309,7 @@ struct accounting {
     struct g2h_type_account *accounts; /* by worker */
 };
 
+/* Adds a sum to another one. */
 static void add_sum(struct g2h_type_sum *sum, const struct g2h_type_sum *more)
 {
     sum->objects += more->objects;

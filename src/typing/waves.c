@@ -11,6 +11,10 @@
  * object have waited.
  *
  * A wave of few items is not worth a second thread: one thread follows it, without rounds.
+ *
+ * A claim is a candidate for an object's type; to follow it is to propose types for what its
+ * pointers lead to. An item is a claim that is to be followed, a shard the objects whose waiting
+ * references one thread proposes.
  */
 #include <stdlib.h>
 #include <string.h>
