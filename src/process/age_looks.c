@@ -1,4 +1,15 @@
-/* age_looks; see age_looks.h. */
+/*
+ * age_looks: for each slot of the heap, the number of the look that saw its object first; see
+ * age_looks.h. A look is one reading of all marks after a collection; only ages_read.c reads, this
+ * file keeps.
+ *
+ * The table is by span: an aged_span has the last marks of its slots and the ages. ages_put_marks()
+ * compares the marks of a new look with the last ones: a slot that is marked now and was not before
+ * has a new object, one that was marked and is not has lost its object. Numbers of looks have a
+ * byte each, so when they run out pairs of old looks are joined (join_looks). A window is the time
+ * that the table reaches back: it is moved on now and then. The fact is what a dump gets of all
+ * this.
+ */
 #include "process/age_looks.h"
 
 #include <stdlib.h>
@@ -15,7 +26,7 @@ enum { SURVIVED_LEAST = 2 };
 
 /* ---- looks ---- */
 
-/* The ages of a span follow its marks. */
+/* Returns the ages of a span's slots, which follow its marks in memory. */
 static age *ages_of(const struct aged_span *span)
 {
     return (age *)(span->marks + (span->shape.nelems + 63) / 64);

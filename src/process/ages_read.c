@@ -100,6 +100,8 @@ struct ages_live {
 
 /* ---- reading ---- */
 
+/* Reads a piece by /proc/PID/mem. Returns 0 or an errno value: ESRCH: the process has ended;
+ * EFAULT: not all of the piece is there. */
 static int read_piece_by_file(struct ages_live *live, const struct ages_piece *piece)
 {
     ssize_t size;
@@ -204,6 +206,7 @@ static int add_mspans(struct ages_live *live)
 
 /* ---- mspans ---- */
 
+/* Returns a field of an mspan that was read. */
 static inline uint64_t load(const struct ages_live *live, const uint8_t *mspan,
                             enum layout_field field)
 {
@@ -244,6 +247,8 @@ static enum fate fate_of(uint32_t own, uint32_t sweepgen)
     }
 }
 
+/* Reads what an mspan says into *ret. Its fate is FATE_UNUSED if it has no objects, and
+ * FATE_UNKNOWN if its numbers contradict each other. */
 static void parse_mspan(const struct ages_live *live, const uint8_t *mspan, uint32_t sweepgen,
                         struct mspan *ret)
 {
@@ -479,6 +484,8 @@ static int read_pages(struct ages_live *live)
 
 /* ---- spans that are not swept yet ---- */
 
+/* Returns whether an mspan has objects whose marks wait for the sweeper, or are just being
+ * moved. */
 static bool is_pending(const struct mspan *mspan)
 {
     return mspan->fate == FATE_UNSWEPT || mspan->fate == FATE_SWEEPING;
@@ -639,6 +646,8 @@ static int look_at_some(struct g2h_ages *ages, const uint32_t *numbers, size_t c
     return 0;
 }
 
+/* Looks at the spans that were not swept when they were read, MOST of them at a time. Returns 0 or
+ * an errno value. */
 static int look_at_pending(struct g2h_ages *ages, uint32_t sweepgen)
 {
     enum { MOST = 4096 };
@@ -683,6 +692,8 @@ static void adapt_wait(struct g2h_ages *ages, uint64_t collection)
     ages->live->most_wait = (unsigned)interval / SHARE;
 }
 
+/* Looks once: reads mspans and marks, checks that no other collection has ended meanwhile, and only
+ * then records. *ret_done: it was so. Returns 0 or an errno value: EAGAIN: no look was begun. */
 static int look_once(struct g2h_ages *ages, uint32_t sweepgen, bool *ret_done)
 {
     struct ages_live *live = ages->live;

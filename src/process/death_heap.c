@@ -1,4 +1,8 @@
-/* death_heap; see death_heap.h. */
+/*
+ * death_heap: finds the Go heap of a process and ranks its spans for death.c, which copies the most
+ * useful first; see death_heap.h. Where the runtime's tables are is found while the process lives;
+ * at its end death_heap_parts() reads the spans from there, since they have changed meanwhile.
+ */
 #include "process/death_heap.h"
 
 #ifdef __linux__

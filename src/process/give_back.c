@@ -1,4 +1,10 @@
-/* give_back; see give_back.h. */
+/*
+ * give_back: returns the copy's memory to the system while its objects are written; see
+ * give_back.h. The copy is cut into blocks of 2 MB. For each block it counts the bytes that are
+ * still needed; when release_span() has subtracted the last of them, the block is returned. What is
+ * needed after the objects (goroutines, types in the heap) is kept: counted once more than it is
+ * released.
+ */
 #include "process/give_back.h"
 
 #include <stdlib.h>
@@ -18,11 +24,13 @@ enum { BLOCK = 2 << 20 };
 /* A function that changes the number of needed bytes of a block. */
 typedef void change(struct release *release, size_t block, uint32_t bytes);
 
+/* Adds needed bytes to a block. */
 static void want(struct release *release, size_t block, uint32_t bytes)
 {
     release->wanted[block] += bytes;
 }
 
+/* Subtracts needed bytes from a block, which is not returned to the system for that. */
 static void want_not(struct release *release, size_t block, uint32_t bytes)
 {
     release->wanted[block] -= bytes;

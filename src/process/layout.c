@@ -1,4 +1,9 @@
-/* layout; see layout.h. */
+/*
+ * layout: where the fields of the runtime's structures are, for one release and machine; see
+ * layout.h. The first part applies the rows of layout_table.c up to a release; the second reads the
+ * same offsets from the executable's DWARF, unit by unit, within a budget of work. Each field is an
+ * enum layout_field, whose structure and path are in layout.h.
+ */
 #include "process/layout.h"
 
 #include <string.h>

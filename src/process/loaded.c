@@ -1,4 +1,9 @@
-/* loaded; see loaded.h. */
+/*
+ * loaded: where a process has loaded the executable, and whether it is the one that is given; see
+ * loaded.h. The slide is the distance from the file's addresses to those of the process.
+ * same_build_check() compares what both have, the cheapest first: build IDs and build information,
+ * read-only data, code; breakpoints and live patches are no difference.
+ */
 #include "process/loaded.h"
 
 #include <fcntl.h>

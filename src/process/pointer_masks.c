@@ -1,4 +1,10 @@
-/* pointer_masks; see pointer_masks.h. */
+/*
+ * pointer_masks: which words of an object are pointers, as the collector determines it; see
+ * pointer_masks.h. The first part finds the mask of a type: a bit per word, from its descriptor, by
+ * a GC program, or made from the types that it consists of. The second part, heap_bits, finds the
+ * words of an object: by release and size, in its type, in a bitmap at the end of its span, or in
+ * one of its arena.
+ */
 #include "base/contract.h"
 #include "process/pointer_masks.h"
 

@@ -1,4 +1,9 @@
-/* process_memory; see process_memory.h. */
+/*
+ * process_memory: numbers of a process's memory; see process_memory.h. The parts: the limit of its
+ * control groups; the runtime's own counters (runtime.memstats), found by symbol or by their
+ * contents; an estimate of a live process before it is stopped; and RSS divided into objects, free
+ * slots, stacks, the runtime, files and C, by mappings and spans.
+ */
 #include "process/process_memory.h"
 
 #include <stdint.h>
@@ -201,6 +206,7 @@ static void add_spans(const struct runtime *runtime, struct estimate *ret)
     }
 }
 
+/* Finds the runtime in the memory of a live process, without stopping it, and sums up its spans. */
 static struct g2h_error *estimate_read(uint64_t pid, struct g2h_exe *exe, struct estimate *ret)
 {
     _cleanup_(process_deinit) struct process process = {.name = "process"};
@@ -400,6 +406,7 @@ static bool parse_smaps(const char *smaps, mapping_vector *ret)
     return true;
 }
 
+/* Orders mappings by path, so that those of one file follow each other. */
 static int resident_compare_paths(const void *a, const void *b)
 {
     const struct mapping *one = a;
@@ -410,6 +417,7 @@ static int resident_compare_paths(const void *a, const void *b)
                       : (one->path_size > other->path_size) - (one->path_size < other->path_size);
 }
 
+/* Orders files by resident bytes, the most first. */
 static int resident_compare_sizes(const void *a, const void *b)
 {
     const struct g2h_mapped_file *one = a;

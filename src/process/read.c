@@ -1,4 +1,10 @@
-/* read; see read.h. */
+/*
+ * read: makes a dump of a core file or a live process; see read.h, which lists the files of the
+ * module. The parts: core reads an ELF core into a struct process; modules lists the Go files that
+ * are mapped, and which of them share the runtime that is read; read_process() finds the runtime,
+ * checks that the executable is the same build, and writes all records; the last part does so for
+ * cores, live processes, and copies of processes that have died.
+ */
 #include "process/read.h"
 
 #include <stdio.h>

@@ -1,4 +1,11 @@
-/* records; see records.h. */
+/*
+ * records: writes the heap dump of a process as runtime/debug.WriteHeapDump would have; see
+ * records.h. The parts: descriptors of types, for names; the memory profile; objects, span by span
+ * on all threads (put_spans); and the order of all records (put_all). The format cannot express
+ * some of what is known, which follows its end as facts (dump/dump_facts.h). Records that must come
+ * after the objects but are read from the heap are made before, since the objects' memory is given
+ * back while these are written (set_aside, struct behind).
+ */
 #include "process/records.h"
 
 #include <stdio.h>
@@ -580,6 +587,7 @@ static struct g2h_error *records_put_objects(struct records *records, struct rel
 
 /* ---- params ---- */
 
+/* Returns what Go calls a machine (GOARCH). The layout's table has no other than these. */
 static const char *name_of_machine(uint16_t machine)
 {
     switch (machine) {
@@ -611,6 +619,7 @@ static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint
     }
 }
 
+/* Writes the record of parameters: word size, bounds of the heap, machine, version, processors. */
 static struct g2h_error *put_params(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -647,6 +656,8 @@ static bool records_remember(struct type_cache *cache, uint64_t hash, uint64_t t
     return is_known;
 }
 
+/* Writes a type, unless the cache has it. One that cannot be read is counted and left out. Returns
+ * false if memory runs out. */
 static bool put_type(struct records *records, struct type_cache *cache, uint64_t address)
 {
     struct worker_buffer *buffer = &records->buffer;
@@ -666,6 +677,7 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
            put_number(buffer, type.is_indirect);
 }
 
+/* Writes the itabs of the runtime's table, each after its type. */
 static struct g2h_error *put_itabs(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -711,6 +723,8 @@ static bool put_pointers(const struct records *records, struct worker_buffer *bu
     return put_number(buffer, 0);
 }
 
+/* Writes a segment of data or bss with the words that its mask says are pointers. Missing bytes are
+ * counted. */
 static struct g2h_error *put_segment(struct records *records, struct worker_buffer *buffer,
                                      enum g2h_record_kind kind, uint64_t start, uint64_t end,
                                      const struct runtime_mask *mask)
@@ -941,6 +955,7 @@ static struct g2h_error *put_ages_of_objects(struct records *records)
     return NULL;
 }
 
+/* Writes the facts, after the end of the dump: what WriteHeapDump's records have no place for. */
 static struct g2h_error *put_facts(struct records *records, const struct behind *behind)
 {
     records->account->words_missing = records->runtime->missing;
@@ -1016,6 +1031,7 @@ static struct g2h_error *put_whole(struct records *records)
     return NULL;
 }
 
+/* Writes the header and the records that come before the objects. */
 static struct g2h_error *put_begin(struct records *records)
 {
     static const char header[] = "go1.7 heap dump\n";

@@ -1,4 +1,10 @@
-/* runtime; see runtime.h. */
+/*
+ * runtime: finds Go's runtime in the memory of a process; see runtime.h. The first part, search,
+ * recognizes the variables of a stripped program by their contents: allspans is a slice of pointers
+ * to mspans, and so on. The second finds the release, the offsets of its fields (layout.h), the
+ * moduledata of the program and its plugins, and the variables, by symbols or by that search. An
+ * mspan, a g and an M are the runtime's records of a span, a goroutine and a thread.
+ */
 #include "process/runtime.h"
 
 #include <stdlib.h>

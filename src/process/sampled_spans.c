@@ -164,6 +164,7 @@ struct sampled_draw {
     uint8_t spanclass;
 };
 
+/* Orders spans by class, and within one by hash: the first ones are chosen. */
 static int sampled_compare_draws(const void *a, const void *b)
 {
     const struct sampled_draw *one = a;
@@ -503,6 +504,7 @@ static struct g2h_error *search_up(struct sampling *sampling)
 
 /* ---- all of it ---- */
 
+/* Allocates the bits by slot, and a filter of at least 16 bits per span. */
 static struct g2h_error *allocate(struct sampling *sampling)
 {
     const struct sampled_spans *sampled = sampling->sampled;

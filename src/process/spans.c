@@ -1,4 +1,10 @@
-/* spans; see spans.h. */
+/*
+ * spans: which slots of a span are live objects, and the specials of its objects; see spans.h. The
+ * runtime sweeps spans some time after a collection: until then the marks (gcmarkBits) say what
+ * lives, afterwards allocBits do, and new objects are those after freeindex. span_read() decides by
+ * the span's sweepgen. The second part writes what the runtime keeps beside objects in lists of
+ * specials: finalizers, cleanups, weak pointers, samples of the profile.
+ */
 #include "process/spans.h"
 
 #include <inttypes.h>
@@ -144,6 +150,7 @@ static bool add_allocated(const struct runtime *runtime, struct span *span)
     return true;
 }
 
+/* Returns whether any slot of a span is live. */
 static bool has_live_slot(const struct span *span)
 {
     for (uint64_t i = 0; i < span->nelems; i++)

@@ -1,4 +1,10 @@
-/* unwind; see unwind.h. */
+/*
+ * unwind: walks the frames of a goroutine as the runtime's traceback does; see unwind.h. The first
+ * part goes from frame to frame by the function's table of stack pointer changes (pcsp), from the
+ * innermost one outwards. The second finds where a walk begins: in a system call, in g.sched for a
+ * goroutine that waits, or at the registers of the thread that runs it, which may be in the frame
+ * of a signal.
+ */
 #include "process/unwind.h"
 
 #include <stdlib.h>
@@ -319,6 +325,7 @@ static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned i
     return value;
 }
 
+/* Returns the stack pointer of a thread. */
 static uint64_t sp_of(const struct thread_machine *machine, const struct process_thread *thread)
 {
     return machine->sp < thread->count ? thread->registers[machine->sp] : 0;
@@ -326,6 +333,7 @@ static uint64_t sp_of(const struct thread_machine *machine, const struct process
 
 /* ---- Ms ---- */
 
+/* Orders threads by stack pointer, and equal ones by id. */
 static int compare_sp(const void *a, const void *b, void *context)
 {
     const struct process_thread *one = *(const struct process_thread *const *)a,
@@ -381,6 +389,7 @@ static const struct process_thread *thread_on_stack_of(const struct threads *thr
                : NULL;
 }
 
+/* Returns the thread with an id of the system, or NULL. */
 static const struct process_thread *thread_by_id(const struct threads *threads, uint64_t id)
 {
     const uint32_t index = id != 0 ? map_get(&threads->thread_by_id, id) : MAP_NONE;
@@ -512,6 +521,7 @@ static bool find_signal_frame(struct threads *threads, const struct thread_m *m,
     return false;
 }
 
+/* Returns what is known of the M at an address, or NULL. */
 static const struct thread_m *m_of(const struct threads *threads, uint64_t address)
 {
     const uint32_t index = address != 0 ? map_get(&threads->m_by_address, address) : MAP_NONE;

@@ -1,4 +1,13 @@
-/* attach; see attach.h. Where possible, a process is refused before it is stopped. */
+/*
+ * attach: copies the memory and registers of a running process; see attach.h. Where possible, a
+ * process is refused before it is stopped.
+ *
+ * attach_copy() finds the pages and allocates memory for them while the process runs
+ * (attach_prepare); then stop_and_copy() stops all threads and either copies the pages at once, or
+ * forks the process from outside (fork.h) and copies the child while the process goes on. If there
+ * is no memory for a copy, the child itself stays and is read when memory is needed: a window.
+ * Whatever fails, attach_job_deinit() lets the process continue first.
+ */
 #include "process/attach/attach.h"
 
 #include <go2heapsnapshot/process.h>

@@ -1,4 +1,12 @@
-/* available; see available.h. */
+/*
+ * available: how much memory there is, by the files of the kernel; see available.h. Three parts:
+ * available asks the machine and all control groups (cgroups(7)) of a process for the memory that
+ * is left to it; needs checks before a conversion whether memory, disk and addresses suffice, and
+ * words the error; oom_count reads how many processes the kernel has killed.
+ *
+ * Version 1 and 2 of control groups have the same things in files of other names: a struct flavour.
+ * A group is a directory; the limits of all groups above it count, too.
+ */
 #include "process/attach/available.h"
 
 #include <stdbool.h>
@@ -83,6 +91,7 @@ static bool parse_mount(const char *line, const struct flavour *flavour, struct 
            (!*flavour->option || has_word(options, flavour->option));
 }
 
+/* Returns the beginning of the next line, or the end of the string after the last one. */
 static const char *available_next_line(const char *line)
 {
     const char *end = strchr(line, '\n');
@@ -591,6 +600,7 @@ static struct g2h_error *refuse(const struct needs *needs, const struct text *sh
                         all.data, as_width(shortage->size), shortage->data, advice);
 }
 
+/* Makes the error that memory is short: how much the limit leaves, or the machine. */
 static struct g2h_error *refuse_memory(const struct needs *needs, uint64_t left,
                                        const struct attach_available *available)
 {
@@ -603,6 +613,7 @@ static struct g2h_error *refuse_memory(const struct needs *needs, uint64_t left,
     return refuse(needs, &shortage, needs->ways);
 }
 
+/* Makes the error that a directory has too little room, and where else the file may go. */
 static struct g2h_error *refuse_room(const struct needs *needs, uint64_t room)
 {
     _cleanup_(text_deinit) struct text shortage = {0};

@@ -1,4 +1,10 @@
-/* copy; see copy.h. */
+/*
+ * copy: copies pages of another process, on several threads; see copy.h. The runs of pages are cut
+ * into pieces and these into batches of some MB (plan_batches); each thread takes the next batch
+ * and reads it by process_vm_readv(2) or /proc/PID/mem (read_batch). Pages that cannot be read are
+ * listed, pages of zeros are given back to the system. The second part reads what else is known of
+ * a process: its machine, its executable, and what a fork leaves out (MADV_WIPEONFORK: wiped).
+ */
 #include "process/attach/copy.h"
 
 #ifdef __linux__
@@ -384,6 +390,7 @@ static int copied_read_header(const char *path, Elf64_Ehdr *ret)
     return error;
 }
 
+/* Returns whether an ELF header is of a 64-bit little-endian machine. */
 static bool is_64_little(const Elf64_Ehdr *header)
 {
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&

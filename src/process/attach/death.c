@@ -1,4 +1,16 @@
-/* death; see death.h. */
+/*
+ * death: stops a process at its end and copies its memory, before the kernel takes that away; see
+ * death.h. The parts, in the order of a process's life:
+ *
+ * watch    one thread of the process is traced (ptrace(2)), so that this program is told of its end
+ * spill    a file for pages for which there is no memory
+ * reserve  memory for the copy, allocated while the process still lives
+ * dying    copies page lists by importance: outside the heap, then the heap by rank, then pages
+ * that may have to be read from a disk
+ *
+ * A rank says how much a part of the heap matters (death_heap.c): stacks, objects with pointers,
+ * others.
+ */
 #include "process/attach/death.h"
 
 #include <stdbool.h>
@@ -272,6 +284,7 @@ static uint64_t spill_read(int from, uint64_t address, uint8_t *to, uint64_t siz
     return count > 0 ? whole_pages(as_size(count)) : 0;
 }
 
+/* Writes bytes at an offset of the file. Returns false if the file takes no more. */
 static bool spill_write(int to, uint64_t offset, const uint8_t *data, uint64_t size)
 {
     for (uint64_t at = 0; at < size;) {

@@ -1,4 +1,11 @@
-/* fork; see fork.h. */
+/*
+ * fork: makes a copy of a live process by a fork from outside; see fork.h. attach_fork_check()
+ * refuses, before the process is stopped, all that a fork might disturb or that has no memory for
+ * it; attach_fork_make() borrows a stopped thread that sleeps in runtime.futex and has it call
+ * clone(2) (inject.h). The child never runs: this program reads its memory and ends it;
+ * attach_fork_end() then has the process wait for it, so that no zombie stays. The last part makes
+ * huge pages of the process's memory, so that there are fewer page tables to copy.
+ */
 #include "process/attach/fork.h"
 
 #include <stddef.h>

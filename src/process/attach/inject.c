@@ -1,4 +1,10 @@
-/* inject; see inject.h. */
+/*
+ * inject: has a thread of another process make one system call; see inject.h. The first part
+ * interprets the thread's seccomp filters (programs of classic BPF) to know beforehand whether
+ * these permit the call; the second replaces the thread's registers while it is stopped by
+ * ptrace(2), lets it run through the call, and restores them. Only on amd64, and only threads that
+ * sleep in runtime.futex, whose code is known.
+ */
 #include "process/attach/inject.h"
 
 #include <stdbool.h>

@@ -1,4 +1,10 @@
-/* pages; see pages.h. */
+/*
+ * pages: which pages of a process to copy, and addresses for the copy; see pages.h. The mappings
+ * come from /proc/PID/maps; which of their pages exist, from the ioctl PAGEMAP_SCAN or
+ * /proc/PID/pagemap, else all do. Adjacent pages of a kind are one run (struct attach_run). The
+ * second part reserves one mapping with an area for each part of the process's address space, and
+ * fills it with memory piece by piece, so that a guard can stop that if memory becomes short.
+ */
 #include "process/attach/pages.h"
 
 #include <sys/mman.h>

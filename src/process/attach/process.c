@@ -1,4 +1,9 @@
-/* process; see process.h. */
+/*
+ * process: the memory of a process, wherever it comes from; see process.h. struct memory is the
+ * list of address ranges that the rest of the program reads, sorted by address: bytes of a core, of
+ * a copy, or of the executable for read-only data. The first part, window, is memory that is read
+ * from the child of a fork only when it is used, page by page, and dropped again.
+ */
 #include "process/attach/process.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* procfs; see procfs.h. */
+/*
+ * procfs: reads and parses files of /proc; see procfs.h. All of them are read as a whole, since
+ * their sizes are not known before. The parts: files of a process or thread, and numbers in them;
+ * the files that it has mapped, from /proc/PID/maps or the note NT_FILE of a core; and the
+ * processes that it has started.
+ */
 #include "process/attach/procfs.h"
 
 #include <errno.h>

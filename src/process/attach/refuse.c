@@ -1,5 +1,9 @@
-/* refuse; see refuse.h. The rules are those of ptrace(2), "Ptrace access mode
- * checking". */
+/*
+ * refuse: why a process cannot be read; see refuse.h. The rules are those of ptrace(2), "Ptrace
+ * access mode checking". attach_refuse() gathers facts from /proc (users, capabilities, tracer,
+ * Yama, container) into a struct attach_facts; attach_refusal() makes the message from these alone,
+ * so that tests need no such process.
+ */
 #include "process/attach/refuse.h"
 
 #ifdef __linux__

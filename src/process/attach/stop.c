@@ -1,4 +1,10 @@
-/* stop; see stop.h. */
+/*
+ * stop: stops all threads of a process and lets them continue; see stop.h. Only the thread that has
+ * seized others by ptrace(2) may use them, so a tracer thread does all of that (trace), and the
+ * caller sets flags for it: may_go, may_end. The two parts before have the kernel end this program
+ * if it stands still while it holds a process (watchdog), and give its threads real-time priority
+ * meanwhile (attach_urgent).
+ */
 #include "process/attach/stop.h"
 
 #include <stdbool.h>
