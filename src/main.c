@@ -214,11 +214,14 @@ struct main_sources {
     size_t count;
 };
 
+/* Adds a file that the output must not overwrite; path NULL: none. */
 static void add_source(struct main_sources *sources, const char *path, const char *what)
 {
     sources->list[sources->count++] = (struct target_source){path, what};
 }
 
+/* Lists all files that are read, since the output must be none of them. list is NULL if memory runs
+ * out. */
 static struct main_sources list_sources(const struct options *options)
 {
     struct main_sources sources = {malloc((options->input_count + 4) * sizeof(*sources.list)), 0};
@@ -282,6 +285,7 @@ static struct g2h_error *keep_base(const struct options *options, struct series 
     return NULL;
 }
 
+/* Takes the steps from a dump to the names and numbers that a comparison needs. */
 static struct g2h_error *make_base_steps(const struct options *options, const char *dump,
                                          struct series *series, struct pipeline *conversion)
 {

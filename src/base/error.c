@@ -1,4 +1,8 @@
-/* error; see error.h. */
+/*
+ * error: makes errors, from a format or an errno value, and frees them; see error.h. Messages are
+ * made printable, since names in them come from dumps. The one error that needs no memory,
+ * error_no_memory, is static.
+ */
 #include "base/contract.h"
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-/* limits; see limits.h. */
+/* limits: the values of the limits that tests may lower; see limits.h. */
 #include "base/limits.h"
 
 struct limits limits = {

@@ -1,4 +1,8 @@
-/* map; see map.h. */
+/*
+ * map: a hash table from numbers to numbers, with linear search, and a set of numbers that are
+ * close together; see map.h. The set keeps groups of 64 numbers, a bit each, in a table by group;
+ * when it is complete it gives each number a rank.
+ */
 #include "base/map.h"
 
 #include <assert.h>

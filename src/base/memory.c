@@ -1,4 +1,8 @@
-/* memory; see memory.h. */
+/*
+ * memory: allocates arrays, small ones by malloc() and large ones as whole huge pages, and returns
+ * memory to the system; see memory.h. Large arrays are mapped by themselves, so that they can be
+ * freed at once and grow without being copied.
+ */
 #include "base/contract.h"
 #include "base/memory.h"
 
@@ -24,6 +28,7 @@ enum {
                             pages that were never written cost nothing */
 };
 
+/* Rounds a size up to whole huge pages. */
 static size_t whole_huge_pages(size_t size)
 {
     return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

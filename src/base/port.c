@@ -1,4 +1,5 @@
-/* port; see port.h. */
+/* port: functions that Linux with the GNU C library has and other systems lack or have in other
+ * forms; see port.h. Each has one version per system. */
 #include "base/contract.h"
 #include "base/port.h"
 
@@ -114,6 +115,7 @@ struct order {
     void *context;
 };
 
+/* Compares by the caller's function, whose context it gets last. */
 static int compare_by(void *order, const void *one, const void *other)
 {
     const struct order *by = order;

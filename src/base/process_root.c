@@ -1,4 +1,5 @@
-/* process_root; see process_root.h. */
+/* process_root: the path by which a file of another process, which may be in a container, can be
+ * opened here: below /proc/PID/root; see process_root.h. */
 #include "base/contract.h"
 #include "base/process_root.h"
 

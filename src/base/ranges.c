@@ -1,4 +1,8 @@
-/* ranges; see ranges.h. */
+/*
+ * ranges: sorted lists of ranges, and sparse files; see ranges.h. A sparse file has holes: ranges
+ * that read as zeros and take no disk space. The second part writes zeros as holes where the file
+ * system has these, and finds the holes of a file.
+ */
 #include "base/ranges.h"
 
 #include <errno.h>
@@ -24,6 +28,7 @@ bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
     return vector_push(&ranges->list, ((struct range){begin, end}));
 }
 
+/* Orders ranges by their beginnings. */
 static int ranges_compare(const void *a, const void *b)
 {
     const struct range *one = a;

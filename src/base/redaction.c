@@ -1,4 +1,8 @@
-/* redaction; see redaction.h. */
+/*
+ * redaction: replaces strings by keyed hashes, so that equal ones stay equal and none can be read;
+ * see include/go2heapsnapshot/redaction.h. The first part is SipHash-2-4; the second writes a
+ * replacement, "(<=32 bytes, #…)": the length, rounded up, and the first bytes of the hash.
+ */
 #include "base/redaction.h"
 
 #include <errno.h>
@@ -15,6 +19,7 @@
 
 enum { ROUNDS_PER_WORD = 2, ROUNDS_AT_END = 4 };
 
+/* Rotates a word to the left. */
 static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
 {
     return value << bits | value >> (64 - bits);
@@ -29,6 +34,7 @@ static inline uint64_t read_word(const uint8_t *data, size_t size)
     return word;
 }
 
+/* Writes a word, little-endian. */
 static inline void write_word(uint8_t *at, uint64_t word)
 {
     for (size_t i = 0; i < 8; i++)

@@ -1,4 +1,8 @@
-/* releases; see releases.h. */
+/*
+ * releases: parses the version that runtime.Version() names, and has the table of the slots of Go's
+ * heap: their sizes, and the bytes of the spans that they are cut from; see releases.h. A red zone
+ * is what a program that was built with -asan allocates after an object.
+ */
 #include "base/releases.h"
 
 #include <stdbool.h>
@@ -63,6 +67,7 @@ static const struct {
                {13568, 5}, {14336, 7},  {16384, 2}, {18432, 9}, {19072, 7}, {20480, 5}, {21760, 8},
                {24576, 3}, {27264, 10}, {28672, 7}, {32768, 4}};
 
+/* Returns the index of the smallest slot that has this many bytes. */
 static size_t size_classes_find(uint64_t size)
 {
     size_t at;

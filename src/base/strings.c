@@ -1,4 +1,8 @@
-/* strings; see strings.h. */
+/*
+ * strings: a pool that has each string once, and numbers strings in the order of their first use;
+ * see strings.h. All strings are in one block of memory, one after the other; a hash table leads
+ * from a string's hash to its number.
+ */
 #include "base/contract.h"
 #include "base/strings.h"
 

@@ -1,4 +1,9 @@
-/* text; see text.h. */
+/*
+ * text: strings that grow by appending, numbers for people, and what is safe to show; see text.h.
+ * An error (no memory) is kept in text->failed, so that callers check once at the end. The parts:
+ * appending, also Go's shortest form of a float; quoting for a shell; and printable text, since
+ * names from a dump may contain control characters.
+ */
 #include "base/contract.h"
 #include "base/text.h"
 

@@ -1,5 +1,10 @@
-/* workers; see workers.h. Each run starts its own POSIX threads: a run takes much longer than
- * starting a thread. */
+/*
+ * workers: runs numbered tasks on several threads; see workers.h. workers_run() takes tasks in any
+ * order; workers_run_ordered() has their bytes consumed in the order of the tasks: a thread that is
+ * ahead waits for its turn. Each run starts its own POSIX threads: a run takes much longer than
+ * starting a thread. Of several errors that of the lowest task is returned, so that it does not
+ * depend on the threads.
+ */
 #include "base/contract.h"
 #include "base/workers.h"
 
@@ -220,6 +225,7 @@ struct aside {
     struct g2h_error *error;
 };
 
+/* The body of the thread of workers_beside(). */
 static void *run_aside(void *argument)
 {
     struct aside *aside = argument;

@@ -1,4 +1,14 @@
-/* at_death; see at_death.h. */
+/*
+ * at_death: --at-death, from the command line to the written heap; see at_death.h. at_death_run()
+ * starts the command or seizes the running process, then waits for signals: SIGCHLD reports stops
+ * and ends of threads (ptrace), SIGUSR1 and SIGUSR2 are requests of the user, a timer lets it look
+ * at the process's memory. At the process's end meet_end() has it copied (library/death_box.h), and
+ * write_copy() writes the file.
+ *
+ * If the process is a command that only starts others, as sh -c './server', the Go program among
+ * these is watched in its place: its heir (child.h). The guard is a process of its own that does
+ * the same beside --watch.
+ */
 #include "cli/at_death.h"
 
 #include <string.h>
@@ -112,6 +122,7 @@ struct at_death {
 
 /* ---- messages ---- */
 
+/* Returns the number of the process, for messages. */
 static unsigned long long pid_of(const struct at_death *at)
 {
     return at->box.pid;
@@ -418,6 +429,8 @@ static void seize_another(struct at_death *at)
     at->is_over = true;
 }
 
+/* Notes how the process that wrote a dump has ended. After a failure the next one waits for
+ * BETWEEN_FAILED. */
 static void note_writer(struct at_death *at, int status)
 {
     at->writer = 0;
@@ -570,6 +583,7 @@ static void release(struct at_death *at)
         meet_end(at);
 }
 
+/* Handles the results of all threads and processes that have any. */
 static void note_all(struct at_death *at)
 {
     int status;

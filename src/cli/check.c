@@ -1,4 +1,10 @@
-/* check; see check.h. */
+/*
+ * check: which format is written, and which options go together; see check.h. The parts: --format
+ * and --by choose a row of the table of formats (output/formats.c); without them, other options or
+ * the output's suffix imply one; then each option that needs others, or excludes some, has a
+ * function that prints what is wrong and returns false; and the inputs are looked at, such as an
+ * executable that was given in place of a dump.
+ */
 #include "cli/check.h"
 
 #include <stdbool.h>

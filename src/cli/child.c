@@ -1,4 +1,9 @@
-/* child; see child.h. */
+/*
+ * child: the command that --at-death starts; see child.h. child_start() forks it and waits before
+ * it executes the program, so that it can be traced from its first instruction (child_go). An heir
+ * is the Go program that a command such as sh -c './server; true' has started: it is watched in
+ * place of the command, and is searched among all descendants of this.
+ */
 #include "cli/child.h"
 
 #include <stdbool.h>

@@ -1,4 +1,9 @@
-/* conversion; see conversion.h. */
+/*
+ * conversion: the steps of library/pipeline.h as the command line's options select them; see
+ * conversion.h. The parts: the key of --redact-key; what a message says of the profile's rate; the
+ * series of several dumps, which share an executable and ids; the steps, each with its messages;
+ * options for the output; and --inspect.
+ */
 #include "cli/conversion.h"
 
 #include <errno.h>
@@ -36,6 +41,7 @@ enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
 
+/* Reads a file up to one byte more than a key may have. */
 static struct g2h_error *redact_key_read_all(const char *path, int file, uint8_t *data, size_t *ret)
 {
     size_t size = 0;
@@ -65,6 +71,7 @@ static void redact_key_forget(struct key_file *key)
         close(key->file);
 }
 
+/* Returns how many different bytes there are. */
 static int count_different(const uint8_t *data, size_t size)
 {
     uint8_t seen[256] = {0};
@@ -93,6 +100,7 @@ static struct g2h_error *check_status(const char *path, int file)
     return NULL;
 }
 
+/* Returns an error if bytes cannot be a random key: too few, too many, or hardly different ones. */
 static struct g2h_error *check_bytes(const char *path, const uint8_t *data, size_t size)
 {
     if (size < KEY_LEAST)
@@ -468,6 +476,7 @@ bool conversion_is_whole(const struct pipeline *conversion)
 
 /* ---- the options of an output ---- */
 
+/* Returns the report's options, by the command line and the terminal. */
 static struct g2h_report_options report_options(const struct options *options,
                                                 const struct series *series)
 {

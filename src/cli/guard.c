@@ -1,4 +1,9 @@
-/* guard; see at_death.h. */
+/*
+ * guard: --at-death beside --watch: a process of its own (the guard) waits for the end of the
+ * watched process and writes its heap then; see at_death.h. Before each snapshot of --watch, which
+ * needs the process for itself, the guard is asked by a signal to let it go, and afterwards to
+ * seize it again; answers come through a pipe.
+ */
 #include "cli/at_death.h"
 
 #ifdef __linux__ /* as at_death.c */

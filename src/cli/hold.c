@@ -1,4 +1,8 @@
-/* hold; see hold.h. */
+/*
+ * hold: what signals do while --at-death holds the only copy of a heap; see hold.h. Handlers run at
+ * any moment, so the messages that they print are made before (set_message) and written by write(2)
+ * alone.
+ */
 #include "cli/hold.h"
 
 #include <stdio.h>
@@ -42,6 +46,7 @@ void hold_signals(sigset_t *ret, sigset_t *ret_before)
     pthread_sigmask(SIG_BLOCK, ret, ret_before);
 }
 
+/* Writes a message that was made before, from a signal's handler. */
 static void hold_say(const struct hold_message *message)
 {
     if (!messages_can_print())
@@ -82,6 +87,7 @@ static void on_late(int number, siginfo_t *info, void *context)
         hold_give_up(&hold.late);
 }
 
+/* Makes a message; one that is too long becomes empty. */
 static void set_message(struct hold_message *message, const char *format, unsigned long long pid)
 {
     const int size = snprintf(message->text, sizeof(message->text), format, pid);

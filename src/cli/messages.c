@@ -1,4 +1,8 @@
-/* messages; see messages.h. */
+/*
+ * messages: all lines that the program prints on standard error; see messages.h. say() prints one,
+ * made safe for a terminal. message_… and warn_… print about one subject each, if there is
+ * something to say; account_… print the tables of --verbose.
+ */
 #include "cli/messages.h"
 
 #include <errno.h>
@@ -148,6 +152,7 @@ void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *he
     say("go2heapsnapshot: note: %s: %s; %s", g2h_exe_path(exe), missing, cost);
 }
 
+/* Prints a warning about an input. */
 static void warn(const struct g2h_input *input, const char *text)
 {
     say("go2heapsnapshot: warning: %s: %s", input->name, text);
@@ -202,6 +207,7 @@ struct in_units {
     char text[24];
 };
 
+/* Returns a number of bytes as people read it. */
 static struct in_units in_units(uint64_t bytes)
 {
     struct in_units ret = {""};
@@ -431,6 +437,7 @@ void message_dump_damage(const struct g2h_input *input, const struct g2h_error *
         say("go2heapsnapshot: warning: %s; everything before it is written", damage->message);
 }
 
+/* Prints a line of a table: a label, a number, its unit, and a remark; both may be empty. */
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
 {
     const char *before_remark = *remark ? "  " : "";
@@ -438,6 +445,7 @@ static void line(const char *label, uint64_t value, const char *unit, const char
         remark);
 }
 
+/* Returns the remark on a number that memstats have, too. */
 static const char *agreement(uint64_t found, uint64_t expected)
 {
     return found == expected ? "as memstats say" : "NOT what memstats say";
@@ -450,6 +458,8 @@ static bool has_own_types(const struct g2h_heap *heap)
     return strncmp(format, "1.3", 3) == 0 || strcmp(format, "2013") == 0;
 }
 
+/* Prints how many objects there are, compared with memstats where these count the same, and what
+ * was left out. */
 static void account_objects(const struct g2h_heap *heap)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
@@ -479,6 +489,7 @@ static void account_objects(const struct g2h_heap *heap)
         line("corrupt type records passed over", account->repairs, "", "a bug of Go 1.5's dumper");
 }
 
+/* Prints what the executable has: types, and names of variables. */
 static void account_exe(const struct g2h_exe *exe)
 {
     static const char *const dwarf[] = {
@@ -501,6 +512,7 @@ static void line_of_types(const char *label, const struct g2h_type_sum *sum)
         sum->living_bytes, sum->objects - sum->living_objects, sum->bytes - sum->living_bytes);
 }
 
+/* Prints how many objects have a type, by how it was found; nothing without types. */
 static void account_types(const struct g2h_graph *graph)
 {
     const struct g2h_type_account *account = g2h_graph_type_account(graph);
@@ -525,6 +537,7 @@ static void account_types(const struct g2h_graph *graph)
     line_of_types("not known", &account->untyped);
 }
 
+/* Prints the stacks of goroutines; nothing if the dump has none. */
 static void account_stacks(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
@@ -557,6 +570,7 @@ static struct g2h_contexts_account messages_contexts_of(const struct options *op
     return account;
 }
 
+/* Prints pointers, reachability, and the nodes and edges of the output. */
 static void account_graph(const struct options *options, const struct g2h_graph *graph,
                           const struct g2h_view *view, const struct g2h_numbers_account *numbers)
 {

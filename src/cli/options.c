@@ -1,4 +1,10 @@
-/* options; see options.h. */
+/*
+ * options: reads the command line; see options.h. The parts: the Go processes of the machine, for
+ * --pid NAME; the words of the command line once more, for commands that messages suggest; names
+ * that are nearly what a user typed; a take_… function for each option whose value must be read;
+ * the table of options; and the whole. A function that refuses something prints why and returns
+ * false.
+ */
 #include "cli/options.h"
 
 #include <ctype.h>
@@ -456,6 +462,7 @@ static bool take_output(struct options *options, const char *text)
     return true;
 }
 
+/* Reads KEY=VALUE of --label; the key is not empty. */
 static bool take_label(struct options *options, const char *text)
 {
     const char *value = strchr(text, '=');
@@ -474,6 +481,7 @@ static bool take_numbers(struct options *options, const char *text)
     return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
 }
 
+/* Reads the address of --inspect; NULL: the usual one. */
 static bool take_inspect(struct options *options, const char *text)
 {
     struct server_address address;

@@ -1,4 +1,8 @@
-/* outputs; see outputs.h. */
+/*
+ * outputs: the files that a conversion writes; see outputs.h. The parts: the one file of a format,
+ * or the several that it has in a directory, which appear when all are complete (target.h); the
+ * first and last dump that --watch keeps; and the paths of the snapshots of a series.
+ */
 #include "cli/outputs.h"
 
 #include <errno.h>
@@ -55,6 +59,8 @@ static struct g2h_error *open_next(struct outputs *outputs, const char *path,
     return error;
 }
 
+/* Makes a temporary directory beside the output's name and opens the format's files in it; if there
+ * is a directory already, the files are opened there. */
 static struct g2h_error *open_in_directory(struct outputs *outputs, const struct options *options,
                                            const struct target_source *sources, size_t count)
 {
@@ -144,6 +150,8 @@ struct g2h_error *keep_begin(const char *path, const struct target_source *sourc
     return directory_make(path, "--keep", &ret->directory);
 }
 
+/* Writes a dump to an open file, and gives the file its name. A damaged dump is written as far as
+ * it goes. */
 static struct g2h_error *write_to(struct target *target, const struct keep *keep, bool gzip,
                                   const struct g2h_input *dump)
 {
@@ -161,6 +169,7 @@ static struct g2h_error *write_to(struct target *target, const struct keep *keep
     return target_complete(target, dump);
 }
 
+/* Writes a dump under a name in the directory that is kept. */
 static struct g2h_error *write_file(const struct keep *keep, const char *name, bool gzip,
                                     const struct g2h_input *dump)
 {
@@ -230,6 +239,7 @@ static char *snapshot_path(const struct options *options, const char *dump)
     return path;
 }
 
+/* Orders paths, so that equal ones follow each other. */
 static int compare_paths(const void *one, const void *other)
 {
     return strcmp(*(char *const *)one, *(char *const *)other);

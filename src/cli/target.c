@@ -1,4 +1,10 @@
-/* target; see target.h. */
+/*
+ * target: an output file that appears only when it is complete; see target.h. target_open() opens a
+ * file without a name or with a temporary one, after checks that it is none of the inputs;
+ * target_complete() gives it its name. Paths of temporary files are in a list, so that a signal's
+ * handler can remove them. The last part has the handlers of signals, and descriptors that a caller
+ * has left closed.
+ */
 #include "cli/target.h"
 
 #include <errno.h>
@@ -134,6 +140,7 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
            (S_ISREG(one->st_mode) || S_ISBLK(one->st_mode));
 }
 
+/* Gets the status of a source. Returns false if it has no path, or is not there. */
 static bool find_status(const struct target_source *source, struct stat *ret)
 {
     if (!source->path)
@@ -142,6 +149,7 @@ static bool find_status(const struct target_source *source, struct stat *ret)
            0;
 }
 
+/* Returns whether a status is that of a source's file. */
 static bool is_source(const struct stat *status, const struct target_source *source)
 {
     struct stat own;
@@ -429,6 +437,7 @@ static bool settle(struct target *target, const struct target_read *read)
     return close(fd) == 0;
 }
 
+/* Renames the temporary file to its final name. Returns false, with errno set, if that fails. */
 static bool give_name(struct target *target)
 {
     if (rename(target->temporary_path, target->path) < 0)

@@ -1,4 +1,5 @@
-/* terminal; see terminal.h. */
+/* terminal: what a terminal shows: a line of progress that overwrites itself, colours and width,
+ * and a pager for long output; see terminal.h. */
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -85,6 +86,7 @@ static void show_share(const char *phase, uint64_t done, uint64_t total)
         fprintf(stderr, " %3.0f %%", 100 * part);
 }
 
+/* Shows a step and how much of it is done, at most ten times a second unless the step is new. */
 static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
     double time = clock_seconds();
@@ -251,6 +253,7 @@ static struct g2h_error *put(const char *data, size_t size)
     return NULL;
 }
 
+/* Copies a file to standard output. */
 static struct g2h_error *copy(int fd)
 {
     char block[1 << 14];

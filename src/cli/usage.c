@@ -1,4 +1,5 @@
-/* usage; see usage.h. */
+/* usage: the text of --help and --version, in which the table of formats is completed, and hints
+ * about a wrong command line; see usage.h. */
 #include "cli/usage.h"
 
 #include <errno.h>
@@ -163,6 +164,7 @@ int usage_print_version(void)
     return text.failed ? EXIT_FAILED : print(text.data);
 }
 
+/* Prints a line of a list on standard error. */
 static void usage_say_line(const struct text *text)
 {
     if (!text->failed)

@@ -1,4 +1,10 @@
-/* watch; see watch.h. */
+/*
+ * watch: --watch, from the first snapshot to the report; see watch.h. The parts: values of options;
+ * moments, when the next snapshot is due, and what ends the watch; beside, a second thread with
+ * room for one waiting item; and snapshots: watch_take_snapshot() runs on the first thread,
+ * convert_snapshot() on the second, so that a process can be read again while the last snapshot is
+ * being converted.
+ */
 #include "cli/watch.h"
 
 #include <assert.h>
@@ -170,6 +176,7 @@ static void *beside_next(struct beside *beside)
     return item;
 }
 
+/* The body of the second thread: processes items until no more will come. */
 static void *beside_run(void *argument)
 {
     struct beside *beside = argument;
@@ -206,6 +213,7 @@ static int beside_begin(beside_work *work, void *context, struct beside *ret)
     return error;
 }
 
+/* Returns whether an item can be given: none waits. */
 static bool beside_has_room(struct beside *beside)
 {
     pthread_mutex_lock(&beside->lock);
@@ -223,6 +231,7 @@ static bool beside_is_idle(struct beside *beside)
     return is_idle;
 }
 
+/* Gives an item to the second thread, which must have room for it. */
 static void beside_give(struct beside *beside, void *item)
 {
     pthread_mutex_lock(&beside->lock);
@@ -241,6 +250,7 @@ static void beside_wait(struct beside *beside)
     pthread_mutex_unlock(&beside->lock);
 }
 
+/* Waits until all items have been processed, and ends the thread. */
 static void beside_end(struct beside *beside)
 {
     beside_wait(beside);
@@ -355,6 +365,7 @@ static struct g2h_error *write_page(const struct options *options, struct series
     return NULL;
 }
 
+/* Frees a snapshot with all steps that it has taken. */
 static void snapshot_destroy(struct snapshot *snapshot)
 {
     pipeline_deinit(&snapshot->conversion);

@@ -1,4 +1,5 @@
-/* dump_facts; see dump_facts.h. */
+/* dump_facts: the words for how a process ended, which a dump made from outside may say; see
+ * dump_facts.h. */
 #include "dump/dump_facts.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* dump_layout; see dump_layout.h. */
+/* dump_layout: recognizes the format of a dump by its first bytes, from a table, and says what a
+ * file is that is no dump; see dump_layout.h. */
 #include "dump/dump_layout.h"
 
 #include <stdio.h>

@@ -1,4 +1,10 @@
-/* reader; see reader.h. */
+/*
+ * reader: reads a heap dump record by record; see reader.h and docs/dump-formats.md. The parts:
+ * numbers and bytes, which check each length against what is left of the input; field lists, of
+ * which the same few occur again and again and are remembered; a function per kind of record; and
+ * g2h_input_open(), which copies a compressed file or a pipe only as far as a reader can use it.
+ * Which numbers a record has is in the format's layout (dump_layout.h).
+ */
 #include "dump/reader.h"
 
 #include <stdio.h>
@@ -84,6 +90,7 @@ static bool reader_cut(struct g2h_reader *reader, const char *what)
     return wrong(reader, what);
 }
 
+/* Reads a number. Returns false if the input ends in it, or if it has more than 64 bits. */
 static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
 {
     if (cursor_uvarint(&reader->cursor, ret))
@@ -92,6 +99,7 @@ static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
                                              : wrong(reader, "a number is longer than 64 bits");
 }
 
+/* Reads several numbers, one after the other. */
 static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, size_t count)
 {
     for (size_t i = 0; i < count; i++)

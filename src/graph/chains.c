@@ -1,4 +1,10 @@
-/* chains; see chains.h. */
+/*
+ * chains: finds long lists, chains and rings, and for each of their elements where the list begins;
+ * see chains.h. The steps of chains_find(): choose the classes whose objects point to others of
+ * their class (a sample of each); list their objects, the members; find which members something
+ * else points to, where a chain may begin; search breadth first from these within the class; and
+ * list the links of chains that took more than 64 steps.
+ */
 #include "graph/chains.h"
 
 #include <stdlib.h>
@@ -48,6 +54,7 @@ static void chains_finder_deinit(struct chains_finder *finder)
     free(finder->queue.data);
 }
 
+/* Returns the class of an object, or NAME_NONE if no chain can be of it. */
 static inline uint32_t class_of(const struct chains_finder *finder, uint32_t object)
 {
     const uint32_t name = names_of_object(&finder->graph->names, object);
@@ -72,6 +79,7 @@ static void join_contexts(struct chains_finder *finder)
 
 /* ---- classes that contain themselves ---- */
 
+/* Looks at an object of a class: does it point to another one of the class (number)? */
 static void look_at(struct chains_finder *finder, uint32_t object, struct chain_class *class,
                     uint32_t number)
 {
@@ -83,6 +91,8 @@ static void look_at(struct chains_finder *finder, uint32_t object, struct chain_
             *target != NO_TARGET && *target != object && class_of(finder, *target) == number;
 }
 
+/* Finds the classes with more than LONG objects that point to others of the class, by the first
+ * SAMPLE objects of each. Returns whether there are any. */
 static bool find_classes(struct chains_finder *finder)
 {
     const uint32_t objects = finder->graph->heap->object_count;
@@ -106,7 +116,7 @@ static bool find_classes(struct chains_finder *finder)
 
 /* ---- where chains begin ---- */
 
-/* Returns how many members there are. */
+/* Sets the bit of each living object of such a class, and returns how many there are. */
 static uint32_t find_members(struct chains_finder *finder)
 {
     uint32_t count = 0;
@@ -163,6 +173,8 @@ static void find_root_entries(struct chains_finder *finder)
 
 /* ---- the search ---- */
 
+/* Queues a member, reached in so many steps from first, unless it has been reached before. Returns
+ * false if memory runs out. */
 static bool chains_reach(struct chains_finder *finder, uint32_t object, uint32_t first,
                          uint32_t steps)
 {
@@ -199,6 +211,7 @@ static bool chains_search(struct chains_finder *finder, const uint64_t *from)
     return chains_spread(finder, begin);
 }
 
+/* Orders links by the first element, then by element. */
 static int compare_links(const void *a, const void *b)
 {
     const struct chain_link *one = a;

@@ -105,6 +105,7 @@ static struct g2h_error *hold_part(struct cleanups_gatherer *gatherer,
     return NULL;
 }
 
+/* Returns whether something reaches a part already. */
 static bool cleanups_is_held(const struct cleanups_gatherer *gatherer,
                              const struct cleanup_part *part)
 {

@@ -1,4 +1,10 @@
-/* held_together; see held_together.h. */
+/*
+ * held_together: groups the variables of a package that hold memory together; see held_together.h,
+ * which has the idea. A member is what an edge of a package leads to: a variable, or an object. A
+ * set is the members that lead to an object: each object has one, OF_NONE or the sets of one or
+ * several members. together_spread() passes sets along pointers in waves until nothing changes;
+ * then the sets with most bytes are chosen, and their members joined to groups.
+ */
 #include "graph/held_together.h"
 
 #include <stdlib.h>
@@ -95,6 +101,7 @@ static void together_finder_deinit(struct together_finder *finder)
 
 /* ---- sets ---- */
 
+/* Adds a set. Returns its number, or SET_NONE if memory runs out or there are too many. */
 static uint32_t together_add_set(struct together_finder *finder, const struct held_set *set)
 {
     return finder->sets.count < SET_WAITS && vector_push(&finder->sets, *set)
@@ -179,6 +186,8 @@ static __attribute__((noinline)) uint32_t find_merged(struct together_finder *fi
     return merged;
 }
 
+/* Returns the set of an object that two sets lead to, from a small cache of recent answers;
+ * SET_NONE: memory has run out. */
 static inline uint32_t merge_sets(struct together_finder *finder, uint32_t known, uint32_t set)
 {
     const struct recent_merge *recent = &finder->recent[(known ^ set * 8) % RECENT];
@@ -356,6 +365,7 @@ static bool reach_from(struct together_finder *finder, uint32_t node, uint32_t s
     return true;
 }
 
+/* Reaches what all members are or hold. Returns false if memory runs out. */
 static bool reach_from_members(struct together_finder *finder)
 {
     VECTOR_EACH(const struct held_member, member, finder->members) {
@@ -388,6 +398,7 @@ static bool reach_all(struct together_finder *finder)
 
 /* ---- groups ---- */
 
+/* Adds up the bytes of the objects of each set, and of each package alone and shared. */
 static void together_sum_up(struct together_finder *finder)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -456,6 +467,7 @@ struct sized_set {
     uint32_t set, package;
 };
 
+/* Orders sets by package, those with most bytes first. */
 static int compare_sized(const void *a, const void *b)
 {
     const struct sized_set *one = a;
@@ -590,6 +602,7 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
     return NULL;
 }
 
+/* Orders what is listed by group: members first, then what they share, the largest first. */
 static int compare_listed(const void *a, const void *b)
 {
     const struct held_together *one = a;

@@ -1,4 +1,9 @@
-/* hidden; see hidden.h. */
+/*
+ * hidden: which objects that look like garbage may be held by cleanups that the dump does not show;
+ * see hidden.h. hidden_init() finds whether there are any closures of runtime.AddCleanup at all,
+ * and which functions goroutines and defers run; hidden_has() then decides for one object, by the
+ * code that it begins with. In doubt an object may be held.
+ */
 #include "graph/hidden.h"
 
 #include "base/bytes.h"
@@ -24,11 +29,13 @@ static uint64_t hidden_code_of(const struct g2h_graph *graph, uint32_t number)
                : heap_word(graph->heap, object.contents.data);
 }
 
+/* Returns whether an object begins with the code of a closure that runtime.AddCleanup makes. */
 static bool hidden_is_closure(const struct g2h_graph *graph, uint32_t object)
 {
     return map_get(&graph->typing->cleanup_by_entry, hidden_code_of(graph, object)) != MAP_NONE;
 }
 
+/* Returns whether the heap has any such closure. */
 static bool hidden_has_closures(const struct g2h_graph *graph)
 {
     for (uint32_t i = 0; i < graph->heap->object_count; i++)

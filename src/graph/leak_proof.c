@@ -1,4 +1,8 @@
-/* leak_proof; see leak_proof.h. */
+/*
+ * leak_proof: whether a heap lacks nothing that could make a leaked goroutine run again; see
+ * leak_proof.h. leak_proof_of() goes through all ways in which an object, a root or a pointer may
+ * be unknown, and returns the first one that applies as the reason.
+ */
 #include "graph/leak_proof.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,18 @@
-/* leaked; see leaked.h. */
+/*
+ * leaked: proves which goroutines can never run again; see leaked.h, which has the idea. The steps
+ * of leaked_find_all():
+ *
+ * list_blocked     goroutines that wait for a channel or a semaphore
+ * find_sudogs      what each waits on: a runtime.sudog is its place in a queue
+ * mark_roots       marks what all other roots reach, without entering records of goroutines
+ * leaked_drain     marks further; a goroutine whose channel or lock gets a mark is woken: it
+ *                  becomes a root itself (wake)
+ * conditions_list  goroutines that wait for a sync.Cond, by the lists of these
+ *
+ * What is not woken in the end is leaked. A slot is a block of 16 bytes that a small lock shares
+ * with other values, where it matters which of them a pointer means; a handle is the word by which
+ * weak pointers find an object.
+ */
 #include "graph/leaked.h"
 
 #include <stdlib.h>
@@ -95,6 +109,7 @@ static void leaked_finder_deinit(struct leaked_finder *finder)
     free(finder->stack.data);
 }
 
+/* Returns the dump's record of a goroutine. */
 static const struct g2h_goroutine *record_of(const struct leaked_finder *finder, uint32_t goroutine)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -669,6 +684,8 @@ struct static_pointers {
     struct pointers pointers; /* of the record, if next is not 0 */
 };
 
+/* Gets the next pointer of all data and bss segments, and its offset in its segment, which is
+ * walk->record. Returns false at the end. */
 static bool static_pointers_next(struct static_pointers *walk, uint64_t *ret_offset,
                                  uint64_t *ret_value)
 {

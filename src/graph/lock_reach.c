@@ -1,4 +1,8 @@
-/* lock_reach; see lock_reach.h. */
+/*
+ * lock_reach: how many bytes from a pointer on the program can reach by it, according to the
+ * pointer's type; see lock_reach.h. Both functions find the pointer in the type of what contains
+ * it: an object, or a variable of data or bss.
+ */
 #include "graph/lock_reach.h"
 
 #include "heap/pointers.h"

@@ -99,6 +99,7 @@ bool marker_push(struct marker *marker, uint32_t object)
            (!is_new || vector_push(&marker->stack.objects, object));
 }
 
+/* Returns whether a marker has no object left to visit. */
 static bool is_drained(const struct marker *marker)
 {
     return marker->queue_count == 0 && marker->stack.objects.count == 0;

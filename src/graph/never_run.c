@@ -1,4 +1,10 @@
-/* never_run; see never_run.h. */
+/*
+ * never_run: finds the objects whose finalizers and cleanups lead back to them; see never_run.h.
+ * Each object gets in finder->by what leads to it: nothing, one finalized object (its number, by
+ * its finalizer and cleanups alone), or several. All starts are reached first, then pointers are
+ * followed; when a walk from a finalized object comes back to it, that is noted as a way back,
+ * which counts if nothing else has come there in the end.
+ */
 #include "graph/never_run.h"
 
 #include <stdlib.h>
@@ -52,6 +58,8 @@ static bool is_in_use(const struct never_finder *finder, uint32_t object)
 
 /* ---- what leads to objects ---- */
 
+/* Notes that something leads to an object; by several if something else did before. Memory in use
+ * is left out. Returns false if memory runs out. */
 static bool never_reach(struct never_finder *finder, uint32_t object, uint32_t by)
 {
     const uint32_t known = finder->by[object];
@@ -98,6 +106,8 @@ static bool number_object(struct never_finder *finder, uint32_t object, uint32_t
             vector_push(&finder->objects, ((struct finalized_object){object, false})));
 }
 
+/* Lists an object from which the walk for a finalized object starts. Returns false if memory runs
+ * out. */
 static bool never_start_at(struct never_finder *finder, uint32_t object, uint32_t number)
 {
     return vector_push(&finder->starts, ((struct never_start){object, number}));
@@ -155,6 +165,8 @@ static bool start_others(struct never_finder *finder, uint32_t node)
     return true;
 }
 
+/* Starts at the finalizers and at all other nodes of the roots, and follows the pointers from
+ * there. Returns false if memory runs out. */
 static bool start_all(struct never_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -191,6 +203,7 @@ static bool reach_by_handles(struct never_finder *finder)
     return never_spread(finder);
 }
 
+/* Finds the number of a name of edges. Returns false if no edge has it. */
 static bool find_label(const struct g2h_graph *graph, const char *text, uint32_t *ret)
 {
     *ret = NAME_NONE;

@@ -1,4 +1,9 @@
-/* owners; see owners.h. */
+/*
+ * owners: which group of roots alone reaches each node; see owners.h. A group is a package with its
+ * globals, the goroutines of one place, and so on. owners_init() numbers the groups and finds the
+ * owners of synthetic nodes (those that are not objects) by passing them along edges; mark.c does
+ * the same for objects. A node that two groups reach has OWNER_SEVERAL.
+ */
 #include "graph/owners.h"
 
 #include <stdlib.h>

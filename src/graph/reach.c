@@ -199,6 +199,7 @@ static void reach_open_boundaries(const struct mark_stack *boundaries, uint64_t 
         bits_remove(marks, *object);
 }
 
+/* Frees the objects of a stack of marking. */
 static void reach_free_objects(struct mark_stack *stack)
 {
     free(stack->objects.data);
@@ -284,6 +285,7 @@ static void reach_find_held(const struct g2h_graph *graph, const uint64_t *marks
 
 typedef VECTOR(uint32_t) object_vector;
 
+/* Returns a copy of the marks, a bit per object; NULL: memory has run out. */
 static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks)
 {
     const size_t size = (graph->heap->object_count / 64 + 1) * sizeof(*marks);

@@ -42,6 +42,8 @@ static uint32_t type_at_start(const struct shortcuts_finder *finder, uint32_t ob
     return claim == 0 ? TYPE_NONE : (claim & CLAIM_TYPE) - 1;
 }
 
+/* Returns whether an object begins with a value of a type that has a role: a map, a table, a
+ * bucket. */
 static bool has_role(const struct shortcuts_finder *finder, uint32_t object, enum type_role role)
 {
     const uint32_t type = type_at_start(finder, object);

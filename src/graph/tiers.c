@@ -1,4 +1,10 @@
-/* tiers; see tiers.h. */
+/*
+ * tiers: divides all objects among the program, goroutines, and the rest of the roots; see tiers.h.
+ * A boundary is a record of the runtime (of a goroutine, thread or processor, and what a pool
+ * caches) at which the walks for the program and for goroutines end: it is closed, as if it were
+ * marked already, and opened again afterwards. tiers_find_program() walks from variables,
+ * tiers_find_others() from the rest; each walk gives a tier to what it reaches first.
+ */
 #include "graph/tiers.h"
 
 #include <stdlib.h>
@@ -41,6 +47,7 @@ static bool add_listed_records(const struct g2h_heap *heap, struct boundaries *b
     return true;
 }
 
+/* Returns which class of the runtime a name is that of. */
 static enum g2h_runtime_class class_of_name(const struct names *names, uint32_t name)
 {
     return name == NAME_NONE
@@ -48,6 +55,7 @@ static enum g2h_runtime_class class_of_name(const struct names *names, uint32_t 
                : (enum g2h_runtime_class)(names->uses.data[name] >> NAME_RUNTIME_SHIFT);
 }
 
+/* Returns whether objects of a class are records at which walks end. */
 static bool is_record(enum g2h_runtime_class class)
 {
     return class == G2H_RUNTIME_G || class == G2H_RUNTIME_M || class == G2H_RUNTIME_P ||
@@ -102,6 +110,7 @@ static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h
     return NULL;
 }
 
+/* Orders boundaries by object. */
 static int compare_boundaries(const void *a, const void *b)
 {
     const struct boundary *one = a;

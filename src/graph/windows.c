@@ -317,6 +317,7 @@ static bool note_capacity(void *context, const struct g2h_capacity *capacity)
     return object == UINT32_MAX || note_slice(visit, object, &slice);
 }
 
+/* Notes a slice that is outside of the heap. */
 static bool note_word(void *context, uint32_t object, const struct slice *slice)
 {
     return note_slice(context, object, slice);
@@ -338,6 +339,7 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
+/* Orders windows by the array. */
 static int compare_windows(const void *a, const void *b)
 {
     const struct slice_window *one = a;

@@ -41,6 +41,7 @@ static bool is_early(struct g2h_memprof site)
     return false;
 }
 
+/* Returns the bytes in use that all samples account for if this was the rate. */
 static double bytes_at_rate(const struct g2h_heap *heap, uint64_t rate)
 {
     const size_t sites = g2h_heap_record_count(heap, G2H_RECORD_MEMPROF);

@@ -1,4 +1,8 @@
-/* facts; see facts.h. */
+/*
+ * facts: reads what follows the end of a dump that was made from outside the process; see facts.h.
+ * Each fact is a tag and its numbers (dump/dump_facts.h); a fact that is invalid ends the reading,
+ * as if the dump were cut there, and one that only contradicts itself is left out.
+ */
 #include "heap/facts.h"
 
 #include <string.h>
@@ -18,6 +22,7 @@ static int compare_data(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
+/* Orders untouched parts of objects by address. */
 static int compare_absent(const void *a, const void *b)
 {
     const struct fact_absent *one = a;

@@ -1,4 +1,9 @@
-/* heap: queries on a loaded heap. load.c loads the heap. */
+/*
+ * heap: queries on a loaded heap: its objects by number or address, its other records, and what
+ * facts say of the dump; see include/go2heapsnapshot/heap.h. load.c loads the heap. A hole, or an
+ * absent part, is memory of an object that the process has never touched: it is zeros, and takes no
+ * memory.
+ */
 #include "heap/heap.h"
 
 #include <stdlib.h>

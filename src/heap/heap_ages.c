@@ -1,4 +1,9 @@
-/* heap_ages; see heap_ages.h. */
+/*
+ * heap_ages: reads since which collection each object lives, from a fact of the dump; see
+ * heap_ages.h. A look is one reading of the heap's marks while the process was watched, and an age
+ * is the number of the look that saw an object first. The fact lists spans with runs of equal ages;
+ * heap_ages_find() spreads them over the objects, since both are in the order of addresses.
+ */
 #include "heap/heap_ages.h"
 
 #include <stdlib.h>
@@ -75,6 +80,8 @@ static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned nu
     return false;
 }
 
+/* Reads when the watch began, how many collections it saw and missed, and all looks. Returns false
+ * if they are invalid. */
 static bool read_looks(struct cursor *cursor, struct heap_ages *ages)
 {
     const uint64_t most_time = UINT64_C(1) << 50;

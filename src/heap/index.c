@@ -1,4 +1,9 @@
-/* index; see index.h. */
+/*
+ * index: finds the object that contains an address; see index.h, which explains the tables. They
+ * are made once, in parallel: list the arenas that have objects, then fill the pages of each, from
+ * the objects sorted by address. A page whose objects are not in slots of one size is irregular:
+ * there, bisection finds the object.
+ */
 #include "heap/index.h"
 
 #include <stdbool.h>
@@ -16,6 +21,7 @@ enum {
     OBJECTS_WORTH_IT = 1 << 9 /* … arenas with fewer objects than this have no tables */
 };
 
+/* Returns the size of an object, by its slot class. */
 static uint64_t index_size_of(const struct object_index *index, uint32_t object)
 {
     return index->sizes[index->objects[object].contents_and_class & (SLOT_CLASS_LIMIT - 1)];

@@ -1,4 +1,8 @@
-/* kept; see kept.h. */
+/*
+ * kept: reads the descriptions of roots that are kept for cleanups; see kept.h. kept_split()
+ * divides one into what is kept and the address of the object that the cleanup is for; kept_boxes()
+ * finds which box of an argument belongs to which closure.
+ */
 #include "base/contract.h"
 #include "heap/kept.h"
 
@@ -27,6 +31,7 @@ uint64_t kept_split(struct g2h_bytes *description)
     return address;
 }
 
+/* Returns whether a description is exactly this name. */
 static bool kept_is_named(const struct g2h_bytes *description, const char *name)
 {
     return description->size == strlen(name) && memcmp(description->data, name, strlen(name)) == 0;

@@ -273,6 +273,7 @@ static struct g2h_error *add_itab(struct g2h_heap *heap, const struct g2h_itab *
     return NULL;
 }
 
+/* Keeps a record by its offset in the input: it is read again when it is needed. */
 static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_record *record)
 {
     return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
@@ -470,6 +471,7 @@ static struct g2h_error *load_all(struct loader *loader)
     return heap_find_secrets(heap);
 }
 
+/* Frees what only loading needs; the heap keeps none of it. */
 static void loader_deinit(struct loader *loader)
 {
     for (unsigned i = 0; loader->ahead && i < loader->threads; i++)

@@ -1,5 +1,8 @@
-/* phantoms; see phantoms.h. Follows runtime/mbitmap.go (heapBitsInSpan) and
- * runtime/mgcmark_greenteagc.go. */
+/*
+ * phantoms: how the end of a span looks in each release, so that the slots there that are no
+ * objects can be left out; see phantoms.h. Follows runtime/mbitmap.go (heapBitsInSpan) and
+ * runtime/mgcmark_greenteagc.go.
+ */
 #include "heap/phantoms.h"
 
 #include <string.h>

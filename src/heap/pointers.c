@@ -1,5 +1,10 @@
-/* pointers; see pointers.h. The walks here are for dumps before Go 1.5, and for large objects of
- * later ones; pointers_next() walks most objects itself. */
+/*
+ * pointers: walks over the words of an object, a frame or a segment that the collector follows; see
+ * pointers.h. A walk is begun for a field list, for all words, or for the fields of a type, and
+ * pointers_next() then returns one word after the other. That function walks most objects itself;
+ * the walks here are for dumps before Go 1.5, and for large objects of later ones, whose words are
+ * decoded into bits, 64 at a time.
+ */
 #include "heap/pointers.h"
 
 #include <string.h>

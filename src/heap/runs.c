@@ -1,4 +1,9 @@
-/* runs; see runs.h. */
+/*
+ * runs: reads the objects of a part of the file into runs; see runs.h. run_reader_read() appends
+ * one object after the other to the open run, as long as each is in the page and of the form that
+ * the run has, and begins another one otherwise. run_reader_find() searches a position in the
+ * middle of the file from which objects follow one another, for a thread that begins there.
+ */
 #include "base/contract.h"
 #include "heap/runs.h"
 

@@ -40,6 +40,7 @@ static bool is_small(const struct slot_class *slot_class)
            slot_class->stored == slot_class->size;
 }
 
+/* Returns whether an object's field list has any field. */
 static bool slot_class_has_pointers(const struct g2h_object *object)
 {
     return object->fields.at < object->fields.end && *object->fields.at != 0;

@@ -1,4 +1,9 @@
-/* sort; see sort.h. */
+/*
+ * sort: puts the objects of all runs into one array, ascending by address; see sort.h. The steps:
+ * drop phantoms, sort runs by their first object, number them, write their objects in parallel, and
+ * leave out objects that overlap. A phantom is a record that looks like an object but is not
+ * (phantoms.h).
+ */
 #include "heap/sort.h"
 
 #include <stdlib.h>
@@ -24,6 +29,7 @@ struct sorter {
 
 enum { RUNS_PER_TASK = 256 };
 
+/* Returns the run that a reference means. */
 static struct slot_run *run_of(const struct sorter *sorter, const struct run_reference *reference)
 {
     return &sorter->chunks->data[reference->chunk].runs.data[reference->run];

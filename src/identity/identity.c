@@ -1,4 +1,10 @@
-/* identity; see identity.h. */
+/*
+ * identity: gives the objects of several dumps of one process ids that stay the same; see
+ * include/go2heapsnapshot/identity.h. The parts: checks that two dumps are of one process, by what
+ * never changes in one; finds for each object the only one that points to it, its holder; and
+ * assigns ids: match.c says which objects have survived since the dump before, these keep their
+ * ids, and all others get the next ones.
+ */
 #include "identity/identity.h"
 
 #include <inttypes.h>

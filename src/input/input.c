@@ -34,6 +34,8 @@ enum { HINT_ALIGNMENT = 1 << 16 };
  * them open at a time. */
 static struct g2h_input *mapped[16];
 
+/* Lists an input as mapped, for the handler of SIGBUS: g2h_input_fault(). If the list is full, it
+ * is not among them. */
 static void register_mapped(struct g2h_input *input)
 {
     for (size_t i = 0; i < COUNT_OF(mapped); i++) {
@@ -44,6 +46,7 @@ static void register_mapped(struct g2h_input *input)
     }
 }
 
+/* Unmaps an input's bytes and removes it from that list; borrowed bytes are the caller's. */
 static void unmap(struct g2h_input *input)
 {
     if (input->borrowed || input->size == 0)
@@ -73,6 +76,7 @@ const char *g2h_input_fault(const void *address, const char **ret_name)
     return NULL;
 }
 
+/* Maps size bytes of a file as the input's bytes. Errors say whether addresses are short. */
 static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
 {
     input->data = (const uint8_t *)"";
@@ -203,6 +207,8 @@ static struct g2h_error *spool_look(struct spool *spool)
     return NULL;
 }
 
+/* Appends bytes to the copy, and shows it to the watcher once it has the size that this waits
+ * for. */
 static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, size_t size)
 {
     const int error = sparse_write(spool->target, data, size);
@@ -489,6 +495,8 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     return input_find_holes(input);
 }
 
+/* Opens a file or, for "-", standard input. A regular file that is not packed is mapped; everything
+ * else is copied first. */
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
                                       const struct g2h_progress *progress,
                                       const struct input_watcher *watcher)

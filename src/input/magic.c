@@ -1,4 +1,4 @@
-/* magic; see magic.h. */
+/* magic: recognizes core files and executables by their first bytes; see magic.h. */
 #include "input/magic.h"
 
 #include <string.h>

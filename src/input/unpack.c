@@ -40,6 +40,7 @@ static void *gzip_begin(void)
     return take_pointer(stream);
 }
 
+/* Unpacks as far as input and space last; *buffers becomes what is left of both. */
 static enum unpack_status gzip_step(void *state, struct unpack_buffers *buffers,
                                     const char **ret_why)
 {
@@ -141,6 +142,7 @@ static void *xz_begin(void)
     return stream && xz_again(stream) ? take_pointer(stream) : NULL;
 }
 
+/* Does the same for xz. */
 static enum unpack_status xz_step(void *state, struct unpack_buffers *buffers, const char **ret_why)
 {
     lzma_stream *stream = state;
@@ -190,6 +192,7 @@ static void *lz4_begin(void)
     return LZ4F_isError(LZ4F_createDecompressionContext(&state, LZ4F_VERSION)) ? NULL : state;
 }
 
+/* Does the same for lz4. */
 static enum unpack_status lz4_step(void *state, struct unpack_buffers *buffers,
                                    const char **ret_why)
 {

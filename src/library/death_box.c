@@ -1,4 +1,10 @@
-/* death_box; see death_box.h. */
+/*
+ * death_box: copies a process at its end, for --at-death; see death_box.h. The parts: names of the
+ * files that are written, and the removal of old ones; which directory the temporary copy of a heap
+ * fits in; and the box itself, which prepares for a process while it lives (executable, heap,
+ * memory for the copy, kept up as the process grows), and copies it at its end (death_box_copy) or
+ * before (death_box_copy_living).
+ */
 #include "library/death_box.h"
 
 #include <ctype.h>
@@ -118,6 +124,7 @@ static void kept_files_deinit(struct kept_files *files)
     free(files->list.data);
 }
 
+/* Orders files by time, then by name. */
 static int kept_files_compare(const void *a, const void *b)
 {
     const struct kept_file *one = a;
@@ -226,6 +233,7 @@ static bool takes_room(const struct scratch *scratch)
            S_ISDIR(status.st_mode);
 }
 
+/* Returns whether a directory is in memory (tmpfs); so is "", no directory. */
 static bool is_in_memory(const char *directory)
 {
     const uint32_t tmpfs = 0x01021994, ramfs = 0x858458f6; /* statfs(2): *_MAGIC */
@@ -234,6 +242,7 @@ static bool is_in_memory(const char *directory)
                            ((uint32_t)status.f_type == tmpfs || (uint32_t)status.f_type == ramfs));
 }
 
+/* Returns whether two paths are on one file system. */
 static bool are_on_one_disk(const char *one, const char *other)
 {
     struct stat a, b;
@@ -362,6 +371,7 @@ enum { SMALL_BLOCKS = 1 << 20, SMALL_PART = 32, SMALL_MOST = 128 << 20 };
 
 /* ---- preparation ---- */
 
+/* Forgets the program that was prepared for. */
 static void close_program(struct death_box *box)
 {
     ages_follow_deinit(&box->ages);
@@ -371,6 +381,7 @@ static void close_program(struct death_box *box)
     box->is_ready = false;
 }
 
+/* Copies the name of a process; ret stays as it is if it is not known. */
 static void note_name(uint64_t pid, char ret[64])
 {
     _cleanup_(text_deinit) struct text name = {0};
@@ -434,6 +445,7 @@ static uint64_t margin_of(const struct death_box *box)
     return MAX(growth, LEAST_MARGIN);
 }
 
+/* Returns in which order, and where to, the heap is copied. */
 static struct death_order order_of(struct death_box *box)
 {
     return (struct death_order){.heap = box->heap.range,
@@ -602,6 +614,7 @@ static void note_limits(const struct death_box *box, struct g2h_ending *ret)
     ret->by_group = ret->by_oom && count.group != 0;
 }
 
+/* Returns the error for an errno value of the copy; NULL for 0. */
 static struct g2h_error *death_box_explain(const struct death_box *box, int error)
 {
     TRY_MEMORY(error != ENOMEM);

@@ -1,4 +1,10 @@
-/* origin; see origin.h. */
+/*
+ * origin: opens the source of a heap: a dump file, a core file, or a live process; see origin.h. A
+ * core or process needs its executable, which is found by its path or by /proc, and is then read as
+ * a dump (process/read.h). A process that has just been started, or that starts another program
+ * meanwhile (execve), is read once more. Errors say which process is meant instead, as for a shell
+ * that has started a Go program.
+ */
 #include "library/origin.h"
 
 #include <signal.h>

@@ -1,4 +1,9 @@
-/* pipeline; see pipeline.h. */
+/*
+ * pipeline: the steps from a source to a view, and a session that takes all of them; see
+ * pipeline.h. The first part, build, is the order in which a graph is made: names, roots, what is
+ * reached, edges, what several groups hold. The second has the steps load, match, graph and view.
+ * The third is g2h_open() for users of the library.
+ */
 #include "library/pipeline.h"
 
 #include <errno.h>
@@ -39,6 +44,8 @@ static struct g2h_error *build_find_targets(struct g2h_graph *graph)
     return collection_finish(&collection);
 }
 
+/* Finds the targets of pointers. With types these are known already; without, names are collected
+ * meanwhile. */
 static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
 {
     if (!typing)
@@ -58,6 +65,7 @@ static struct g2h_error *collect_names(struct g2h_graph *graph)
     return names_collect(&graph->names, graph->targets, graph->threads);
 }
 
+/* Makes the nodes above the objects. */
 static struct g2h_error *find_roots(struct g2h_graph *graph,
                                     const struct g2h_graph_options *options)
 {
@@ -67,6 +75,7 @@ static struct g2h_error *find_roots(struct g2h_graph *graph,
     return roots_init(&graph->roots, &sources);
 }
 
+/* Returns an error if the graph would have more nodes than numbers. */
 static struct g2h_error *check_size(const struct g2h_graph *graph)
 {
     const uint64_t nodes = (uint64_t)graph->roots.nodes.count + graph->heap->object_count;
@@ -97,6 +106,7 @@ static void build_account(struct g2h_graph *graph)
     account->stack_bytes = roots->stack_bytes;
 }
 
+/* Builds the graph, step by step: each step needs the results of those before. */
 static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
                                               const struct g2h_graph_options *options)
 {
@@ -205,6 +215,8 @@ static struct g2h_error *load_by_release(struct pipeline *pipeline, unsigned thr
     return g2h_heap_load(pipeline->origin.input, &options, &pipeline->heap);
 }
 
+/* Opens the executable, unless the origin has it, and checks that it wrote the dump. If only the
+ * executable knows the release, the heap is loaded again. */
 static struct g2h_error *open_and_match(struct pipeline *pipeline,
                                         const struct pipeline_options *options)
 {
@@ -233,6 +245,7 @@ struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipelin
     return NULL;
 }
 
+/* Tells the caller that a step begins. */
 static void begin_phase(const struct pipeline_options *options, const char *phase)
 {
     if (options->phase)
@@ -357,6 +370,7 @@ static struct g2h_error *open_origin(struct g2h_session *session, const char *so
     return origin_open(&origin, &session->made.origin);
 }
 
+/* Takes all steps for g2h_open(). */
 static struct g2h_error *session_make(struct g2h_session *session, const char *source,
                                       const char *exe, const struct g2h_open_options *options)
 {

@@ -1,4 +1,10 @@
-/* mcp; see mcp.h. */
+/*
+ * mcp: the server's side of the Model Context Protocol; see mcp.h. The parts: lines, one JSON
+ * message each, read and written as a whole; protocol, which answers the few methods of MCP in a
+ * message (initialize, tools/list, tools/call …); and the thread that does so while the heap is
+ * still being loaded. A client may use the old protocol, which begins with initialize, or the
+ * modern one, in which each request names its version in _meta.
+ */
 #include "base/contract.h"
 #include "mcp/mcp.h"
 
@@ -161,6 +167,7 @@ struct protocol_request {
 
 /* ---- answers ---- */
 
+/* Begins an answer with the request's id, or null if it has none. */
 static void protocol_begin(const struct protocol_request *request, struct text *text)
 {
     _cleanup_(text_deinit) struct text id = {0};
@@ -174,6 +181,7 @@ static void protocol_begin(const struct protocol_request *request, struct text *
     text->failed |= id.failed;
 }
 
+/* Makes an answer that is an error; data is appended after the message, "" if there is none. */
 static void protocol_error(const struct protocol_request *request, int code, const char *message,
                            const char *data, struct text *text)
 {
@@ -229,6 +237,8 @@ static void protocol_put_about(struct text *text)
 
 /* ---- methods ---- */
 
+/* Answers initialize: with the client's version of the protocol if the server knows it, else with
+ * the newest legacy one. */
 static void protocol_initialize(struct protocol *protocol, const struct protocol_request *request,
                                 struct text *text)
 {
@@ -252,6 +262,7 @@ static void protocol_initialize(struct protocol *protocol, const struct protocol
     protocol_end_result(text);
 }
 
+/* Appends the list of the versions that the server knows. */
 static void protocol_put_versions(struct text *text)
 {
     text_append_string(text, "[\"" MODERN "\"");
@@ -262,6 +273,7 @@ static void protocol_put_versions(struct text *text)
     text_append_string(text, "]");
 }
 
+/* Answers server/discover: versions and capabilities. */
 static void protocol_discover(struct protocol *protocol, const struct protocol_request *request,
                               struct text *text)
 {
@@ -282,6 +294,7 @@ static void protocol_ping(struct protocol *protocol, const struct protocol_reque
     protocol_end_result(text);
 }
 
+/* Answers tools/list, whose only page has all tools. */
 static void protocol_list(struct protocol *protocol, const struct protocol_request *request,
                           struct text *text)
 {
@@ -296,6 +309,8 @@ static void protocol_list(struct protocol *protocol, const struct protocol_reque
     protocol_end_result(text);
 }
 
+/* Answers tools/call: waits for the heap, and has the tool answer. An answer that is an error of
+ * the tool is a result, too. */
 static void protocol_call(struct protocol *protocol, const struct protocol_request *request,
                           struct text *text)
 {
@@ -376,6 +391,8 @@ static bool protocol_read_meta(struct protocol_request *request, struct text *te
     return false;
 }
 
+/* Answers a request by its method. Before initialize only requests in the modern form, and methods
+ * that may come first, are answered. */
 static void protocol_dispatch(struct protocol *protocol, struct protocol_request *request,
                               const struct text *method, struct text *text)
 {

@@ -1,4 +1,10 @@
-/* tools; see tools.h. */
+/*
+ * tools: the tools that an agent may call, and their answers; see tools.h. The first part, answers,
+ * makes each answer as a page of the report (output/report/page.h) about the heap that is kept. The
+ * second has the table of tools, reads their arguments, and cuts an answer to its size:
+ * call_answer() makes the page again with fewer elements until it fits, and adds a cursor for the
+ * rest.
+ */
 #include "mcp/tools.h"
 
 #include <inttypes.h>
@@ -278,6 +284,7 @@ struct g2h_error *answers_instances(struct answers *answers, const struct questi
 
 /* ---- names ---- */
 
+/* Returns whether a name contains what is asked for, whatever the case of letters. */
 static bool answers_contain(const char *name, size_t size, const char *asked)
 {
     const size_t length = strlen(asked);
@@ -295,6 +302,7 @@ static bool answers_is_named(const struct answers *answers, uint32_t node, const
     return answers_contain(name, size, asked);
 }
 
+/* Adds the classes whose names contain a string. */
 static void answers_put_classes(const struct answers *answers, const char *asked,
                                 const struct report *report)
 {
@@ -340,6 +348,7 @@ static struct g2h_error *answers_put_variables(const struct answers *answers, co
     return NULL;
 }
 
+/* Adds the goroutines whose location contains a string, by location. */
 static void answers_put_locations(const struct answers *answers, const char *asked,
                                   const struct report *report)
 {
@@ -521,6 +530,7 @@ const struct tool *tools_find(const struct mcp_settings *settings, const char *n
 
 /* ---- the list ---- */
 
+/* Begins the schema of an argument, whose closing brace the caller adds. */
 static void tools_put_property(struct text *text, const char *name, const char *type,
                                const char *description)
 {
@@ -531,6 +541,7 @@ static void tools_put_property(struct text *text, const char *name, const char *
     json_write_string(text, description);
 }
 
+/* Appends the schema of a tool's arguments: its own, the numbers that it takes, and the cursor. */
 static void tools_put_schema(const struct tool *tool, struct text *text)
 {
     const struct argument *argument = &tool->argument;
@@ -590,6 +601,8 @@ static struct g2h_error *call_refuse(const char *name, const char *why)
     return error_create(G2H_ERROR_NOT_FOUND, "%s: %s", name, why);
 }
 
+/* Reads a string, at most LONGEST bytes, and ends it with a NUL; one that is not given stays
+ * empty. */
 static struct g2h_error *call_read_text(const char *name, struct json_value value, struct text *ret)
 {
     if (value.size == 0)
@@ -608,6 +621,7 @@ static struct g2h_error *call_read_text(const char *name, struct json_value valu
     return NULL;
 }
 
+/* Reads a number between its limits; one that is not given keeps its default. */
 static struct g2h_error *call_read_number(size_t number, struct json_value value, uint64_t *ret)
 {
     enum { DIGITS = 10 };

@@ -1,4 +1,9 @@
-/* key_names; see key_names.h. */
+/*
+ * key_names: names of pointers in the entries of maps, by the entries' keys; see key_names.h. An
+ * entry's key is not stored: a number says where in the dump it can be read again (key_origin,
+ * key_append_again). The parts: which field of a bucket or group has the keys; which kinds of keys
+ * can be shown; reading and formatting a key, as a string, a number, or a struct of these.
+ */
 #include "base/contract.h"
 #include "base/bytes.h"
 #include "naming/key_names.h"

@@ -1,4 +1,11 @@
-/* namer; see namer.h. */
+/*
+ * namer: the names of the pointers of objects, as fields and elements; see namer.h. A name is made
+ * from a key, a number that says what the name consists of (a word of a type, an element's index,
+ * an offset), so that equal names are made once: all threads first collect the keys of all pointers
+ * (collect_block), the keys are sorted and their names interned, and namer_name() later finds the
+ * name of a pointer by its key. Heaps without types have a part of their own, where names are
+ * offsets.
+ */
 #include "naming/namer.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* names; see names.h. */
+/*
+ * names: the names of objects, of types and of the contents of strings, as outputs show them; see
+ * names.h. The parts: the pool of names with what each is used for (enum g2h_name_use); names of
+ * objects, by their types, with the paths of all words of a type; what a name says in Go: its form,
+ * the runtime's own classes; and the contents of Go's strings, which are read when they are shown.
+ */
 #include "naming/names.h"
 
 #include <stdlib.h>
@@ -683,6 +688,7 @@ static const char *const links[] = {
     "unique.indirect[",
 };
 
+/* Returns whether a type is one of the links of a list, ring or tree of the library. */
 static bool is_link(struct g2h_bytes type)
 {
     for (size_t i = 0; i < COUNT_OF(links); i++)

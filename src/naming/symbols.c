@@ -1,4 +1,8 @@
-/* symbols; see symbols.h. */
+/*
+ * symbols: makes names of the linker readable; see symbols.h. A symbol has some bytes escaped
+ * ("%2e"), and full import paths. The first part undoes escapes; the second finds import paths in a
+ * name and replaces each by the package's own name, if that is unique in the program.
+ */
 #include "naming/symbols.h"
 
 #include <stdlib.h>
@@ -10,6 +14,7 @@
 
 /* ==== the linker's names in readable form ==== */
 
+/* Returns the value of a hexadecimal digit, or -1. */
 static int symbols_hex_digit(uint8_t c)
 {
     if (c >= '0' && c <= '9')

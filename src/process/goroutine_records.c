@@ -2,11 +2,11 @@
  * goroutine_records: writes the records of goroutines, their frames, deferred calls and panics; see
  * goroutine_records.h. Three parts:
  *
- * stack_objects  variables on a stack whose address is taken: they live only if something that
- * lives points to them, so they are searched like a small heap frames         walks the frames of a
- * goroutine (unwind.h) and lists the words that are pointers, by the function's own tables; without
- * these, any word may be one goroutines     the records, and what of the process's copy is kept for
- * them
+ * stack_objects  variables on a stack whose address is taken: they live only if something alive
+ *                points to them, so they are searched like a small heap
+ * frames         walks the frames of a goroutine (unwind.h) and lists the words that are pointers,
+ *                by the function's own tables; without these, any word may be one
+ * goroutines     the records, and what of the process's copy is kept for them
  *
  * A budget (work_left and the like) bounds what a damaged process can make this do.
  */

@@ -1,4 +1,8 @@
-/* builder; see builder.h. */
+/*
+ * builder: what all files of roots/ make nodes with; see builder.h. The parts: nodes, edges and
+ * their names; the function and line at a program counter; and mappings, memory outside of the
+ * heap, as mapped files, which get a node when a pointer leads there.
+ */
 #include "roots/builder.h"
 
 #include <stdlib.h>

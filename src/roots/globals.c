@@ -306,6 +306,7 @@ bool builder_append_global(struct builder *builder, uint64_t address, struct g2h
            append_using_function(builder, address, true, ret_package);
 }
 
+/* Orders pointers by value, then by their own address. */
 static int compare_static_pointers(const void *a, const void *b)
 {
     const struct static_pointer *one = a;
@@ -604,6 +605,8 @@ static bool note_word(struct builder *builder, uint64_t start, uint64_t address,
     return vector_push(&builder->words, word);
 }
 
+/* Orders words by variable, then those alike by address, with those at last that may be of another
+ * variable. */
 static int compare_words(const void *a, const void *b)
 {
     const struct variable_word *one = a;
@@ -638,6 +641,7 @@ static size_t end_of_far(const struct builder *builder, size_t end, uint64_t dis
     return end;
 }
 
+/* Returns the greatest common divisor of two numbers. */
 static uint64_t greatest_divisor(uint64_t one, uint64_t other)
 {
     while (other != 0) {

@@ -43,6 +43,7 @@ struct deferred {
     struct map function_by_key, statement_by_pc;
 };
 
+/* Frees the functions and statements that have deferred calls. */
 static void deferred_deinit(struct deferred *deferred)
 {
     free(deferred->functions.data);

@@ -1,4 +1,10 @@
-/* places; see places.h. */
+/*
+ * places: groups goroutines by where they are; see places.h. A place is the state of a goroutine,
+ * the function that it runs, and the innermost functions on its stack that say something (not those
+ * of the runtime): goroutines for which these are equal share a node. The first part finds the
+ * functions of a frame, since the compiler inlines some; the second compares, names and counts
+ * places.
+ */
 #include "base/bytes.h"
 #include "base/contract.h"
 #include "roots/places.h"

@@ -1,4 +1,10 @@
-/* build; see build.h. */
+/*
+ * build: makes types that no executable describes, from tables of members; see build.h, which
+ * explains the expressions that members' types are written in. type_of_expression() reads one,
+ * build_struct() makes a struct and computes the offsets as Go does, and each type that is derived
+ * from another one (a pointer, a slice) is made once. The second part has tables of structures by
+ * their names: channels and others.
+ */
 #include "types/build.h"
 
 #include <stdio.h>

@@ -1,4 +1,9 @@
-/* pointer_map; see pointer_map.h. */
+/*
+ * pointer_map: where a value of a type has pointers, and to what; see pointer_map.h. The steps:
+ * measure all types once, and refuse those whose maps would be too large, since a damaged type may
+ * contain itself; then, on first use of a type, flatten it into its pointer fields, find the words
+ * that the collector scans (by the type's mask, if it has one), and assign each word to its field.
+ */
 #include "types/pointer_map.h"
 
 #include <pthread.h>
@@ -131,6 +136,7 @@ struct large_type {
 
 typedef VECTOR(struct large_type) large_vector;
 
+/* Orders types by the work that they need. */
 static int compare_large(const void *a, const void *b)
 {
     const struct large_type *one = a;
@@ -336,6 +342,7 @@ static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t b
     }
 }
 
+/* Orders fields by offset, then by type. */
 static int compare_fields(const void *a, const void *b)
 {
     const struct pointer_field *one = a;

@@ -1,4 +1,9 @@
-/* runtime_types; see runtime_types.h. */
+/*
+ * runtime_types: adds, for each type of the program, the structures of the runtime that it implies;
+ * see runtime_types.h. The parts: headers, buckets and groups of maps before and since Go 1.24; and
+ * rules that replace unsafe.Pointers in types of the library by the types that they lead to
+ * (retype_…): sync.Pool, sync.Map, atomic.Pointer, timers, and so on.
+ */
 #include "types/runtime_types.h"
 
 #include <stdio.h>
@@ -256,6 +261,7 @@ static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint3
     return bytes_none;
 }
 
+/* Returns the bytes of a text. */
 static struct g2h_bytes text_bytes(const struct text *text)
 {
     return bytes_at(text->data, text->size);
@@ -319,6 +325,7 @@ static const struct member weak_pointer_members[] = {
     FIELD("u", "$0"),
 };
 
+/* Makes an empty struct of the runtime with a name. TYPE_NONE: memory has run out. */
 static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
 {
     return build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
@@ -345,6 +352,7 @@ static uint32_t weak_handle_pointer(struct runtime_types *runtime)
     return build_pointer(runtime, handle);
 }
 
+/* In weak.Pointer: u points to the object's handle. */
 static void retype_weak_pointer(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "u", weak_handle_pointer(runtime));

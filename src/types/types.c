@@ -1,4 +1,5 @@
-/* types; see types.h. */
+/* types: the list of all types, found by number or name, and paths in them: which field is at an
+ * offset, and what the way there is called ("items[3].Name"); see types.h. */
 #include "types/types.h"
 
 #include <stdbool.h>

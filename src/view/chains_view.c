@@ -1,4 +1,8 @@
-/* chains_view: the elements of long lists as nodes; see include/go2heapsnapshot/view.h. */
+/*
+ * chains_view: the elements of long lists (graph/chains.h), as pairs of nodes: the first element
+ * and another one. Elements that the view has folded or left out have no pair. See
+ * include/go2heapsnapshot/view.h.
+ */
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -20,11 +20,13 @@ struct formatting {
     struct g2h_content *content;
 };
 
+/* Returns a type by its number. */
 static const struct type *contents_type_of(const struct formatting *out, uint32_t number)
 {
     return types_get(out->view->graph->typing->types, number);
 }
 
+/* Returns a word of a value, by its index. */
 static uint64_t contents_word_at(const struct formatting *out, const struct g2h_value *value,
                                  unsigned index)
 {
@@ -288,6 +290,7 @@ static void format_interface(const struct formatting *out, const struct g2h_valu
 
 /* ---- all kinds ---- */
 
+/* Returns whether a value is a time.Duration. */
 static bool is_duration(const struct g2h_value *value)
 {
     static const char name[] = "time.Duration";

@@ -1,5 +1,8 @@
-/* declarations: where slices, strings and maps are declared, and their names; see
- * include/go2heapsnapshot/view.h. */
+/*
+ * declarations: numbers where slices, strings and maps are declared, and names these places:
+ * "main.Cache.items", "main.buffers", "map[string]int". A declaration is a field of a type, a
+ * variable of a package, or a type of maps; see include/go2heapsnapshot/view.h.
+ */
 #include <string.h>
 
 #include "base/contract.h"

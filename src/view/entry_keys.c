@@ -1,4 +1,9 @@
-/* entry_keys; see entry_keys.h. */
+/*
+ * entry_keys: the names of the edges of maps' entries, ["alice"], made when an edge is read; see
+ * entry_keys.h. For an edge it finds the bucket or group that the edge begins in and the slot in
+ * there, formats the slot's key, and appends the path that follows in the entry. The last bucket is
+ * kept with its keys, since its edges follow each other.
+ */
 #include "view/entry_keys.h"
 
 #include <string.h>

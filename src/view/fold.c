@@ -234,6 +234,8 @@ static struct g2h_error *set_beside(struct folding *folding)
 
 /* ---- how much to fold ---- */
 
+/* Returns whether a cut folds a node: what is worth less, and of equal ones those with higher
+ * numbers. */
 static inline bool fold_is_cut(const struct folding *folding, const struct cut *cut,
                                uint32_t preorder)
 {

@@ -46,6 +46,7 @@ static bool labels_string_at(const struct g2h_view *view, const struct view_memo
     return true;
 }
 
+/* Cuts a size to the most bytes that are read of a label. */
 static size_t labels_cut(uint64_t size)
 {
     return size < MOST_LABEL_BYTES ? (size_t)size : MOST_LABEL_BYTES;
@@ -95,6 +96,8 @@ static bool labels_visit_list(struct labels_visit *visit, const struct view_memo
     return true;
 }
 
+/* Passes on an entry of a map of labels, if both are strings whose bytes are there. Returns false
+ * to stop. */
 static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
 {
     struct labels_visit *visit = context;

@@ -34,6 +34,7 @@ struct g2h_layouts {
 
 /* ---- types ---- */
 
+/* Rounds a size up to a multiple of an alignment. */
 static uint64_t round_up(uint64_t size, uint64_t align)
 {
     return (size + align - 1) / align * align;

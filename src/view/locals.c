@@ -9,6 +9,7 @@
 #include "view/locations.h"
 #include "view/view.h"
 
+/* Returns the dump's frame by the number of the view's. */
 static struct heap_stack_frame frame_of(const struct g2h_view *view, size_t number)
 {
     return heap_frame(view->graph->heap, view->graph->roots.frames.data[number].frame);
@@ -68,6 +69,7 @@ static bool locals_locate(const struct g2h_view *view, const struct dwarf_local 
     return true;
 }
 
+/* Returns a string of the executable's types; an empty one for UINT32_MAX. */
 static const char *locals_text_of(const struct g2h_view *view, uint32_t string, size_t *ret_size)
 {
     *ret_size = 0;

@@ -1,4 +1,10 @@
-/* retained: dominators and retained sizes of a view's nodes; see include/go2heapsnapshot/view.h. */
+/*
+ * retained: dominators and retained sizes of a view's nodes; see include/go2heapsnapshot/view.h.
+ * They are computed for the graph (dominators.h); here its nodes are translated to the view's: a
+ * folded view keeps only some nodes, so a node's dominator is the next one above that is kept, and
+ * folded nodes have theirs from fold.c. The order of dominators numbers nodes so that each comes
+ * after its dominator.
+ */
 #include <stdlib.h>
 
 #include "base/contract.h"

@@ -1,5 +1,8 @@
-/* stacks: the goroutines of a view, their frames, and what groups own; see
- * include/go2heapsnapshot/view.h. */
+/*
+ * stacks: the goroutines of a view with their frames and calls, and the groups of roots with what
+ * each owns; see include/go2heapsnapshot/view.h. A frame has one call, or several if functions are
+ * inlined in it. All of it is in the graph's roots; here numbers of nodes become the view's.
+ */
 #include "dominators/several.h"
 #include "view/view.h"
 

@@ -1,5 +1,8 @@
-/* together_view: variables that hold memory together, as nodes, and objects whose finalizers never
- * run; see include/go2heapsnapshot/view.h. */
+/*
+ * together_view: variables that hold memory together, and objects whose finalizers never run, by
+ * the view's nodes; see include/go2heapsnapshot/view.h. Both come from graph/; in a folded view
+ * only kept nodes are listed.
+ */
 #include <stdlib.h>
 
 #include "base/error.h"

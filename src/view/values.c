@@ -57,6 +57,7 @@ void g2h_values_destroy(struct g2h_values *values)
     free(values);
 }
 
+/* Returns the types of the heap. */
 static const struct types *types_of(const struct g2h_values *values)
 {
     return values->view->graph->typing->types;

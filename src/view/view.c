@@ -14,6 +14,7 @@
 
 /* ---- names ---- */
 
+/* Returns how many names the graph has: those of the view itself follow. */
 static uint32_t graph_names(const struct g2h_view *view)
 {
     return view->graph->names.strings.count;
@@ -298,6 +299,7 @@ uint64_t g2h_view_text_hash(const struct g2h_view *view, uint32_t node)
     return names_text_hash(&view->graph->names, view_object_of(view, node));
 }
 
+/* Returns whether an object is a string. */
 static inline bool view_is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);

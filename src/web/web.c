@@ -64,12 +64,14 @@ static void update(void *context, const char *phase, uint64_t done, uint64_t tot
 
 static const struct g2h_progress progress = {update, NULL};
 
+/* Shows in the page that a step begins. */
 static void begin_phase(const void *context, const char *phase)
 {
     (void)context;
     page_progress(phase, strlen(phase), 0, 0);
 }
 
+/* Prints and frees an error. Returns whether there was none. */
 static bool succeeds(struct g2h_error *error)
 {
     if (!error)

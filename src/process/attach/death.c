@@ -5,8 +5,8 @@
  * watch    one thread of the process is traced (ptrace(2)), so that this program is told of its end
  * spill    a file for pages for which there is no memory
  * reserve  memory for the copy, allocated while the process still lives
- * dying    copies page lists by importance: outside the heap, then the heap by rank, then pages
- * that may have to be read from a disk
+ * dying    copies pages by importance: outside the heap, then the heap by rank, then pages that
+ *          may have to be read from a disk
  *
  * A rank says how much a part of the heap matters (death_heap.c): stacks, objects with pointers,
  * others.

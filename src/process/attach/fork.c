@@ -52,6 +52,7 @@ enum { PART_OF_LIMIT = 50 };
  * thread. */
 enum { LEAST_TASKS = 16 };
 
+/* Notes why the process cannot be forked, in fork->refused. Always returns false. */
 __attribute__((format(printf, 2, 3))) static bool fork_refuse(struct attach_fork *fork,
                                                               const char *format, ...)
 {
