@@ -1,4 +1,17 @@
-/* cdp; see cdp.h. */
+/*
+ * cdp: answers the requests of DevTools: those of the Chrome DevTools Protocol, and those of HTTP
+ * for /json; see cdp.h. Three parts:
+ *
+ * questions  what only the session, the process with the heaps, can answer: a question is sent
+ *           there, and a function is called with its answer
+ * requests   snapshots that clients have requested: several may wait for one; its bytes come from
+ *           the session in pieces, and are sent to all of them
+ * cdp        a table from each method of the protocol to a function, which answers at once or asks
+ *           the session; and the same for paths of HTTP
+ *
+ * The hub is the state of all clients (hub.h). An event is a message to a client that no request
+ * asked for.
+ */
 #include "inspect/cdp.h"
 
 #include <errno.h>
@@ -88,6 +101,7 @@ enum {
     LITTLE_LEFT = 64 << 10
 }; /* bytes that a client need not have taken when more is asked for */
 
+/* Tells a client how much of its snapshot is done, if it has asked for that. */
 static void show_progress(struct hub *hub, const struct waiting_client *client, unsigned percent,
                           bool is_finished)
 {
@@ -141,6 +155,7 @@ static void requests_end(struct hub *hub)
     requests->next = (struct snapshot_request){0};
 }
 
+/* Has the next snapshot begin REQUESTS_PAUSE from now at the earliest. */
 static void delay_next_press(struct hub *hub)
 {
     hub->requests.not_before = hub->now + REQUESTS_PAUSE;
@@ -254,6 +269,7 @@ static void mark_ready(struct hub *hub)
     delay_next_press(hub);
 }
 
+/* Ends the current request: sends the bytes that are left, and answers its clients. */
 static void requests_finish(struct hub *hub)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -265,6 +281,7 @@ static void requests_finish(struct hub *hub)
     requests_end(hub);
 }
 
+/* Shows progress to all clients of the current request, if it is more than before. */
 static void advance(struct hub *hub, unsigned percent)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -376,11 +393,13 @@ struct method {
     const char *text; /* the message of cdp_answer() and cdp_refuse() */
 };
 
+/* Answers with the fixed result that the table has for the method. */
 static void cdp_answer(struct hub *hub, struct cdp_request *request)
 {
     reply_string(hub, &request->to, request->method->text);
 }
 
+/* Refuses with the reason that the table has for the method. */
 static void cdp_refuse(struct hub *hub, struct cdp_request *request)
 {
     reply_refuse(hub, &request->to, request->method->text);
@@ -388,6 +407,8 @@ static void cdp_refuse(struct hub *hub, struct cdp_request *request)
 
 /* ---- answered by the session ---- */
 
+/* Asks the session on behalf of a request; done is called with the answer. A body that is too long
+ * is refused. */
 static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                 const struct text *body, questions_done *done)
 {
@@ -423,6 +444,7 @@ static void pass_on(struct hub *hub, const struct reply_to *to, enum channel_kin
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
+/* Asks how much memory the process takes. */
 static void get_usage(struct hub *hub, struct cdp_request *request)
 {
     ask(hub, request, CHANNEL_USAGE, &(struct text){0}, pass_on);
@@ -430,6 +452,7 @@ static void get_usage(struct hub *hub, struct cdp_request *request)
 
 /* ---- objects ---- */
 
+/* Passes on an object, as the member "result", or an error. */
 static void pass_on_object(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                            const char *body, size_t size)
 {
@@ -439,11 +462,13 @@ static void pass_on_object(struct hub *hub, const struct reply_to *to, enum chan
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
+/* Asks for the object with an id of the snapshot. */
 static void get_object(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_OBJECT, "objectId", pass_on_object);
 }
 
+/* Passes on an id of the snapshot, or an error. */
 static void pass_on_heap_id(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                             const char *body, size_t size)
 {
@@ -453,6 +478,7 @@ static void pass_on_heap_id(struct hub *hub, const struct reply_to *to, enum cha
         reply_error(hub, to, REPLY_REFUSED, body, size);
 }
 
+/* Asks for the id that an object has in the snapshot. */
 static void get_heap_id(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_HEAP_ID, "objectId", pass_on_heap_id);
@@ -477,6 +503,8 @@ static void add_inspected(struct hub *hub, struct cdp_request *request)
     reply_string(hub, &request->to, "{}");
 }
 
+/* Asks for the properties of an object. Go has no accessors, so a request for these only gets
+ * none. */
 static void get_properties(struct hub *hub, struct cdp_request *request)
 {
     if (json_is_true(json_member(request->params, "accessorPropertiesOnly")))
@@ -485,6 +513,8 @@ static void get_properties(struct hub *hub, struct cdp_request *request)
         ask_about(hub, request, CHANNEL_PROPERTIES, "objectId", pass_on);
 }
 
+/* Asks for the value of an expression. The console evaluates what is being typed, too
+ * (CHANNEL_EAGER), and for completions. */
 static void cdp_evaluate(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text body = {0}, group = {0};
@@ -504,6 +534,7 @@ static void cdp_evaluate(struct hub *hub, struct cdp_request *request)
 
 /* ---- the console, and files of Go ---- */
 
+/* Answers Runtime.enable: there is one context, which has the name of the program. */
 static void enable_runtime(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text params = {0};
@@ -527,6 +558,7 @@ static void append_digits(const struct hub *hub, struct text *text, unsigned mos
     }
 }
 
+/* Answers with digits of the server's path as an id, at most this many. */
 static void reply_digits(struct hub *hub, const struct reply_to *to, const char *member,
                          unsigned most)
 {
@@ -543,6 +575,7 @@ static void get_isolate(struct hub *hub, struct cdp_request *request)
     reply_digits(hub, &request->to, "id", 16);
 }
 
+/* Sends the lines of the console that the session has as events, and then answers. */
 static void lines_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                        const char *body, size_t size)
 {
@@ -574,6 +607,7 @@ static void enable_debugger(struct hub *hub, struct cdp_request *request)
     ask(hub, request, CHANNEL_SCRIPTS, &(struct text){0}, scripts_came);
 }
 
+/* Answers Debugger.disable. */
 static void disable_debugger(struct hub *hub, struct cdp_request *request)
 {
     request->client->has_debugger = false;
@@ -621,6 +655,7 @@ static void source_came(struct hub *hub, const struct reply_to *to, enum channel
     reply_within(hub, to, "{\"scriptSource\":", quoted.data, quoted.failed ? 0 : quoted.size, "}");
 }
 
+/* Asks for the path of a script, a source file of Go. */
 static void get_source(struct hub *hub, struct cdp_request *request)
 {
     ask_about(hub, request, CHANNEL_SOURCE, "scriptId", source_came);
@@ -628,11 +663,13 @@ static void get_source(struct hub *hub, struct cdp_request *request)
 
 /* ---- snapshots ---- */
 
+/* Requests a snapshot, with progress if the client wants it. */
 static void cdp_take_snapshot(struct hub *hub, struct cdp_request *request)
 {
     requests_add(hub, &request->to, json_is_true(json_member(request->params, "reportProgress")));
 }
 
+/* Answers that no garbage is collected: a line in the console says why. */
 static void collect_garbage(struct hub *hub, struct cdp_request *request)
 {
     static const char line[] =
@@ -760,6 +797,8 @@ static const struct {
     {"Runtime", "{\"name\":\"consoleAPICalled\"},{\"name\":\"executionContextCreated\"}"},
 };
 
+/* Appends the methods of a domain, "HeapProfiler.enable" of "HeapProfiler", without their
+ * parameters. */
 static void describe_commands(struct text *text, const char *domain)
 {
     const size_t size = strlen(domain);
@@ -789,6 +828,7 @@ static void cdp_describe(struct text *text)
 
 /* ==== HTTP: the list of targets, and the handshake of a WebSocket ==== */
 
+/* Answers a request of HTTP by an error, and ends the connection. */
 static void discovery_refuse(struct hub *hub, struct client *client, unsigned status,
                              const char *why)
 {
@@ -796,6 +836,7 @@ static void discovery_refuse(struct hub *hub, struct client *client, unsigned st
     client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
+/* Answers a request of HTTP by JSON, and ends the connection. */
 static void discovery_answer(struct hub *hub, struct client *client, const struct text *body)
 {
     http_answer(&client->out, 200, "application/json", body->data, body->size);
@@ -803,6 +844,7 @@ static void discovery_answer(struct hub *hub, struct client *client, const struc
     client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
+/* Answers /json/version. */
 static void answer_version(struct hub *hub, struct client *client)
 {
     _cleanup_(text_deinit) struct text body = {0};
@@ -812,6 +854,7 @@ static void answer_version(struct hub *hub, struct client *client)
     discovery_answer(hub, client, &body);
 }
 
+/* Answers /json/protocol. */
 static void answer_protocol(struct hub *hub, struct client *client)
 {
     _cleanup_(text_deinit) struct text body = {0};

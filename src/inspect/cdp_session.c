@@ -1,4 +1,14 @@
-/* cdp_session; see cdp_session.h. */
+/*
+ * cdp_session: the process that has the heaps, and answers the server's questions; see
+ * cdp_session.h, which has the idea: each snapshot is taken by a child that becomes the session
+ * afterwards.
+ *
+ * The first part is the child's work: read the heap, give its objects ids (identity), write the
+ * snapshot. The second is the session's: serve() reads a question from the channel and answers it
+ * from the newest heap (struct taken); a snapshot is a question that takes many answers, a piece
+ * each (begin_snapshot, cdp_session_go_on, hand_over). The baton is a pipe to the child: a byte
+ * makes it the session, and without one it ends.
+ */
 #include "inspect/cdp_session.h"
 
 #include <errno.h>
@@ -32,6 +42,8 @@ static void session_add_line(struct session *session, const char *type, const ch
 
 /* ---- reading ---- */
 
+/* Reads the heap: of the process, the command, or the next one of the given dumps, the last one
+ * again and again. Error: the process has ended. */
 static struct g2h_error *read_heap(const struct session *session,
                                    const struct g2h_progress *progress, struct taken *ret)
 {
@@ -78,6 +90,7 @@ static struct g2h_error *identify(struct session *session, const struct taken *t
 
 /* ---- messages ---- */
 
+/* Appends "1,234 objects, 5.6 MB". */
 static void append_objects(struct text *text, uint64_t count, uint64_t bytes)
 {
     text_append_grouped(text, count);
@@ -85,6 +98,7 @@ static void append_objects(struct text *text, uint64_t count, uint64_t bytes)
     text_append_bytes(text, bytes);
 }
 
+/* Adds a warning for the console, and prints it. */
 static void say_warning(struct session *session, const char *line)
 {
     session_add_line(session, "warning", line);
@@ -134,6 +148,7 @@ static void say_all(struct session *session, bool is_first)
 
 /* ---- the whole snapshot ---- */
 
+/* Writes the snapshot to the pipe, with the locations of code for DevTools' links. */
 static struct g2h_error *write_snapshot(struct session *session,
                                         const struct g2h_progress *progress, int fd)
 {
@@ -154,6 +169,7 @@ static struct g2h_error *write_snapshot(struct session *session,
     return g2h_write(g2h_format(0), session->taken.made.view, &output);
 }
 
+/* Reads the heap, and adds it to the series. */
 static struct g2h_error *read_and_identify(struct session *session,
                                            const struct g2h_progress *progress, struct taken *taken)
 {
@@ -228,6 +244,7 @@ static double percent_of(const char *phase, double part)
     return 0;
 }
 
+/* Tells the session how far the child is, whenever the percentage has changed. */
 static void report(void *context, const char *phase, uint64_t done, uint64_t total,
                    uint64_t objects)
 {
@@ -269,6 +286,7 @@ static void close_pair(const int pair[2])
     close(pair[1]);
 }
 
+/* Notes why a snapshot has failed, for its answer. */
 static void cdp_session_fail(struct running *running, const char *message)
 {
     struct cdp_session_request *request = &running->request;
@@ -483,6 +501,8 @@ static struct g2h_error *append_usage(const struct session *session, struct text
     return NULL;
 }
 
+/* Appends the title and the URL of the target; nothing if the process has ended or runs another
+ * program. */
 static void append_target(const struct running *running, struct text *text)
 {
     const struct session_options *options = running->session.options;
@@ -498,6 +518,7 @@ static void append_target(const struct running *running, struct text *text)
     json_write(text, url.data, url.size);
 }
 
+/* Returns an error if there is no snapshot yet; else prepares for reading its values. */
 static struct g2h_error *need_snapshot(struct taken *taken)
 {
     return taken->made.view ? taken_need_iterators(taken)
@@ -532,6 +553,7 @@ static struct g2h_error *read_place(struct taken *taken, const char *asked,
     return is_good ? NULL : error_create(G2H_ERROR_NOT_FOUND, "no objectId");
 }
 
+/* Appends the properties of the place that an objectId means. */
 static struct g2h_error *append_properties(struct taken *taken, const char *asked,
                                            struct text *text)
 {
@@ -541,6 +563,8 @@ static struct g2h_error *append_properties(struct taken *taken, const char *aske
     return properties_write(taken, place, text);
 }
 
+/* Appends the id that the node of an objectId has in the snapshot. Error: it is a part of an
+ * object, or of no node. */
 static struct g2h_error *append_heap_id(struct taken *taken, const char *asked, struct text *text)
 {
     _cleanup_free_ struct remote_place *place = malloc(sizeof(*place));
@@ -554,6 +578,7 @@ static struct g2h_error *append_heap_id(struct taken *taken, const char *asked, 
     return NULL;
 }
 
+/* Appends the value of an expression, which follows its options in the body. */
 static struct g2h_error *append_evaluated(struct taken *taken, const struct text *body,
                                           struct text *text)
 {
@@ -564,6 +589,7 @@ static struct g2h_error *append_evaluated(struct taken *taken, const struct text
     return evaluate(taken, &options, body->data + sizeof(options), text);
 }
 
+/* Appends the path of a source file. Error: it is not found. */
 static struct g2h_error *append_source(const struct session *session, const char *asked,
                                        struct text *text)
 {
@@ -615,6 +641,7 @@ static struct g2h_error *make_answer(struct running *running, uint32_t kind,
                                       : error_create(G2H_ERROR_LIMIT, "there is too much of it");
 }
 
+/* Sends the answer to a request other than a snapshot, or its error. */
 static void cdp_session_answer(struct running *running, const struct channel_head *head,
                                const struct text *body)
 {

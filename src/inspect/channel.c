@@ -1,4 +1,6 @@
-/* channel; see channel.h. */
+/* channel: sends and receives the messages between the two processes of --inspect; see channel.h.
+ * Both functions wait until a whole message has passed, and return false if the other process is
+ * gone. */
 #include "inspect/channel.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* client; see client.h. */
+/*
+ * client: the buffers and the state of one client, and the messages that it gets; see client.h. A
+ * reply answers a request by its number; an event has none. Bytes are only appended to client->out
+ * here: server.c sends them. If memory runs out for a message, the client is ended.
+ */
 #include "inspect/client.h"
 
 #include <string.h>

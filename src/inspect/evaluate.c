@@ -30,6 +30,8 @@ struct evaluation {
     struct text words; /* of a list that is the result */
 };
 
+/* Returns whether the expression is evaluated while it is being typed: nothing that takes long, and
+ * no changes. */
 static bool is_eager(const struct evaluation *evaluation)
 {
     return (evaluation->options->flags & CHANNEL_EAGER) != 0;
@@ -49,6 +51,7 @@ static bool read_if(struct evaluation *evaluation, char wanted)
     return is_there;
 }
 
+/* Reads a character that must come next. */
 static struct g2h_error *expect(struct evaluation *evaluation, char wanted)
 {
     return read_if(evaluation, wanted)
@@ -66,6 +69,7 @@ struct looking {
     bool is_found;
 };
 
+/* A visitor: keeps the property with the wanted name, which ends the visit by returning false. */
 static bool compare_property(void *context, const char *name, size_t size,
                              const struct remote *property)
 {
@@ -123,6 +127,7 @@ static size_t quoted_size(const char *at)
     return 0;
 }
 
+/* Reads an index or a key up to the closing bracket, and moves to that element or entry. */
 static struct g2h_error *read_key(struct evaluation *evaluation, struct remote *remote)
 {
     skip_blanks(evaluation);
@@ -252,6 +257,7 @@ static struct g2h_error *read_name(struct evaluation *evaluation, struct remote 
 
 /* ---- goroutines ---- */
 
+/* Returns whether a string begins with some words. */
 static bool begins_with(const char *at, const char *words)
 {
     return strncmp(at, words, strlen(words)) == 0;
@@ -291,6 +297,7 @@ static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct re
 
 static struct g2h_error *read_expression(struct evaluation *evaluation, struct remote *ret);
 
+/* Replaces a value by its length. */
 static struct g2h_error *take_length(struct evaluation *evaluation, struct remote *remote)
 {
     uint64_t length;
@@ -315,6 +322,7 @@ static struct g2h_error *take_retained(struct evaluation *evaluation, struct rem
     return NULL;
 }
 
+/* A visitor: counts properties. */
 static bool count_property(void *context, const char *name, size_t size,
                            const struct remote *property)
 {
@@ -346,6 +354,8 @@ static struct g2h_error *list(struct evaluation *evaluation, const struct remote
     return NULL;
 }
 
+/* Reads the argument of instances(), the name of a class in quotes: the result is the list of its
+ * objects. */
 static struct g2h_error *read_instances(struct evaluation *evaluation, struct remote *ret)
 {
     struct remote_place place = {.kind = PLACE_CLASS};
@@ -362,6 +372,7 @@ static struct g2h_error *read_instances(struct evaluation *evaluation, struct re
     return list(evaluation, &place, class + 1, size - 2, ret);
 }
 
+/* Reads the arguments of a function, of which size bytes are the name, and calls it. */
 static struct g2h_error *read_call(struct evaluation *evaluation, const char *name, size_t size,
                                    struct remote *ret)
 {
@@ -404,6 +415,7 @@ static struct g2h_error *read_selected(struct evaluation *evaluation, struct rem
                               "$%u: select a row of the newest snapshot in Memory first", index);
 }
 
+/* Reads the address of an object. */
 static struct g2h_error *read_address(struct evaluation *evaluation, struct remote *ret)
 {
     uint32_t object;
@@ -464,6 +476,8 @@ static struct g2h_error *read_as_part(struct evaluation *evaluation, const char 
     return NULL;
 }
 
+/* Reads a value and the steps after it. If that fails, tries it as --show does, but not while it is
+ * being typed. */
 static struct g2h_error *read_expression(struct evaluation *evaluation, struct remote *ret)
 {
     if (++evaluation->depth > DEPTH)
@@ -577,6 +591,8 @@ static const char help[] =
     "$0                                      the object selected in the newest snapshot\n"
     "everything that a report prints: expressions, classes, locations of goroutines";
 
+/* Reads the whole expression: as one, else as a name that a report has. Of both errors the first is
+ * returned. */
 static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct remote *ret)
 {
     if (!evaluation->taken->made.view)
@@ -617,6 +633,7 @@ static bool is_script(const char *text)
     return text[strcspn(text, ";{}=")] != '\0';
 }
 
+/* Appends an error as a result and as its exceptionDetails: DevTools shows the second. */
 static void append_exception(struct text *text, const char *message)
 {
     for (unsigned i = 0; i < 2; i++) {

@@ -1,4 +1,9 @@
-/* http; see http.h. */
+/*
+ * http: the bytes of HTTP and WebSocket messages; see http.h. Nothing here sends or waits:
+ * functions read what has come so far, and append to a buffer. The parts: SHA-1, for the handshake;
+ * frames of WebSocket (RFC 6455); and heads of requests (RFC 9112), of which only what clients of
+ * DevTools send is accepted.
+ */
 #include "inspect/http.h"
 
 #include <arpa/inet.h>
@@ -18,6 +23,7 @@
 
 enum { BLOCK = 64, LENGTH = 8 }; /* bytes of a block, and of the length at the end */
 
+/* Rotates a word to the left. */
 static uint32_t rotate(uint32_t value, unsigned bits)
 {
     return value << bits | value >> (32 - bits);
@@ -35,6 +41,7 @@ static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
     return (b ^ c ^ d) + 0xca62c1d6;
 }
 
+/* Adds a block of 64 bytes to the hash. */
 static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
 {
     uint32_t w[80];
@@ -97,6 +104,7 @@ enum {
     MASK = 4
 };
 
+/* Writes bytes in base64, with a NUL at the end. */
 static void put_base64(const uint8_t *data, size_t size, char *ret)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -226,6 +234,7 @@ bool http_is(struct http_part part, const char *text)
     return part.data && part.size == strlen(text) && memcmp(part.data, text, part.size) == 0;
 }
 
+/* Returns whether a part is this text, whatever the case of letters. */
 static bool http_is_case(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && strncasecmp(part.data, text, part.size) == 0;
@@ -242,6 +251,7 @@ static struct http_part cut(struct http_part *rest, char character)
     return before;
 }
 
+/* Leaves out blanks and tabs at both ends. */
 static struct http_part trim(struct http_part part)
 {
     while (part.size > 0 && (*part.data == ' ' || *part.data == '\t'))
@@ -406,6 +416,7 @@ bool http_host_is_here(struct http_part host, const char *bound)
     return is_here;
 }
 
+/* Returns the words that belong to a status. */
 static const char *reason(unsigned status)
 {
     static const struct {

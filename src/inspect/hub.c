@@ -1,4 +1,9 @@
-/* hub; see hub.h. */
+/*
+ * hub: all clients, and what is done when bytes come from a client or an answer from the session,
+ * and when time passes; see hub.h. server.c calls hub_feed(), hub_answered() and hub_tick(), and
+ * sends what these have appended to the clients' buffers. hub_patience() says how long nothing will
+ * be due.
+ */
 #include "inspect/hub.h"
 
 #include <stdlib.h>
@@ -20,6 +25,7 @@ enum {
 
 /* ---- new clients ---- */
 
+/* Returns whether any client is a WebSocket, as DevTools' panels are. */
 static bool has_panel(const struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
@@ -105,6 +111,7 @@ static void take_part(struct hub *hub, struct client *client, const struct webso
     client->joined = (struct text){0};
 }
 
+/* Processes a frame: closes, answers a ping, or adds a part of a message. */
 static void take_frame(struct hub *hub, struct client *client, const struct websocket_frame *frame)
 {
     if (frame->opcode == WEBSOCKET_CLOSE)
@@ -115,6 +122,7 @@ static void take_frame(struct hub *hub, struct client *client, const struct webs
         take_part(hub, client, frame);
 }
 
+/* Reads the head of a request, once all of it has come, and answers it. */
 static void read_head(struct hub *hub, struct client *client)
 {
     struct http_request request;

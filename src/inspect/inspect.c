@@ -1,4 +1,8 @@
-/* inspect; see inspect.h. */
+/*
+ * inspect: starts --inspect: opens the port, forks the session, which has the heaps, and becomes
+ * the server, which gives up its rights; see inspect.h. The server is not the session's parent for
+ * long, since the session forks for each snapshot: it only closes the channel to end it.
+ */
 #include "inspect/inspect.h"
 
 #include <errno.h>

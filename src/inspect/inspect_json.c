@@ -1,4 +1,9 @@
-/* inspect_json; see inspect_json.h. */
+/*
+ * inspect_json: reads JSON from clients without keeping a tree, and writes strings; see
+ * inspect_json.h. A struct json_value is the bytes of a value in the message; json_member() finds a
+ * member by skipping those before it. json_read() checks the whole message first, so that all other
+ * functions may rely on its form.
+ */
 #include "inspect/inspect_json.h"
 
 #include <inttypes.h>
@@ -16,11 +21,13 @@ struct reader {
     const char *at, *end;
 };
 
+/* Returns whether a character comes next. */
 static bool has(const struct reader *reader, char wanted)
 {
     return reader->at < reader->end && *reader->at == wanted;
 }
 
+/* Skips a character if it comes next. Returns whether it did. */
 static bool skip(struct reader *reader, char wanted)
 {
     const bool is_there = has(reader, wanted);
@@ -34,6 +41,7 @@ static void skip_space(struct reader *reader)
         reader->at++;
 }
 
+/* Skips a word if it comes next. Returns whether it did. */
 static bool skip_word(struct reader *reader, const char *word)
 {
     const size_t size = strlen(word);
@@ -43,6 +51,7 @@ static bool skip_word(struct reader *reader, const char *word)
     return true;
 }
 
+/* Skips digits. Returns whether there were any. */
 static bool skip_digits(struct reader *reader)
 {
     const char *begin = reader->at;
@@ -51,6 +60,7 @@ static bool skip_digits(struct reader *reader)
     return reader->at > begin;
 }
 
+/* Skips a number of JSON. Returns false if it is none. */
 static bool skip_number(struct reader *reader)
 {
     skip(reader, '-');
@@ -112,6 +122,7 @@ static bool read_character(struct reader *reader, uint32_t *ret)
     return good;
 }
 
+/* Skips a string. Returns false if it is none, or does not end. */
 static bool skip_string(struct reader *reader)
 {
     uint32_t character;

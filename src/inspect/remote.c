@@ -1,4 +1,12 @@
-/* remote; see remote.h. */
+/*
+ * remote: shows the contents of a heap as objects of the Chrome DevTools Protocol; see remote.h.
+ * The parts:
+ *
+ * place       an objectId says where something is: a node, a value in an object, an entry of a map
+ * remote      writes a node or a value as a RemoteObject, with its class and a description
+ * properties  visits what a place has: fields, elements, entries, edges, variables; each visitor
+ *            gets a name and a struct remote
+ */
 #include "inspect/remote.h"
 
 #include <errno.h>
@@ -88,12 +96,14 @@ enum {
 
 /* ---- members ---- */
 
+/* Appends a member that is a string. */
 static void append_member(struct text *text, const char *name, const char *words, size_t size)
 {
     text_printf(text, ",\"%s\":", name);
     json_write(text, words, size);
 }
 
+/* Appends the member objectId. */
 static struct g2h_error *append_id(const struct taken *taken, const struct remote_place *place,
                                    struct text *text)
 {
@@ -120,6 +130,7 @@ static struct g2h_error *remote_append_object(const struct taken *taken,
     return NULL;
 }
 
+/* Appends an object of a type that has its value itself. */
 static void append_plain(struct text *text, const char *type, const char *words, size_t size)
 {
     text_printf(text, "{\"type\":\"%s\",\"value\":", type);
@@ -129,6 +140,7 @@ static void append_plain(struct text *text, const char *type, const char *words,
 
 /* ---- what values lead to ---- */
 
+/* Returns the node that an address leads to; UINT32_MAX: none. */
 static uint32_t node_at(const struct taken *taken, uint64_t address)
 {
     uint32_t object;
@@ -137,6 +149,7 @@ static uint32_t node_at(const struct taken *taken, uint64_t address)
                : UINT32_MAX;
 }
 
+/* Appends a formatted value, and gets what is known of it besides. */
 static void read_content(struct taken *taken, const struct g2h_value *value, struct text *text,
                          struct g2h_content *ret)
 {
@@ -147,6 +160,7 @@ static void read_content(struct taken *taken, const struct g2h_value *value, str
     g2h_text_deinit(&made);
 }
 
+/* Appends the type of a value; of an interface the dynamic one if is_dynamic. */
 static void append_type(const struct taken *taken, const struct g2h_value *value, bool is_dynamic,
                         struct text *text)
 {
@@ -172,6 +186,7 @@ static void append_class(const struct taken *taken, uint32_t number, struct text
         text_append(text, name, size);
 }
 
+/* Returns whether a value is a slice of bytes. */
 static bool is_bytes(const struct g2h_value *value)
 {
     static const char *const names[] = {"[]uint8", "[]byte"};
@@ -190,6 +205,7 @@ static bool location_of_node(const struct taken *taken, uint32_t number, struct 
     return node.object != UINT32_MAX && g2h_location_of_object(taken->made.view, node.object, ret);
 }
 
+/* Makes the place that a node is: an object with values, or a node with edges only. */
 static void place_of_node(const struct taken *taken, uint32_t node, struct remote_place *ret)
 {
     struct g2h_location location;
@@ -274,6 +290,7 @@ bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *r
 
 /* ---- nodes ---- */
 
+/* Appends a node that is a string. */
 static struct g2h_error *write_text_node(struct taken *taken, uint32_t number, struct text *text)
 {
     struct g2h_text made = {0};
@@ -285,6 +302,7 @@ static struct g2h_error *write_text_node(struct taken *taken, uint32_t number, s
     return NULL;
 }
 
+/* Appends a node: its class, and how many entries or folded objects it has. */
 static struct g2h_error *write_node(struct taken *taken, uint32_t number,
                                     const struct remote_place *place, struct text *text)
 {
@@ -307,6 +325,8 @@ static struct g2h_error *write_node(struct taken *taken, uint32_t number,
 
 /* ---- values ---- */
 
+/* Appends a number, whose description is as Go prints it. JSON has no infinities and no NaN: these
+ * are unserializableValue. */
 static struct g2h_error *write_number(struct taken *taken, const struct g2h_value *value,
                                       const struct text *shown, struct text *text)
 {
@@ -332,6 +352,8 @@ static struct g2h_error *write_number(struct taken *taken, const struct g2h_valu
     return NULL;
 }
 
+/* Appends a string: its bytes in the heap, at most TEXT_BYTES, or else as it is formatted, without
+ * quotes. */
 static struct g2h_error *write_string(struct taken *taken, const struct text *shown,
                                       const struct g2h_content *content, struct text *text)
 {
@@ -357,6 +379,7 @@ static struct g2h_error *write_string(struct taken *taken, const struct text *sh
     return NULL;
 }
 
+/* Appends nil of a type. */
 static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_value *value,
                                    struct text *text)
 {
@@ -411,6 +434,7 @@ static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_va
     return NULL;
 }
 
+/* Appends a value by its kind. */
 static struct g2h_error *write_value(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
@@ -477,11 +501,13 @@ static bool add_part(void *context, const char *name, size_t size, const struct 
     return true;
 }
 
+/* Frees a description that is being made. */
 static void summary_deinit(struct remote_summary *summary)
 {
     text_deinit(&summary->text);
 }
 
+/* Appends a struct, array or list, whose description shows its first parts. */
 static struct g2h_error *write_parts(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
@@ -644,6 +670,8 @@ struct entry_walk {
     struct g2h_entry found;
 };
 
+/* Passes an entry of a map to the visitor, by its key or its index; or finds the entry with the
+ * wanted index. Returns false to end the visit. */
 static bool give_entry(void *context, const struct g2h_entry *entry)
 {
     struct entry_walk *entries = context;
@@ -668,6 +696,7 @@ static bool give_entry(void *context, const struct g2h_entry *entry)
     return goes_on && !entries->failed;
 }
 
+/* Visits the entries of a map. */
 static struct g2h_error *walk_entries(const struct walk *walk, const struct g2h_location *map)
 {
     struct entry_walk entries = {.walk = walk, .wanted = UINT64_MAX};
@@ -714,6 +743,7 @@ static void append_edge(struct taken *taken, const struct g2h_edge *edge, struct
     }
 }
 
+/* Visits the targets of a node's edges. */
 static struct g2h_error *walk_edges(const struct walk *walk, uint32_t node)
 {
     struct taken *taken = walk->taken;
@@ -822,6 +852,8 @@ static bool find_caller(const struct g2h_view *view, uint64_t frame, size_t *ret
     return false;
 }
 
+/* Finds the location of a variable of a frame. Returns false if the place is none, or the variable
+ * is not in memory. */
 static bool find_local(const struct g2h_view *view, const struct remote_place *place,
                        struct g2h_location *ret)
 {
@@ -857,6 +889,7 @@ static bool walk_frames(const struct walk *walk, uint32_t node, bool is_goroutin
 
 /* ---- lists ---- */
 
+/* Visits the objects of a class, which have indexes as names. */
 static struct g2h_error *walk_class(const struct walk *walk)
 {
     const struct g2h_view *view = walk->taken->made.view;
@@ -899,6 +932,7 @@ static struct g2h_error *walk_goroutines(const struct walk *walk)
 
 /* ---- places ---- */
 
+/* Visits the values of an object, or the entries if it is a map. */
 static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_location *location)
 {
     if (g2h_location_is_map(walk->taken->made.view, location) && walk->place->path_size == 0)
@@ -968,6 +1002,7 @@ struct writing {
     struct g2h_error *error;
 };
 
+/* Begins a property with its name; the value follows. */
 static void begin_property(struct text *text, bool is_first, const char *name, size_t size)
 {
     text_printf(text, "%s{\"name\":", is_first ? "" : ",");
@@ -975,6 +1010,8 @@ static void begin_property(struct text *text, bool is_first, const char *name, s
     text_printf(text, ",\"value\":");
 }
 
+/* A visitor: appends a property. Returns false, which ends the visit, after MOST_PROPERTIES, or
+ * MOST_BYTES, or an error. */
 static bool write_property(void *context, const char *name, size_t size,
                            const struct remote *property)
 {
@@ -989,6 +1026,7 @@ static bool write_property(void *context, const char *name, size_t size,
     return !writing->error;
 }
 
+/* Appends an internal property, which is a string. */
 static void write_internal(struct text *text, bool is_first, const char *name, const char *words)
 {
     begin_property(text, is_first, name, strlen(name));

@@ -1,4 +1,14 @@
-/* server; see server.h. */
+/*
+ * server: the process with the sockets: who may connect, and the loop that waits for all sockets at
+ * once; see server.h. The parts:
+ *
+ * peer    whose process is at the other end of a connection within this machine
+ * rights  gives up all rights before the first byte is read from the network
+ * server  the address, signals as bytes of a pipe, clients and their bytes; turn() handles once all
+ *        that is ready, by poll(2)
+ *
+ * What bytes mean is hub.c's matter.
+ */
 #include "inspect/server.h"
 
 #include <arpa/inet.h>
@@ -50,6 +60,8 @@ struct end {
     uint16_t port;
 };
 
+/* Reads an address and a port; one of IPv4 becomes the IPv6 address that stands for it. Returns
+ * false for other kinds. */
 static bool read_end(const struct sockaddr_storage *from, struct end *ret)
 {
     const struct sockaddr_in *four = (const struct sockaddr_in *)from;
@@ -66,6 +78,7 @@ static bool read_end(const struct sockaddr_storage *from, struct end *ret)
     return from->ss_family == AF_INET;
 }
 
+/* Returns whether an address is of this machine only. */
 static bool is_loopback(const struct end *end)
 {
     struct end mapped = {0};
@@ -74,6 +87,7 @@ static bool is_loopback(const struct end *end)
     return IN6_IS_ADDR_LOOPBACK(&end->address) || memcmp(&end->address, &mapped.address, 13) == 0;
 }
 
+/* Returns whether two ends have the same address and port. */
 static bool is_same(const struct end *one, const struct end *other)
 {
     return one->port == other->port &&
@@ -250,6 +264,7 @@ enum {
 
 /* ---- the address ---- */
 
+/* Reads a port. Returns false if it is not a number up to 65,535. */
 static bool parse_port(const char *text, uint16_t *ret)
 {
     unsigned port = 0;
@@ -351,12 +366,14 @@ static bool prepare(int fd)
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
+/* Closes a descriptor, unless it is negative. */
 static void close_fd(const int *fd)
 {
     if (*fd >= 0)
         close(*fd);
 }
 
+/* Makes the error that listening has failed: a port that is taken has a suggestion. */
 static struct g2h_error *cannot_listen(const struct server_address *address, int number)
 {
     const unsigned port = address->port;
@@ -395,6 +412,7 @@ struct g2h_error *server_listen(struct server_address *address, int *ret_fd)
 
 static int wake[2] = {-1, -1}; /* a pipe that a signal writes to */
 
+/* Handles a signal: puts a byte into the pipe that poll(2) waits for, too. */
 static void on_signal(int number)
 {
     const int before = errno;
@@ -408,6 +426,7 @@ struct signals {
     struct sigaction interrupt, terminate, pipe;
 };
 
+/* Makes that pipe and catches signals. ret gets the handlers from before. */
 static struct g2h_error *catch_signals(struct signals *ret)
 {
     struct sigaction action = {.sa_handler = on_signal};
@@ -420,6 +439,7 @@ static struct g2h_error *catch_signals(struct signals *ret)
     return NULL;
 }
 
+/* Restores the handlers, and closes the pipe. */
 static void restore_signals(const struct signals *signals)
 {
     sigaction(SIGINT, &signals->interrupt, NULL);
@@ -430,6 +450,7 @@ static void restore_signals(const struct signals *signals)
     wake[0] = wake[1] = -1;
 }
 
+/* Returns whether a signal has come. */
 static bool has_signal(void)
 {
     char byte;
@@ -453,6 +474,7 @@ static int64_t clock_now(void)
 
 enum { SEND_FLAGS = MSG_DONTWAIT | MSG_NOSIGNAL };
 
+/* Returns whether the last call failed only because nothing can be read or written now. */
 static bool must_wait(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -500,6 +522,8 @@ static ssize_t receive_some(int fd, struct text *text)
 
 /* ---- clients ---- */
 
+/* Sends what a client's buffer has, and notes when it takes bytes. One that leaves is shut down
+ * after the last byte. */
 static void send_to(struct hub *hub, struct client *client)
 {
     if (client_left(client) > 0) {
@@ -540,6 +564,7 @@ static bool may_connect(const struct hub *hub, int fd)
            (kind == PEER_LOCAL && rights_may_connect(user, hub->options->owner));
 }
 
+/* Accepts a connection. One of another user is refused, which the client is told. */
 static void accept_one(struct hub *hub, int listener)
 {
     static const char why[] = "this is another user's";
@@ -573,6 +598,7 @@ static struct client *find_idle(const struct hub *hub)
     return oldest;
 }
 
+/* Returns whether all places for clients are taken. */
 static bool is_full(const struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
@@ -581,6 +607,7 @@ static bool is_full(const struct hub *hub)
     return true;
 }
 
+/* Closes and frees the clients that are gone. */
 static void server_remove_gone(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
@@ -602,6 +629,8 @@ struct loop {
 
 enum { LISTENER, CHANNEL, SIGNAL, FIRST, PLACES = FIRST + HUB_CONNECTIONS };
 
+/* Returns what poll(2) waits for at a client: bytes, if there is space, and space, if there are
+ * bytes. */
 static short events_of(const struct client *client)
 {
     const bool wants_more = client->in.size < IN_MOST && !client->has_ended;

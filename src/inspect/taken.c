@@ -1,4 +1,9 @@
-/* taken; see taken.h. */
+/*
+ * taken: one snapshot of --inspect, with all that answers need; see taken.h. The parts: the command
+ * whose output may be the dump; the heap with its view, the ids that DevTools has for its nodes,
+ * and what is made only when it is needed (iterators, dominators); and scripts: where in source
+ * files functions and goroutines are, for links.
+ */
 #include "inspect/taken.h"
 
 #include <errno.h>
@@ -186,6 +191,7 @@ uint32_t taken_id(const struct taken *taken, uint32_t number)
                : 0;
 }
 
+/* Orders pairs of an id and a node. */
 static int taken_compare(const void *a, const void *b)
 {
     const uint64_t *one = a;
@@ -193,6 +199,7 @@ static int taken_compare(const void *a, const void *b)
     return COMPARE(*one, *other);
 }
 
+/* Lists the nodes by their ids in the snapshot, ascending: taken_find() bisects there. */
 static struct g2h_error *find_ids(struct taken *taken)
 {
     const uint32_t count = g2h_view_node_count(taken->made.view);
@@ -270,6 +277,7 @@ static struct g2h_error *find_line(const struct locating *locating, uint64_t pc,
     return *ret_found ? find_script(locating, line.file, line.line, ret_found, ret) : NULL;
 }
 
+/* Adds the location of a node. */
 static struct g2h_error *scripts_add(const struct locating *locating, uint32_t node,
                                      const struct g2h_code_location *location)
 {
@@ -278,6 +286,8 @@ static struct g2h_error *scripts_add(const struct locating *locating, uint32_t n
     return NULL;
 }
 
+/* Locates a node at the line of code at an address; nothing if that is not known, or the view has
+ * no such node. */
 static struct g2h_error *locate(const struct locating *locating, uint32_t node, uint64_t pc)
 {
     struct g2h_code_location location;
@@ -357,6 +367,7 @@ static struct g2h_error *locate_goroutine(const struct locating *locating,
     return NULL;
 }
 
+/* Returns the first word of an object, in the dump's byte order; 0 if the dump does not have it. */
 static uint64_t first_word(const struct taken *taken, uint32_t object)
 {
     const struct g2h_params *params = g2h_heap_params(taken->made.heap);
@@ -379,6 +390,7 @@ static struct g2h_error *locate_closure(const struct locating *locating, uint32_
     return found ? scripts_add(locating, number, known) : NULL;
 }
 
+/* Locates go statements and closures. */
 static struct g2h_error *locate_nodes(const struct locating *locating)
 {
     enum { MANY = 64 };
