@@ -34,7 +34,8 @@ static size_t whole_huge_pages(size_t size)
     return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
-/* Requests huge pages (MADV_HUGEPAGE) for the whole huge pages that a block spans. */
+/* Requests huge pages (MADV_HUGEPAGE) for the whole huge pages that a block of LARGE or more bytes
+ * spans; nothing for a smaller one. */
 static void want_huge_pages(void *data, size_t size)
 {
 #ifdef MADV_HUGEPAGE

@@ -60,7 +60,7 @@ bool string_pool_find(const struct string_pool *pool, const void *text, size_t s
 }
 
 /* Makes space for size more bytes. *text, which will be appended, may be part of the pool's own
- * memory, and is then moved with it. */
+ * memory, and is then moved with it. Returns false if memory runs out. */
 static bool strings_reserve(struct string_pool *pool, const void **text, size_t size)
 {
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;

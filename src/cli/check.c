@@ -597,7 +597,8 @@ static bool check_series(const struct options *options)
     return true;
 }
 
-/* Checks that --mcp has standard input for its client. */
+/* Checks that --mcp has standard input for its client. Returns false after printing what is
+ * wrong. */
 static bool check_client_input(const struct options *options)
 {
     const struct {

@@ -124,8 +124,10 @@ static bool is_hangup(const siginfo_t *info)
            getsid(0) == getpid();
 }
 
-/* When a leader ends by a hangup, the kernel sends SIGHUP to its process group, which also has what
- * a shell has started. This program does so at once, and ignores its own signal. */
+/* Passes a signal that a process sent (si_code <= 0; the terminal's reach the child by themselves)
+ * to the child, or, once it has ended, to the process that took its place. A hangup differs: when a
+ * leader of a session ends by one, the kernel sends SIGHUP to its process group, which also has
+ * what a shell has started. This program does so at once, and ignores its own signal. */
 void child_forward(struct child *child, const siginfo_t *info)
 {
     const pid_t to = child->has_ended ? child->heir : child->id;

@@ -398,7 +398,7 @@ static mode_t permissions(const struct target *target, const struct target_read 
     return mode & permissions_most(read->dump, own.st_gid);
 }
 
-/* Links a file without a name to a temporary name. */
+/* Links a file without a name to a temporary name. Returns false, with errno set, if that fails. */
 static bool name_temporarily(struct target *target)
 {
     enum { TRIES = 100 };
@@ -426,7 +426,7 @@ static bool name_temporarily(struct target *target)
 }
 
 /* Sets the permissions, makes sure that the file has a temporary name, and closes it, which reports
- * errors of writing. */
+ * errors of writing. Returns false, with errno set, if any of that fails. */
 static bool settle(struct target *target, const struct target_read *read)
 {
     fchmod(target->fd, permissions(target, read)); /* fails if the file system has none */

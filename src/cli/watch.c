@@ -26,7 +26,8 @@
 
 /* ---- values of options ---- */
 
-/* Reads a number that may be followed by one letter, which multiplies it. */
+/* Reads a number that may be followed by one letter, which multiplies it. Returns false if there is
+ * none, or it is out of range. */
 static bool parse_multiple(const char *text, const char *letters, const uint64_t *factors,
                            uint64_t most, uint64_t *ret)
 {
@@ -439,10 +440,10 @@ static void end_watch(struct watching *watching, struct g2h_error *error)
     watching->is_over = true;
 }
 
-/*
- * Records that a snapshot failed. It is left out, because the process may be short of memory at
- * this moment; but the first one must not fail, nor several in a row. Takes over the error.
- */
+/* Records that a snapshot failed, and takes over the error. The snapshot is left out, because the
+ * process may be short of memory at this moment. Only if it is the first one, or this program is
+ * out of memory, does the watch end with the error. If it counts, it is one more in a row, and
+ * after MOST_FAILED of them the watch ends too, without an error. */
 static void note_failed(struct watching *watching, struct g2h_error *error, bool is_first,
                         bool counts)
 {

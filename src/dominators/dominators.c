@@ -422,7 +422,7 @@ static struct g2h_error *number_all(struct dominators_search *search)
 /* ---- numbers of the nodes that have several owners ---- */
 
 /* Handles an edge. If a node with one owner leads to a node with several owners, the search begins
- * at the latter, whose parent is the root. */
+ * at the latter, whose parent is the root. Returns false if memory runs out. */
 static bool dominators_enter(void *context, uint32_t source, uint32_t target)
 {
     struct walker *walker = context;

@@ -153,7 +153,8 @@ static _asserted_ bool components_descend(const struct components *components,
     return true;
 }
 
-/* Fills components->order: the nodes by component, from the highest one down. */
+/* Fills components->order: the nodes by component, from the highest one down. Returns false if
+ * memory runs out. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
     uint32_t *next = zeroed_alloc(count_and_end(components->count), sizeof(*next));

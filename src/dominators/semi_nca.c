@@ -385,7 +385,8 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
         __builtin_prefetch(&sources->by_number[number], 1);
 }
 
-/* Handles the pointers of a block of objects that hold their targets. */
+/* Handles the pointers of a block of objects that hold their targets. Returns false if memory runs
+ * out. */
 static bool take_of_block(const struct sources_sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {

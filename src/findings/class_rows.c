@@ -59,7 +59,8 @@ static void class_index_work_deinit(struct class_index_work *work)
     free(work->sizes.data);
 }
 
-/* First pass: numbers the class, if it is new, and counts its objects. */
+/* First pass: numbers the class, if it is new, and counts its objects. Returns false if memory runs
+ * out. */
 static bool class_index_count(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
@@ -72,7 +73,8 @@ static bool class_index_count(void *context, uint32_t name, uint32_t node)
     return true;
 }
 
-/* Second pass: puts an object into the part of the index that its class has. */
+/* Second pass: puts an object into the part of the index that its class has. Always returns
+ * true. */
 static bool class_index_put(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
@@ -391,7 +393,7 @@ static bool is_own(const struct findings *findings, uint32_t class)
            !merged_is_runtime(&findings->merged, class);
 }
 
-/* Finds the layout of a class by the object that is its example. */
+/* Finds the layout of a class by the object that is its example. Returns false if none is known. */
 static bool find_layout(const struct findings *findings, const struct g2h_layouts *layouts,
                         const struct class_row *row, struct struct_layout *ret)
 {

@@ -976,7 +976,7 @@ static int label_values_compare(const void *a, const void *b)
     return COMPARE(one->value, other->value);
 }
 
-/* Adds the goroutines of a place. */
+/* Adds the goroutines of a place. Returns false if memory runs out. */
 static bool label_sums_add_place(struct label_sums *sums, const struct findings *findings,
                                  const struct goroutine_labels *labels, uint32_t key,
                                  uint32_t place)

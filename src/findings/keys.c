@@ -420,7 +420,7 @@ struct collector {
     struct g2h_text key, other;
 };
 
-/* Formats a key for display if it is a string. */
+/* Formats a key for display if it is a string. Returns whether it is. */
 static bool entries_write_string(const struct g2h_view *view, const struct g2h_value *key,
                                  struct g2h_text *text)
 {

@@ -23,7 +23,8 @@ enum { LEAST_SLICE = 1000 /* divisor: the share of the heap of a slice whose len
 
 CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
 
-/* Finds the value of a map's header that is the number of entries, and reads it. */
+/* Finds the value of a map's header that is the number of entries, and reads it. Returns false if
+ * there is none, or it cannot be a number of entries. */
 static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
                          const struct g2h_location *map, struct g2h_value *value, uint64_t *ret)
 {
@@ -49,7 +50,8 @@ bool entries_length(const struct g2h_view *view, struct g2h_values *values,
     return read_entries(view, values, map, &value, ret);
 }
 
-/* Reads a field of an object that is a count, by its path. */
+/* Reads a field of an object that is a count, by its path. Returns false if there is none, or it is
+ * negative. */
 static bool read_count(const struct g2h_view *view, struct g2h_values *values, const char *field,
                        uint64_t *ret)
 {

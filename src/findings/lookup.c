@@ -314,7 +314,7 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
 }
 
 /* Finds a class by a name that only views have: of memory that reports count as another object's,
- * such as that of a map's entries. */
+ * such as that of a map's entries. Returns false if there is none. */
 static bool find_hidden_class(const struct findings *findings, const char *asked,
                               struct lookup *ret)
 {
@@ -331,7 +331,10 @@ static bool find_hidden_class(const struct findings *findings, const char *asked
     return true;
 }
 
-/* Adds the classes whose field or element is asked for: main.Cache.items, []string[]. */
+/* Adds the class that has the field or element asked for: main.Cache for main.Cache.items, []string
+ * for []string[]. Cuts ".field" or "[]" from the end until what is left means a class, by the most
+ * certain kind of match. A field must be of one class: if several match, none counts, and the
+ * search goes on with less of the text. Adds none if nothing is left. */
 static struct g2h_error *find_of_field(const struct lookup_classes *classes, const char *asked,
                                        node_vector *ret)
 {

@@ -22,7 +22,8 @@ CLEANUP_POINTER(under_destroy_edges, struct g2h_edges, g2h_edges_destroy);
 
 /* ---- goroutines ---- */
 
-/* Reads "goroutine 17", also with the state that reports print after it. */
+/* Reads "goroutine 17", also with the state that reports print after it. Returns false for other
+ * queries. */
 static bool read_goroutine_number(const char *asked, uint64_t *ret)
 {
     static const char word[] = "goroutine ";

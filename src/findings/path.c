@@ -1262,7 +1262,7 @@ static bool has_label(const struct g2h_edge *edge, bool is_entries)
 }
 
 /* Appends a retainer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
- * "map[string]*main.Preview[]". */
+ * "map[string]*main.Preview[]". Returns false if memory runs out. */
 static bool append_retainer(const struct findings *findings, const struct g2h_edge *edge,
                             const struct g2h_node *source, struct text *text)
 {

@@ -32,7 +32,7 @@ void stack_walk_begin(struct stack_walk *walk, const struct g2h_view *view, uint
     g2h_view_goroutine(view, goroutine, &walk->goroutine);
 }
 
-/* Gets the next function, whichever it is. */
+/* Gets the next function, whichever it is. Returns false at the end of the stack. */
 static bool stack_walk_step(struct stack_walk *walk, struct g2h_view_call *ret)
 {
     while (walk->frame < walk->goroutine.frame_count) {

@@ -310,7 +310,8 @@ uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 
 /* ---- the arrays ---- */
 
-/* Describes an object if it is an array of two or more elements that are larger than a pointer. */
+/* Describes an object if it is an array of two or more elements that are larger than a pointer.
+ * Returns false if it is none, or that is not known. */
 static bool read_array(const struct pinned_finder *finder, uint32_t node, struct array *ret)
 {
     const struct g2h_view *view = finder->findings->view;
@@ -358,7 +359,7 @@ static bool is_alive(const struct pinned_finder *finder, uint32_t object)
     return node != UINT32_MAX && !findings_is_dead(finder->findings->view, node);
 }
 
-/* Records a slice in an array, which then is not pinned. */
+/* Records a slice in an array, which then is not pinned. Always returns true: the visit goes on. */
 static bool see_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct pinned_finder *finder = context;
@@ -626,7 +627,8 @@ static struct g2h_error *views_list(const struct findings *findings, uint32_t it
     return NULL;
 }
 
-/* Notes which part of an array a slice uses, or of a string. */
+/* Notes which part of an array a slice uses, or of a string. Always returns true: the visit goes
+ * on. */
 static bool see_view(void *context, const struct g2h_capacity *capacity)
 {
     struct views_finder *finder = context;

@@ -132,7 +132,8 @@ static bool has_many(const struct span_walk *walk, const struct span *span)
            g2h_heap_address(walk->heap, walk->at + MANY) < span->end;
 }
 
-/* Finds the span that the walk's next object is in. */
+/* Finds the span that the walk's next object is in. Returns false if it is in none of its size
+ * class. */
 static bool span_walk_span(struct span_walk *walk, uint64_t address, struct span *ret)
 {
     const uint64_t slot = g2h_heap_size(walk->heap, walk->at);
@@ -380,7 +381,8 @@ static void pages_sum_add(struct pages_sum *to, const struct pages_sum *from)
     to->absent += from->absent;
 }
 
-/* Adds a span that goes with a node to the part with the span before, if that goes with it, too. */
+/* Adds a span that goes with a node to the part with the span before, if that goes with it, too.
+ * Returns false if memory runs out. */
 static bool part_add(pages_parts *parts, uint32_t node, const struct span *span,
                      const struct pages_sum *sum)
 {
@@ -488,7 +490,7 @@ static uint64_t empty_of(const struct holders_finder *finder, uint32_t node)
     return finder->findings->pages.retained[node].empty;
 }
 
-/* Queues the children of a node that keep enough. */
+/* Queues the children of a node that keep enough. Returns false if memory runs out. */
 static bool holders_push_children(struct holders_finder *finder, uint32_t node)
 {
     for (uint32_t i = findings_node(finder->findings, node)->child; i != MERGED_NONE;
@@ -527,7 +529,7 @@ static bool has_keepers(const struct holders_finder *finder, uint32_t node)
 }
 
 /* Adds the holder of what an object keeps. If that is only one object, whose children keep a part
- * each, these are examined for themselves. */
+ * each, these are examined for themselves. Returns false if memory runs out. */
 static bool holders_add_object(struct holders_finder *finder, uint32_t top)
 {
     const struct findings *findings = finder->findings;
@@ -543,7 +545,7 @@ static bool holders_add_object(struct holders_finder *finder, uint32_t top)
 }
 
 /* Examines a node: objects and goroutines in one place are holders; what is above them has what
- * they share. */
+ * they share. Returns false if memory runs out. */
 static bool holders_examine(struct holders_finder *finder, uint32_t node)
 {
     const struct findings *findings = finder->findings;
@@ -621,7 +623,8 @@ static void share_span(const struct sharers_finder *finder, const struct span *s
     }
 }
 
-/* Finds the span that an object is in, whose objects begin at least with number least. */
+/* Finds the span that an object is in, whose objects begin at least with number least. Returns
+ * false if there is none. */
 static bool span_at(const struct g2h_heap *heap, uint32_t at, uint32_t least, struct span *ret)
 {
     const uint32_t count = g2h_heap_object_count(heap);

@@ -128,7 +128,8 @@ static bool is_converging(const uint64_t *numbers, size_t count)
 
 /* Classifies a series that still grows: steadily, if in the last third of the time the growth is a
  * tenth of the average or more, or less without any interval in which it has not grown. The more
- * intervals these are, the less can chance do that, such as the changes of a full cache. */
+ * intervals these are, the less can chance do that, such as the changes of a full cache. Returns
+ * whether it is. */
 static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
                       bool has_settled)
 {

@@ -188,7 +188,7 @@ static void part_enter(const struct part_reading *reading, const struct g2h_loca
 /* ---- pointers ---- */
 
 /* Sets the path to that of the outermost value that begins at an offset of the location: a pointer
- * may lead to an element or a field. */
+ * may lead to an element or a field. Returns false if none begins there. */
 static bool part_find_offset(const struct part_reading *reading, uint64_t offset)
 {
     struct variable_part *part = reading->part;
@@ -277,7 +277,8 @@ static void part_append_step(struct variable_part *part, const char *step, size_
     text_append(&part->path, step, size);
 }
 
-/* Sets the path to that of a field of an embedded struct, whose name may be left out. */
+/* Sets the path to that of a field of an embedded struct, whose name may be left out. Returns false
+ * if no embedded struct has it. */
 static bool part_promote(const struct part_reading *reading, const char *name, size_t size)
 {
     struct variable_part *part = reading->part;

@@ -256,7 +256,7 @@ static void substrings_merge(struct waste_part *part, const struct waste_part *o
 }
 
 /* Adds a part, or merges it with the last one if both are of one string: substrings of one string
- * are mostly adjacent. */
+ * are mostly adjacent. Returns false if memory runs out. */
 static bool substrings_add_part(part_vector *parts, const struct waste_part *part)
 {
     struct waste_part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
@@ -455,7 +455,8 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
 
 /* ---- full slices ---- */
 
-/* Extends the used part of an array in the list by a full slice. */
+/* Extends the used part of an array in the list by a full slice. Always returns true: the visit
+ * goes on. */
 static bool visit_full(void *context, const struct g2h_capacity *capacity)
 {
     struct arrays *arrays = context;
@@ -864,7 +865,7 @@ static void fragmentation_add(struct span_sums *sums, const struct span *span)
     sums->live += span->live;
 }
 
-/* Counts the objects of a sparse span by class. */
+/* Counts the objects of a sparse span by class. Returns false if memory runs out. */
 static bool add_pins(const struct findings *findings, struct fragmentation_found *found,
                      const struct span *span)
 {
@@ -882,7 +883,8 @@ static bool add_pins(const struct findings *findings, struct fragmentation_found
 }
 
 /* Adds the span that has been walked over to the sums of all spans, and of sparse and nearly empty
- * ones if it is one. Spans without live objects are left out: the next collection frees them. */
+ * ones if it is one. Spans without live objects are left out: the next collection frees them.
+ * Returns false if memory runs out. */
 static bool fragmentation_add_span(const struct findings *findings,
                                    struct fragmentation_found *found, const struct span *span)
 {
@@ -937,7 +939,7 @@ static void fragmentation_add_row(struct span_row *to, const struct span_row *fr
     add_sums(&to->empty, &from->empty);
 }
 
-/* Adds the results of one worker to those of another. */
+/* Adds the results of one worker to those of another. Returns false if memory runs out. */
 static bool fragmentation_merge(struct fragmentation_found *to,
                                 const struct fragmentation_found *from)
 {
@@ -1081,7 +1083,8 @@ static bool is_stale(const struct findings *findings, const struct g2h_capacity 
            stale_has(&findings->stale, findings->view, capacity->object);
 }
 
-/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. */
+/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. Returns
+ * false if memory runs out. */
 static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
@@ -1101,7 +1104,7 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     return true;
 }
 
-/* Records the part of a string that a live substring uses. */
+/* Records the part of a string that a live substring uses. Returns false if memory runs out. */
 static bool visit_string(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
@@ -1155,7 +1158,7 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
 }
 
 /* Dispatches by kind. What is in a stale object counts there as a whole; but slices in it still use
- * their arrays. */
+ * their arrays. Returns false if memory runs out. */
 static bool visit_one(void *context, const struct g2h_capacity *capacity)
 {
     const struct visit *visit = context;

@@ -40,7 +40,8 @@ static bool is_visited(const struct g2h_capacities *capacities, const struct typ
            may_have_pointers(types_get(types, type->elem)) == (capacities->of == OF_POINTER_SLICES);
 }
 
-/* Adds a field that is a slice or a string as a run of one value. */
+/* Adds a field that is a slice or a string as a run of one value. Returns false if memory runs
+ * out. */
 static bool capacities_add_run(struct g2h_capacities *capacities, const struct owner *owner,
                                const struct type *type, uint64_t offset)
 {
@@ -63,7 +64,8 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
 
 /* Extends the runs of an array's first element, which begin at index first, to all count elements,
  * each size bytes large. A run can be extended if it is one value, or if its values fill the
- * element without a gap; otherwise each element gets a run of its own. */
+ * element without a gap; otherwise each element gets a run of its own. Returns false if memory runs
+ * out. */
 static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_t size,
                         uint64_t count)
 {
@@ -123,7 +125,7 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
     return true;
 }
 
-/* Finds the slices and strings in a value of a type. */
+/* Finds the slices and strings in a value of a type. Returns false if memory runs out. */
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth)
 {
@@ -167,7 +169,7 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 }
 
 /* Adds a map's type, or that of its buckets or groups. Map types with the same key and element
- * types share one declaration, whatever their names. */
+ * types share one declaration, whatever their names. Returns false if memory runs out. */
 static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct types *types = capacities->typing->types;
@@ -186,7 +188,8 @@ static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t numbe
                        ((struct declaration){DECLARATION_OF_MAP, map, 0}));
 }
 
-/* Finds the slices, strings and maps in all types that objects have, and in variables. */
+/* Finds the slices, strings and maps in all types that objects have, and in variables. Returns
+ * false if memory runs out. */
 static bool add_types(struct g2h_capacities *capacities)
 {
     const struct typing *typing = capacities->typing;

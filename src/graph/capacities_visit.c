@@ -43,7 +43,7 @@ static bool capacities_visit_slice(const struct capacities_visitor *visitor,
 }
 
 /* Visits the slices and strings of count values in a row, each size bytes large; runs are those of
- * one value. */
+ * one value. Returns false if the visitor wants no more. */
 static bool visit_slices(const struct capacities_visitor *visitor, const struct runs *runs,
                          const struct g2h_bytes *contents, uint64_t size, uint64_t count)
 {
@@ -64,7 +64,8 @@ static bool visit_slices(const struct capacities_visitor *visitor, const struct 
 
 /* Visits a map's buckets or groups, unless the dump lacks a part of them: in how many slots there
  * are entries is not known then. The number of a table's groups is a power of two; the bytes after
- * them, which are the rest of the heap slot, would look like a full group. */
+ * them, which are the rest of the heap slot, would look like a full group. Returns false if the
+ * visitor wants no more. */
 static bool capacities_visit_slots(const struct capacities_visitor *visitor, uint32_t type,
                                    const struct g2h_bytes *contents, uint64_t count)
 {
@@ -95,7 +96,7 @@ static bool capacities_visit_slots(const struct capacities_visitor *visitor, uin
 }
 
 /* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". address:
- * that of its memory, if its header is in a frame. */
+ * that of its memory, if its header is in a frame. Returns false if the visitor wants no more. */
 static bool capacities_visit_map(const struct capacities_visitor *visitor, uint32_t type,
                                  uint32_t declaration, const struct g2h_bytes *contents,
                                  uint64_t address)

@@ -185,7 +185,8 @@ static bool chains_reach(struct chains_finder *finder, uint32_t object, uint32_t
     return vector_push(&finder->queue, step);
 }
 
-/* Reaches all that the queue's members from index begin on lead to within their classes. */
+/* Reaches all that the queue's members from index begin on lead to within their classes. Returns
+ * false if memory runs out. */
 static bool chains_spread(struct chains_finder *finder, size_t begin)
 {
     for (size_t i = begin; i < finder->queue.count; i++) {
@@ -201,7 +202,8 @@ static bool chains_spread(struct chains_finder *finder, size_t begin)
     return true;
 }
 
-/* Reaches all members that are among from, each of which begins a chain, and then all others. */
+/* Reaches all members that are among from, each of which begins a chain, and then all others.
+ * Returns false if memory runs out. */
 static bool chains_search(struct chains_finder *finder, const uint64_t *from)
 {
     const size_t begin = finder->queue.count;

@@ -378,7 +378,7 @@ static bool reach_from_members(struct together_finder *finder)
 }
 
 /* Reaches everything from all packages, and from the other nodes that the program's memory belongs
- * to: words of data and bss without a name. */
+ * to: words of data and bss without a name. Returns false if memory runs out. */
 static bool reach_all(struct together_finder *finder)
 {
     const struct roots *roots = &finder->graph->roots;
@@ -553,7 +553,8 @@ static void find_leading(struct together_finder *finder)
     }
 }
 
-/* Notes an object that a chosen set holds, and to which what other sets hold leads. */
+/* Notes an object that a chosen set holds, and to which what other sets hold leads. Returns false
+ * if memory runs out. */
 static bool note_shared(struct together_finder *finder, uint32_t object, uint32_t from,
                         uint64_t *seen, shared_object_vector *ret)
 {

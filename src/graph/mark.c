@@ -197,7 +197,8 @@ static inline __attribute__((always_inline)) bool visit_all(struct marker *marke
     return true;
 }
 
-/* Calls visit_all() with constants, so that the compiler makes a loop for each case. */
+/* Calls visit_all() with constants, so that the compiler makes a loop for each case. Returns false
+ * if memory runs out. */
 static inline bool mark_visit(struct marker *marker, size_t most, bool is_alone)
 {
     /* Constants let the compiler make one loop for each, without these tests. */

@@ -78,7 +78,8 @@ static inline void note_way_back(struct never_finder *finder, uint32_t target, u
 }
 
 /* Follows the pointers from what has been reached. A pointer of an object to itself leads nowhere:
- * the collector ignores those (scanobject of runtime/mgcmark.go). */
+ * the collector ignores those (scanobject of runtime/mgcmark.go). Returns false if memory runs out.
+ */
 static bool never_spread(struct never_finder *finder)
 {
     while (finder->stack.count > 0) {
@@ -127,7 +128,7 @@ static uint32_t cleaned_by(const struct never_finder *finder, uint32_t kept)
     return UINT32_MAX;
 }
 
-/* Starts at the object and the function of a finalizer. */
+/* Starts at the object and the function of a finalizer. Returns false if memory runs out. */
 static bool start_finalizer(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -144,7 +145,8 @@ static bool start_finalizer(struct never_finder *finder, uint32_t node)
     return true;
 }
 
-/* Starts at what is kept for cleanups, and reaches all that other edges of a node lead to. */
+/* Starts at what is kept for cleanups, and reaches all that other edges of a node lead to. Returns
+ * false if memory runs out. */
 static bool start_others(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -182,7 +184,7 @@ static bool start_all(struct never_finder *finder)
 
 /* Reaches what handles of weak pointers lead to: weak.Pointer.Value() gives it to code that may
  * change it. A dump does not say what is a handle; each word of an object that may be one is taken
- * for an address. */
+ * for an address. Returns false if memory runs out. */
 static bool reach_by_handles(struct never_finder *finder)
 {
     const struct g2h_heap *heap = finder->graph->heap;

@@ -42,7 +42,7 @@ static bool same_holder_reach(struct same_holder *finder, uint32_t object, uint3
     return vector_push(&finder->queue, object);
 }
 
-/* Finds from which edge each object is reached first. */
+/* Finds from which edge each object is reached first. Returns false if memory runs out. */
 static bool same_holder_reach_all(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -73,7 +73,7 @@ static bool is_same_variable(const struct g2h_graph *graph, uint32_t one, uint32
             graph->roots.nodes.data[a->source.index].kind == G2H_NODE_VARIABLE);
 }
 
-/* Finds the classes whose objects one variable reaches. */
+/* Finds the classes whose objects one variable reaches. Returns false if memory runs out. */
 static bool same_holder_find(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -105,7 +105,7 @@ static void same_holder_find_others(struct same_holder *finder)
     }
 }
 
-/* Adds the edges. */
+/* Adds the edges. Returns false if memory runs out. */
 static bool same_holder_add(struct same_holder *finder)
 {
     struct g2h_graph *graph = finder->graph;

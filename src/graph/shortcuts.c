@@ -155,7 +155,8 @@ static bool add_overflows(struct shortcuts_finder *finder, uint32_t map, uint32_
 
 /* ---- all ---- */
 
-/* Adds the shortcuts from a map to its groups or overflow buckets. */
+/* Adds the shortcuts from a map to its groups or overflow buckets. Returns false if memory runs
+ * out. */
 static bool add_of_map(struct shortcuts_finder *finder, uint32_t map)
 {
     const uint32_t *end;
@@ -176,7 +177,7 @@ static bool add_of_map(struct shortcuts_finder *finder, uint32_t map)
 }
 
 /* Adds the shortcut from a handle, which a weak.Pointer points to. The handle is a word with the
- * object's address, which the collector does not follow. */
+ * object's address, which the collector does not follow. Returns false if memory runs out. */
 static bool add_of_handle(struct shortcuts_finder *finder, uint32_t handle, uint64_t offset)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -195,7 +196,7 @@ static bool add_of_handle(struct shortcuts_finder *finder, uint32_t handle, uint
 }
 
 /* Adds the shortcuts from handles of Go before 1.26, which share blocks of 16 bytes with other
- * small values. */
+ * small values. Returns false if memory runs out. */
 static bool add_of_shared_handles(struct shortcuts_finder *finder)
 {
     for (size_t i = 0; i < SHARDS && finder->handle_type != TYPE_NONE; i++) {
@@ -268,7 +269,7 @@ static struct g2h_error *add_gathered(void *context, const struct worker_buffer 
 }
 
 /* Marks the types whose objects may have shortcuts: maps, and handles, which weak.Pointers point
- * to. */
+ * to. Returns false if memory runs out. */
 static bool shortcuts_list_sources(struct shortcuts_finder *finder)
 {
     const size_t types = finder->types->list.count;

@@ -305,7 +305,7 @@ static bool note_slice(const struct windows_visit *visit, uint32_t object,
            vector_push(visit->list, window);
 }
 
-/* Records a slice of a heap object, unless that is garbage. */
+/* Records a slice of a heap object, unless that is garbage. Returns false if memory runs out. */
 static bool note_capacity(void *context, const struct g2h_capacity *capacity)
 {
     const struct windows_visit *visit = context;
@@ -317,7 +317,7 @@ static bool note_capacity(void *context, const struct g2h_capacity *capacity)
     return object == UINT32_MAX || note_slice(visit, object, &slice);
 }
 
-/* Notes a slice that is outside of the heap. */
+/* Notes a slice that is outside of the heap. Returns false if memory runs out. */
 static bool note_word(void *context, uint32_t object, const struct slice *slice)
 {
     return note_slice(context, object, slice);

@@ -28,7 +28,8 @@ static bool read_span(struct cursor *cursor, struct heap_ages_span *ret)
             ret->elemsize <= (UINT64_MAX - ret->start) / ret->nelems);
 }
 
-/* Reads how many slots in a row have one age: as many as the span still has, at most. */
+/* Reads how many slots in a row have one age: as many as the span still has, at most. Returns false
+ * if that is invalid. */
 static bool read_run(struct cursor *cursor, uint64_t looks, uint64_t left, uint64_t *ret_age,
                      uint64_t *ret_length)
 {

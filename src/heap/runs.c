@@ -244,7 +244,8 @@ void run_reader_end(struct run_reader *reader, struct chunk *ret)
 /* ---- the search for a record ---- */
 
 /* Reads an object if it could be one of a Go heap. *work is the number of bytes that the search may
- * still read, and is reduced by those that this call reads. */
+ * still read, and is reduced by those that this call reads. Returns false if it cannot be, or if
+ * the work is used up. */
 static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h_object *ret)
 {
     const struct g2h_params *params = &reader->heap->params;

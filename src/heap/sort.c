@@ -92,7 +92,7 @@ static int sort_compare_runs(const void *a, const void *b)
     return COMPARE(one->run, other->run);
 }
 
-/* Lists the runs of all chunks, sorted by address. */
+/* Lists the runs of all chunks, sorted by address. Returns false if memory runs out. */
 static bool list_runs(struct sorter *sorter)
 {
     sorter->order.count = 0;
@@ -122,7 +122,7 @@ static bool are_interleaved(const struct sorter *sorter)
     return false;
 }
 
-/* Makes a run of each object. */
+/* Makes a run of each object. Returns false if memory runs out. */
 static bool split_runs(struct chunk *chunk)
 {
     VECTOR(struct slot_run) split = {0};

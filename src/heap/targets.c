@@ -105,7 +105,8 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 
 /* ---- a block ---- */
 
-/* Moves the block's targets to a new chunk, with a capacity of at least twice the wanted one. */
+/* Moves the block's targets to a new chunk, with a capacity of at least twice the wanted one.
+ * Returns false if memory runs out. */
 static bool add_chunk(const struct targets_finding *finding, struct block_work *work, size_t wanted)
 {
     struct targets_finder *finder = work->finder;
@@ -139,7 +140,7 @@ static inline bool targets_reserve(const struct targets_finding *finding, struct
     return wanted <= work->capacity || (wanted <= UINT32_MAX && add_chunk(finding, work, wanted));
 }
 
-/* Looks up the targets of all waiting words. */
+/* Looks up the targets of all waiting words. Returns false if memory runs out. */
 static bool find_waiting(const struct targets_finding *finding, struct block_work *work)
 {
     if (work->waiting == 0)
@@ -168,7 +169,7 @@ struct targets_source {
 };
 
 /* Finishes at most WORDS words of an object: calls the listener, and looks up targets if enough
- * words are waiting. */
+ * words are waiting. Returns false if memory runs out. */
 static bool end_words(const struct targets_finding *finding, struct block_work *work,
                       const struct targets_source *source)
 {
@@ -220,7 +221,7 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
     return end_words(finding, work, source);
 }
 
-/* Processes the words of an object of any kind. */
+/* Processes the words of an object of any kind. Returns false if memory runs out. */
 static bool find_of_object(const struct targets_finding *finding, struct block_work *work,
                            const struct targets_source *source, struct pointers *pointers)
 {
@@ -239,7 +240,8 @@ static bool find_of_object(const struct targets_finding *finding, struct block_w
     return end_words(finding, work, source);
 }
 
-/* Processes the words of an object whose field list names words one by one. */
+/* Processes the words of an object whose field list names words one by one. Returns false if memory
+ * runs out. */
 static bool find_of_listed(const struct targets_finding *finding, struct block_work *work,
                            const struct targets_source *source, struct pointers *pointers)
 {
@@ -249,7 +251,8 @@ static bool find_of_listed(const struct targets_finding *finding, struct block_w
     return true;
 }
 
-/* Processes the words of object i of the block that begins with object first. */
+/* Processes the words of object i of the block that begins with object first. Returns false if
+ * memory runs out. */
 static inline bool targets_find_of(const struct targets_finding *finding, struct block_work *work,
                                    uint32_t first, uint32_t i, unsigned worker)
 {
@@ -265,7 +268,8 @@ static inline bool targets_find_of(const struct targets_finding *finding, struct
                : find_of_object(finding, work, &source, &pointers);
 }
 
-/* Begins a block's targets after those that the thread has found before. */
+/* Begins a block's targets after those that the thread has found before. Returns false if memory
+ * runs out. */
 static bool targets_begin_block(const struct targets_finding *finding, struct block_work *work)
 {
     const struct targets_finder *finder = work->finder;
@@ -362,7 +366,8 @@ static bool find_deferred(const struct g2h_heap *heap, struct map *ret)
     return good;
 }
 
-/* Removes the targets of pointers to deferred calls from goroutines and from calls. */
+/* Removes the targets of pointers to deferred calls from goroutines and from calls. Returns false
+ * if memory runs out. */
 static bool take_deferred(struct targets *targets, const struct g2h_heap *heap,
                           const struct map *deferred)
 {

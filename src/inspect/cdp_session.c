@@ -472,7 +472,7 @@ static void cdp_session_go_on(struct running *running)
 
 /* ---- questions ---- */
 
-/* Reads a number of kilobytes from /proc/PID/status. */
+/* Reads a number of kilobytes from /proc/PID/status. Returns false if it is not known. */
 static bool read_status(const char *status, const char *name, uint64_t *ret)
 {
     const char *at = strstr(status, name);

@@ -42,7 +42,7 @@ static void skip_blanks(struct evaluation *evaluation)
     evaluation->at += strspn(evaluation->at, " \t\n");
 }
 
-/* Reads a character if it comes next. */
+/* Reads a character if it comes next. Returns whether it did. */
 static bool read_if(struct evaluation *evaluation, char wanted)
 {
     skip_blanks(evaluation);

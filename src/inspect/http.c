@@ -326,7 +326,7 @@ static struct http_part next_line(struct http_part *rest)
     return line;
 }
 
-/* Reads "GET /path?query HTTP/1.1". */
+/* Reads "GET /path?query HTTP/1.1". Returns false if the line has another form. */
 static bool read_first(struct http_part line, struct http_request *ret)
 {
     if (!line.data)

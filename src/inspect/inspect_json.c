@@ -84,7 +84,7 @@ static unsigned hex_digit(char character)
     return value >= 16 && at ? value - 6 : value;
 }
 
-/* Reads four hexadecimal digits. */
+/* Reads four hexadecimal digits. Returns false if these do not come next. */
 static bool read_unit(struct reader *reader, uint32_t *ret)
 {
     *ret = 0;
@@ -135,7 +135,7 @@ static bool skip_string(struct reader *reader)
 
 static bool skip_value(struct reader *reader, unsigned depth);
 
-/* Skips the members of an object, or the entries of an array. */
+/* Skips the members of an object, or the entries of an array. Returns false if one is invalid. */
 static bool skip_members(struct reader *reader, unsigned depth, bool is_object)
 {
     const char end = is_object ? '}' : ']';
@@ -160,7 +160,7 @@ static bool skip_members(struct reader *reader, unsigned depth, bool is_object)
 }
 
 /* Skips a value and the space before it. depth is how many objects and arrays it may have within
- * each other. */
+ * each other. Returns false if it is invalid or too deep. */
 static bool skip_value(struct reader *reader, unsigned depth)
 {
     skip_space(reader);
@@ -172,7 +172,7 @@ static bool skip_value(struct reader *reader, unsigned depth)
            skip_number(reader);
 }
 
-/* Reads a value and the space around it. */
+/* Reads a value and the space around it. Returns false if it is invalid. */
 static bool read_value(struct reader *reader, struct json_value *ret)
 {
     skip_space(reader);

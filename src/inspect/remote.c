@@ -38,7 +38,7 @@ static void place_append(const struct taken *taken, const struct remote_place *p
     text_append(text, place->path, place->path_size);
 }
 
-/* Reads a number and the colon after it. */
+/* Reads a number and the colon after it. Returns false if these do not come next. */
 static bool read_number(const char **at, uint64_t most, uint64_t *ret)
 {
     char *end;
@@ -197,7 +197,8 @@ static bool is_bytes(const struct g2h_value *value)
     return false;
 }
 
-/* Gets the location of the whole object that a node is. */
+/* Gets the location of the whole object that a node is. Returns false if the node is no object with
+ * a known type. */
 static bool location_of_node(const struct taken *taken, uint32_t number, struct g2h_location *ret)
 {
     struct g2h_node node;
@@ -478,7 +479,8 @@ struct remote_summary {
     size_t count;
 };
 
-/* Adds a part to a description: Name: "a". */
+/* Adds a part to a description: Name: "a". Returns false, which ends the visit, when the
+ * description is long enough. */
 static bool add_part(void *context, const char *name, size_t size, const struct remote *part)
 {
     struct remote_summary *summary = context;
@@ -585,7 +587,8 @@ struct walk {
     uint64_t most; /* properties */
 };
 
-/* Passes a step of a path to the visitor: a value, or a part with values of its own. */
+/* Passes a step of a path to the visitor: a value, or a part with values of its own. Returns false
+ * if the visitor wants no more. */
 static bool give_step(const struct walk *walk, const struct g2h_value *value, const char *step,
                       size_t size, bool is_whole)
 {
@@ -817,7 +820,7 @@ static struct g2h_error *walk_package(const struct walk *walk)
     return NULL;
 }
 
-/* Visits the variables of a frame. */
+/* Visits the variables of a frame. Returns false if the visitor wants no more. */
 static bool walk_frame(const struct walk *walk, size_t number, size_t caller)
 {
     struct g2h_local local;

@@ -94,7 +94,8 @@ static bool is_same(const struct end *one, const struct end *other)
            memcmp(&one->address, &other->address, sizeof(one->address)) == 0;
 }
 
-/* Reads 8 or 32 hexadecimal digits, a colon and a port. */
+/* Reads 8 or 32 hexadecimal digits, a colon and a port. Returns false if the text has another
+ * form. */
 static bool read_hexadecimal(const char *text, struct end *ret)
 {
     uint32_t words[4] = {0, 0, htonl(0xffff), 0};
@@ -109,7 +110,7 @@ static bool read_hexadecimal(const char *text, struct end *ret)
     return sscanf(colon, ":%4" SCNx16, &ret->port) == 1;
 }
 
-/* Looks for the socket from one end to the other in a list. */
+/* Looks for the socket from one end to the other in a list. Returns whether it is there. */
 static bool peer_find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
 {
     char line[512], one[64], other[64];
@@ -281,7 +282,7 @@ static bool parse_port(const char *text, uint16_t *ret)
     return true;
 }
 
-/* Reads a host of size characters. */
+/* Reads a host of size characters. Returns false if it is not an address, nor localhost. */
 static bool parse_host(const char *text, size_t size, struct server_address *ret)
 {
     struct in6_addr six;
@@ -360,7 +361,8 @@ static socklen_t fill(const struct server_address *address, union socket_address
     return sizeof(ret->six);
 }
 
-/* Makes a descriptor non-blocking, and not inherited by other programs. */
+/* Makes a descriptor non-blocking, and not inherited by other programs. Returns false if that
+ * fails. */
 static bool prepare(int fd)
 {
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;

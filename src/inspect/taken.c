@@ -451,7 +451,8 @@ void scripts_append_events(const struct scripts *scripts, struct text *text)
 }
 
 /* Appends the path of a file below a directory, which may be at another depth in the line table:
- * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. */
+ * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. Returns false, and appends nothing, if the
+ * path has "..", or if memory runs out. */
 static bool append_below(const char *directory, const char *file, size_t size, struct text *text)
 {
     const size_t before = text->size;

@@ -140,7 +140,8 @@ struct kept_search {
     const char *suffix, *last;
 };
 
-/* Adds a file of the directory if it is one of the program's, but not the last one. */
+/* Adds a file of the directory if it is one of the program's, but not the last one. Returns false
+ * if memory runs out. */
 static bool kept_files_add(struct kept_files *files, const struct kept_search *search,
                            const char *name)
 {

@@ -26,7 +26,7 @@ enum { LINES_MOST = 1 << 20 /* bytes of a line */ };
 
 enum { STEP = 64 << 10 /* bytes that are read at a time */ };
 
-/* Finds a line in what has been read. */
+/* Finds a line in what has been read. Returns false if there is no whole line yet. */
 static bool lines_take(struct lines *lines)
 {
     const size_t left = lines->in.size - lines->used;
@@ -413,7 +413,8 @@ static void protocol_dispatch(struct protocol *protocol, struct protocol_request
     protocol_error(request, NO_METHOD, "there is no method of this name", "", text);
 }
 
-/* Returns whether an id is one: a string or a whole number. */
+/* Returns whether an id is valid: a string or a whole number, of at most LONGEST_ID bytes of
+ * JSON. */
 static bool protocol_is_id(struct json_value id)
 {
     return id.size <= LONGEST_ID && (id.data[0] == '"' || json_is_integer(id));

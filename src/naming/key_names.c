@@ -29,7 +29,8 @@ static const struct type_field *slots_field(const struct types *types, uint32_t 
                : NULL;
 }
 
-/* Finds the fields of { keys [8]K; elems [8]V } or { slots [8]struct { key K; elem V } }. */
+/* Finds the fields of { keys [8]K; elems [8]V } or { slots [8]struct { key K; elem V } }. Returns
+ * false if a type is neither. */
 static bool key_names_find_fields(const struct types *types, uint32_t type, struct map_entries *ret)
 {
     uint32_t slot;
@@ -101,7 +102,8 @@ static void map_entries_mark(struct map_entries *entries, const struct types *ty
         entries->slot_of_word[at / word] = (uint8_t)slot;
 }
 
-/* Copies entries without their arrays, whose words are all of no slot yet. */
+/* Copies entries without their arrays, whose words are all of no slot yet. Returns false if memory
+ * runs out. */
 static bool map_entries_copy(const struct map_entries *found, const struct types *types,
                              struct map_entries **ret)
 {
@@ -343,7 +345,7 @@ static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint6
 
 /* Equal keys have equal hashes, and so have a key and a string with the same bytes (names.c). A
  * long key has no name: the same long string may be the key of many maps, and would be hashed as a
- * whole for each of them. */
+ * whole for each of them. Returns false if it is too long to be hashed. */
 static bool append_redacted(const struct names *names, const uint8_t *data, size_t size,
                             struct text *text)
 {

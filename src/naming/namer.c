@@ -154,7 +154,8 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
                      (offset - namer->value));
 }
 
-/* Gets a name by the type of some other part of the object. */
+/* Gets a name by the type of some other part of the object. Returns false if no part contains the
+ * word. */
 static bool part_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct typing *typing = namer->names->typing;
@@ -197,7 +198,8 @@ static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_n
     return true;
 }
 
-/* Gets a name by the type of the object, or of the part that contains the word. */
+/* Gets a name by the type of the object, or of the part that contains the word. Returns false if no
+ * type says what the word is. */
 static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     if (stale_name(namer, offset, ret))
@@ -496,7 +498,7 @@ static inline bool collect_name(struct key_collector *collector, const struct ed
 }
 
 /* Collects the name of a pointer for listen_untyped(), if the word before it may be the first of an
- * interface. */
+ * interface. Returns false if memory runs out. */
 static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
                               const struct slot_class *slot_class, uint64_t first, uint64_t offset)
 {
@@ -509,7 +511,7 @@ static bool collect_interface(struct key_collector *collector, const struct g2h_
     return collect_key(collector, untyped_key(heap, slot_class, first, offset));
 }
 
-/* The listener if nothing has types and heap_names_untyped(). */
+/* The listener if nothing has types and heap_names_untyped(). Returns false if memory runs out. */
 static bool listen_untyped(void *context, unsigned worker, uint32_t object,
                            const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
@@ -531,7 +533,7 @@ static bool listen_untyped(void *context, unsigned worker, uint32_t object,
 }
 
 /* The listener if objects have types, or if namer.h cannot find all names: collects the keys that
- * the names of an object's pointers need. */
+ * the names of an object's pointers need. Returns false if memory runs out. */
 static bool listen_by_namer(void *context, unsigned worker, uint32_t object,
                             const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
@@ -631,7 +633,8 @@ static int compare_keys(const void *a, const void *b)
 
 typedef VECTOR(uint64_t) key_vector;
 
-/* Appends the keys of all threads to those in keys; afterwards all are ascending and unique. */
+/* Appends the keys of all threads to those in keys; afterwards all are ascending and unique.
+ * Returns false if memory runs out. */
 static bool collect_gather(const struct collection *collection, key_vector *keys)
 {
     for (unsigned i = 0; i < collection->threads; i++) {
@@ -652,7 +655,8 @@ static bool collect_gather(const struct collection *collection, key_vector *keys
     return true;
 }
 
-/* Adds the plain offsets that any thread has collected, ascending. Most bits are not set. */
+/* Adds the plain offsets that any thread has collected, ascending. Most bits are not set. Returns
+ * false if memory runs out. */
 static bool gather_offsets(const struct collection *collection, key_vector *keys)
 {
     for (size_t i = 0; i < offset_words(collection->names); i++) {

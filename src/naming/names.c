@@ -130,8 +130,8 @@ static void append_record_name(struct text *text, const struct names *names, str
         text_append(text, name.data, name.size);
 }
 
-/* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or
- * "noptr48". */
+/* Makes the name of a slot class: by its type in the dump, else by its size, "ptr48" or "noptr48".
+ * Returns false if memory runs out. */
 static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
 {
     struct text text = {0};
@@ -347,7 +347,7 @@ static void text_append_path(struct text *text, const void *path, size_t size)
 }
 
 /* Paths may be long, and arrays may have many elements: elements beyond the budget are known by
- * their index. */
+ * their index. Returns false if memory runs out. */
 static bool intern_path(struct names *names, const struct text *text, uint32_t *ret)
 {
     if (text->failed)
@@ -385,7 +385,7 @@ static void append_whole_field(const struct types *types, uint32_t type, uint64_
 }
 
 /* Adds the name of a word of a type, "Config.TLS", and its names in all elements of arrays,
- * "[3].Config.TLS". */
+ * "[3].Config.TLS". Returns false if memory runs out. */
 static bool intern_word(struct names *names, uint32_t type, const struct pointer_map *map,
                         uint64_t offset)
 {
@@ -419,7 +419,8 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
     return good;
 }
 
-/* Adds the names of a word of a map's entry: "[#3].TLS", where 3 counts the slots of the array. */
+/* Adds the names of a word of a map's entry: "[#3].TLS", where 3 counts the slots of the array.
+ * Returns false if memory runs out. */
 static bool intern_entry_word(struct names *names, const struct type_names *of_type,
                               uint64_t offset)
 {
@@ -456,7 +457,8 @@ static bool is_trie_entry(const struct types *types, uint32_t type)
            memchr(name.data, '[', name.size);
 }
 
-/* Makes the names of all words of a type, for single values and elements of arrays. */
+/* Makes the names of all words of a type, for single values and elements of arrays. Returns false
+ * if memory runs out. */
 static bool intern_paths(struct names *names, uint32_t type)
 {
     const struct typing *typing = names->typing;

@@ -46,7 +46,8 @@ static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_r
 }
 
 /* Shortens the array of a record to size bytes: its size is replaced by both sizes, which take a
- * fixed number of bytes, and the end of its contents is left out. */
+ * fixed number of bytes, and the end of its contents is left out. Returns false if memory runs out.
+ */
 static bool copying_shorten(struct copying *copying, const struct g2h_record *record, uint64_t size)
 {
     const struct g2h_object *object = &record->object;

@@ -172,7 +172,8 @@ static const struct held_type *type_of(const struct held_classes *classes, uint3
 
 /* ---- what leads to each array ---- */
 
-/* Notes a slice. Those of garbage do not count, unless they lead to garbage. */
+/* Notes a slice. Those of garbage do not count, unless they lead to garbage. Returns false if
+ * memory runs out. */
 static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;
@@ -1034,7 +1035,8 @@ uint32_t output_strings_node_of(const struct g2h_view *view, enum g2h_node_kind 
 }
 
 /* Garbage without a type is one class, if other objects have types: what was freed since the last
- * collection would be the first rows of Comparison, by sizes that say nothing. */
+ * collection would be the first rows of Comparison, by sizes that say nothing. Returns false if
+ * memory runs out. */
 static bool join_garbage(struct strings *strings)
 {
     static const char garbage[] = "(garbage)";

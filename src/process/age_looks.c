@@ -262,7 +262,7 @@ static int compare_aged(const void *a, const void *b)
     return COMPARE(start, at);
 }
 
-/* Appends the runs of equal ages of a span. */
+/* Appends the runs of equal ages of a span. Returns false if memory runs out. */
 static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
 {
     const age *slots = ages_of(span);
@@ -276,7 +276,8 @@ static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
     return good;
 }
 
-/* Appends the looks, and how many objects ended at each, up to a 0. */
+/* Appends the looks, and how many objects ended at each, up to a 0. Returns false if memory runs
+ * out. */
 static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
 {
     for (unsigned i = 1; i <= ages->look_count; i++) {

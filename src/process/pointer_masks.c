@@ -107,7 +107,7 @@ static bool mask_add(struct mask_build *build, uint64_t word, const uint8_t *fro
 
 /* Adds `count` - 1 more copies of the first `words` of `period` words that begin at a word, each
  * period after the other. It copies all that there are so far, so that it takes as many steps as
- * the mask has words. */
+ * the mask has words. Returns false if the mask has no space for them. */
 static bool mask_repeat(struct mask_build *build, uint64_t word, uint64_t words, uint64_t period,
                         uint64_t count)
 {
@@ -124,7 +124,7 @@ static bool mask_repeat(struct mask_build *build, uint64_t word, uint64_t words,
 static bool mask_add_type(struct mask_build *build, const struct descriptor *type, uint64_t word,
                           unsigned depth);
 
-/* Adds the mask of an array: that of an element, repeated. */
+/* Adds the mask of an array: that of an element, repeated. Returns false if the type is invalid. */
 static bool mask_add_array(struct mask_build *build, const struct descriptor *type, uint64_t word,
                            unsigned depth)
 {
@@ -139,7 +139,7 @@ static bool mask_add_array(struct mask_build *build, const struct descriptor *ty
            mask_repeat(build, word, element.pointers / WORD, element.size / WORD, count);
 }
 
-/* Adds the masks of a struct's fields. */
+/* Adds the masks of a struct's fields. Returns false if one of their types is invalid. */
 static bool mask_add_struct(struct mask_build *build, const struct descriptor *type, uint64_t word,
                             unsigned depth)
 {
@@ -264,7 +264,8 @@ void type_masks_deinit(struct type_masks *masks)
     pthread_mutex_destroy(&masks->lock);
 }
 
-/* Finds the mask of a type that has none, or makes it. An invalid type is kept, too. */
+/* Finds the mask of a type that has none, or makes it. An invalid type is kept, too. Returns false
+ * if memory runs out. */
 static bool type_masks_find(struct type_masks *masks, const struct descriptor *type,
                             struct type_mask *ret)
 {

@@ -140,7 +140,7 @@ static bool process_type_read(const struct runtime *runtime, uint64_t address,
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 
 /* Writes a function, its file and its line. If no function has the address, writes the address in
- * hexadecimal in place of the function. */
+ * hexadecimal in place of the function. Returns false if memory runs out. */
 static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
 {
     const struct runtime *runtime = records->runtime;
@@ -165,7 +165,7 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
 }
 
 /* Writes a bucket of the profile. One whose stack is missing or too deep is left out and counted.
- */
+ * Returns false if memory runs out. */
 static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
 {
     struct runtime *runtime = records->runtime;
@@ -703,7 +703,7 @@ static struct g2h_error *put_itabs(struct records *records)
 /* ---- data and bss ---- */
 
 /* Writes the pointers among the first words of a segment; for a large one without those that the
- * process has never touched. */
+ * process has never touched. Returns false if memory runs out. */
 static bool put_pointers(const struct records *records, struct worker_buffer *buffer,
                          uint64_t start, uint64_t words, const struct runtime_mask *mask)
 {
@@ -887,7 +887,7 @@ static bool is_partial(const struct g2h_process_account *account)
            0;
 }
 
-/* Writes how the process ended. */
+/* Writes how the process ended. Returns false if memory runs out. */
 static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *ending)
 {
     const uint64_t by_oom = ending->by_oom ? FACT_BY_OOM : 0;
@@ -896,7 +896,8 @@ static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *en
                ending->resident, ending->peak, ending->limit);
 }
 
-/* Writes what memory was missing: the dump is then not complete, as origin_is_complete(). */
+/* Writes what memory was missing: the dump is then not complete, as origin_is_complete(). Returns
+ * false if memory runs out. */
 static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_account *account)
 {
     const uint64_t bytes =
@@ -905,7 +906,8 @@ static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_accou
            PUT(buffer, FACT_CUT, bytes, account->objects_missing, account->spans_missing);
 }
 
-/* Writes what else of that which holds objects could not be read: heap_is_exact(). */
+/* Writes what else of that which holds objects could not be read: heap_is_exact(). Returns false if
+ * memory runs out. */
 static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_account *account)
 {
     return account->masks_missing + account->frames_conservative + account->stacks_incomplete +

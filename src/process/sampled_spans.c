@@ -274,7 +274,8 @@ static bool begin_visit(struct sampling *sampling, unsigned worker, const struct
 
 /* ---- downwards, from the roots ---- */
 
-/* Reads the object that a word points to, if the search may go on. */
+/* Reads the object that a word points to, if the search may go on. Returns false if memory runs
+ * out. */
 static bool go_down(struct sampling *sampling, uint64_t address)
 {
     const struct sampled_span *span;
@@ -292,7 +293,7 @@ static bool go_down(struct sampling *sampling, uint64_t address)
     return vector_push(&sampling->queue, slot);
 }
 
-/* Follows all words of memory of the process. */
+/* Follows all words of memory of the process. Returns false if memory runs out. */
 static bool go_down_from(struct sampling *sampling, uint64_t begin, uint64_t end)
 {
     const struct memory *memory = sampling->records->runtime->memory;
@@ -304,7 +305,7 @@ static bool go_down_from(struct sampling *sampling, uint64_t begin, uint64_t end
     return true;
 }
 
-/* Follows the goroutines, and the used parts of their stacks. */
+/* Follows the goroutines, and the used parts of their stacks. Returns false if memory runs out. */
 static bool go_down_from_goroutines(struct sampling *sampling)
 {
     const struct runtime *runtime = sampling->records->runtime;
@@ -327,7 +328,7 @@ static bool go_down_from_goroutines(struct sampling *sampling)
     return true;
 }
 
-/* Follows the variables of all modules. */
+/* Follows the variables of all modules. Returns false if memory runs out. */
 static bool go_down_from_variables(struct sampling *sampling)
 {
     enum { MOST = 1000 }; /* they may be linked in a cycle */
@@ -344,7 +345,7 @@ static bool go_down_from_variables(struct sampling *sampling)
     return true;
 }
 
-/* Follows the first pointers of the object in a slot. */
+/* Follows the first pointers of the object in a slot. Returns false if memory runs out. */
 static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
 {
     const struct sampled_span *spans = sampling->sampled->spans.data;

@@ -548,7 +548,7 @@ static bool put_kept(struct special_walk *walk, const struct span *span,
                     runtime_field(runtime, special->address, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE));
 }
 
-/* Writes the fact that secret.Do has allocated an object. */
+/* Writes the fact that secret.Do has allocated an object. Returns false if memory runs out. */
 static bool put_secret_fact(struct special_walk *walk, const struct span *span,
                             const struct special *special)
 {

@@ -269,7 +269,7 @@ static void name_mapping(struct builder *builder, const struct g2h_mapping *mapp
     text_append_utf8(text, name, strlen(name), NAME_LIMIT / 4);
 }
 
-/* Gets the node of a mapping; adds it if it is new. */
+/* Gets the node of a mapping; adds it if it is new. Returns false if memory runs out. */
 static bool mapping_node(struct builder *builder, uint32_t mapping, uint32_t *ret)
 {
     const struct g2h_mapping *of = &builder->memory->mappings[mapping];
@@ -329,7 +329,7 @@ bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum ro
 
 /* ---- objects ---- */
 
-/* Lists the words of an object that point into mappings. */
+/* Lists the words of an object that point into mappings. Returns false if memory runs out. */
 static bool mappings_list_words(struct builder *builder, uint32_t object)
 {
     const struct g2h_heap *heap = builder->heap;
@@ -376,7 +376,7 @@ struct g2h_error *builder_add_mappings(struct builder *builder)
 }
 
 /* Gets the name of an object's word. Names with numbers are numerous: only those of the first
- * elements are distinguished. */
+ * elements are distinguished. Returns false if memory runs out. */
 static bool mappings_name_word(struct names *names, struct namer *namer, uint64_t offset,
                                struct text *text, uint32_t *ret)
 {

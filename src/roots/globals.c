@@ -67,7 +67,7 @@ static bool globals_only_remember(const struct g2h_bytes *package)
 }
 
 /* Adds the node of a package: below (globals), or directly below (GC roots) if its variables are
- * not the program's. */
+ * not the program's. Returns false if memory runs out. */
 static bool add_package(struct builder *builder, const struct g2h_bytes *package, uint32_t name,
                         uint32_t *ret)
 {
@@ -88,7 +88,7 @@ static bool add_package(struct builder *builder, const struct g2h_bytes *package
                             first + as_u32(builder->packages.count), node_synthetic(*ret));
 }
 
-/* Gets the node of a package; adds it if it is new. */
+/* Gets the node of a package; adds it if it is new. Returns false if memory runs out. */
 static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
 {
     uint32_t name;
@@ -119,7 +119,8 @@ static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_
     return (struct g2h_bytes){name.data + size + (size > 0), name.size - size - (size > 0)};
 }
 
-/* Appends the name of a word by DWARF: the variable, and the path to the word in it. */
+/* Appends the name of a word by DWARF: the variable, and the path to the word in it. Returns false,
+ * and appends nothing, if DWARF has no variable there. */
 static bool append_typed_global(struct builder *builder, uint64_t address,
                                 struct g2h_bytes *ret_package)
 {
@@ -478,7 +479,7 @@ static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 /*
  * Makes the name of the word at an address, and gets the node below which it is added: the
  * variable, below its package; or the path from a variable that leads there, below that variable's
- * package; or the address, below its segment.
+ * package; or the address, below its segment. Returns false if memory runs out.
  */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
                         uint32_t *ret_parent)
@@ -737,7 +738,7 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
 }
 
 /* Adds the node of a variable, which the text names, below its package. Paths leave out the
- * pointers of a sync.Map. */
+ * pointers of a sync.Map. Returns false if memory runs out. */
 static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
                          struct variable *variable)
 {
@@ -770,7 +771,8 @@ static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
 /* If a word is one of several of its variable, which all point to objects, makes the variable's
  * node its parent, and leaves of its name the path in the variable: ".items" of cache.items. The
  * name may be that of another variable, or of this very word, if only code that uses it is known;
- * then the word is named by its offset; and those of a sync.Map by its fields. */
+ * then the word is named by its offset; and those of a sync.Map by its fields. Returns false if
+ * memory runs out. */
 static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t *ret_parent)
 {
     const struct synthetic *package = &builder->roots->nodes.data[*ret_parent];
@@ -840,7 +842,8 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     return NULL;
 }
 
-/* Adds (globals) below the root, by the edge by which DevTools recognizes the program's memory. */
+/* Adds (globals) below the root, by the edge by which DevTools recognizes the program's memory.
+ * Returns false if memory runs out. */
 static bool globals_add_group(struct builder *builder)
 {
     uint32_t name;

@@ -97,7 +97,7 @@ static bool is_list(const struct g2h_defer *record)
 }
 
 /* Counts the calls that each function has deferred, because a function's node needs their number in
- * its name. */
+ * its name. Returns false if memory runs out. */
 static bool count_calls(struct deferred *deferred)
 {
     const struct g2h_heap *heap = deferred->builder->heap;
@@ -162,7 +162,7 @@ static void append_calls(struct deferred *deferred, const struct deferring *func
 }
 
 /* Gets the node below which a call is added: that of all calls of its function, or the group if the
- * function has deferred no other. */
+ * function has deferred no other. Returns false if memory runs out. */
 static bool node_above(struct deferred *deferred, const struct g2h_defer *record, uint32_t index,
                        uint32_t *ret)
 {
@@ -351,7 +351,7 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 }
 
 /* Appends the name of a word by the path to it from a variable of this frame, or of a frame that
- * got a pointer to it. */
+ * got a pointer to it. Returns false if there is none. */
 static bool append_frame_path(struct builder *builder, const struct heap_stack_frame *frame,
                               uint64_t offset)
 {
@@ -616,7 +616,7 @@ static uint32_t caller_of_statement(const struct builder *builder,
 
 /* Finds the name of the go statement that has created a goroutine, which is UINT32_MAX if it is not
  * known; with the function that called its function, if that is known. The runtime creates the main
- * goroutine. */
+ * goroutine. Returns false if memory runs out. */
 static bool goroutine_roots_find_statement(struct builder *builder,
                                            const struct g2h_goroutine *record,
                                            struct goroutine *goroutine)
@@ -698,7 +698,8 @@ static struct g2h_error *add_goroutine(struct places *places, struct builder *bu
 
 /*
  * Lists the frames of a goroutine in a dump of 2013. In all other formats frames follow their
- * goroutine; in this one that is not guaranteed, but each frame has its caller's sp.
+ * goroutine; in this one that is not guaranteed, but each frame has its caller's sp. Returns false
+ * if memory runs out.
  */
 static bool list_chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
                                bool *claimed, frame_vector *ret)

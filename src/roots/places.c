@@ -25,7 +25,7 @@
 /* ---- the functions at a program counter ---- */
 
 /* Go 1.17 and older ones have what is inlined only in DWARF, and of that the innermost function,
- * whose line is that of the frame. */
+ * whose line is that of the frame. Returns false if memory runs out. */
 static bool add_inlined(struct builder *builder, const struct heap_stack_frame *frame,
                         struct exe_call *call)
 {
@@ -39,7 +39,8 @@ static bool add_inlined(struct builder *builder, const struct heap_stack_frame *
 }
 
 /* Adds the functions at a program counter of a frame. If the executable has another function there
- * than the dump, or more of them than any program has, it is the dump's alone. */
+ * than the dump, or more of them than any program has, it is the dump's alone. Returns false if
+ * memory runs out. */
 static bool add_calls(struct builder *builder, const struct heap_stack_frame *frame, uint64_t pc)
 {
     enum { MANY = 1 << 12, EACH = 16 };
@@ -342,7 +343,8 @@ static bool is_same_place(const struct builder *builder, const struct goroutine 
     return true;
 }
 
-/* Adds a place for the first goroutine there, and counts those that have the same name. */
+/* Adds a place for the first goroutine there, and counts those that have the same name. Returns
+ * false if memory runs out. */
 static bool add_place(struct places *places, const struct builder *builder,
                       const struct goroutine *goroutine, size_t number)
 {

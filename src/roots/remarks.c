@@ -116,7 +116,8 @@ static bool add_guess(struct remarks *remarks, uint32_t object)
                             node_synthetic(remarks->guesses));
 }
 
-/* Gets the node of a type that parts of objects have; adds it if it is new. */
+/* Gets the node of a type that parts of objects have; adds it if it is new. Returns false if memory
+ * runs out. */
 static bool part_node(struct remarks *remarks, uint32_t type, uint32_t *ret)
 {
     struct builder *builder = remarks->builder;
@@ -148,7 +149,7 @@ static bool remarks_add_part(struct remarks *remarks, uint32_t object, uint32_t 
 #define NO_FUNCTION (MAP_NONE - 1)
 
 /* Gets the node for a function's location, by the address of its code; NO_FUNCTION if the location
- * is not known. */
+ * is not known. Returns false if memory runs out. */
 static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
 {
     struct builder *builder = remarks->builder;
@@ -176,7 +177,7 @@ static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
     return map_put(&remarks->function_of_code, code, *ret, ret);
 }
 
-/* Adds an edge from a closure to its function's location. */
+/* Adds an edge from a closure to its function's location. Returns false if memory runs out. */
 static bool add_definition(struct remarks *remarks, uint32_t object)
 {
     const struct g2h_heap *heap = remarks->builder->heap;

@@ -78,7 +78,8 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
     return NULL;
 }
 
-/* Adds a weak edge from an object kept for a cleanup to the object that the cleanup is for. */
+/* Adds a weak edge from an object kept for a cleanup to the object that the cleanup is for. Returns
+ * false if memory runs out. */
 static bool add_cleaned(struct builder *builder, uint64_t kept, uint64_t cleaned)
 {
     const uint32_t source = heap_find(builder->heap, kept);

@@ -109,7 +109,8 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
  * offset that DWARF has.
  */
 
-/* Gets the function of the sequence that the closure of iter.Pull has captured. */
+/* Gets the function of the sequence that the closure of iter.Pull has captured. Returns false if it
+ * is not known. */
 static bool captured_sequence(const struct builder *builder, uint64_t closure,
                               struct g2h_bytes *ret)
 {
@@ -235,7 +236,7 @@ static bool find_call(struct builder *builder, uint64_t pc, uint32_t *ret)
            vector_push(&roots->calls, call);
 }
 
-/* Adds the frames of a starter, without those of the runtime. */
+/* Adds the frames of a starter, without those of the runtime. Returns false if memory runs out. */
 static bool add_frames(struct builder *builder, uint64_t address, struct root_starter *starter)
 {
     const uint64_t word = builder->heap->params.pointer_size;
@@ -260,7 +261,8 @@ static bool add_frames(struct builder *builder, uint64_t address, struct root_st
     return true;
 }
 
-/* Adds the starters of a goroutine: runtime.ancestorInfo has pcs, goid and gopc. */
+/* Adds the starters of a goroutine: runtime.ancestorInfo has pcs, goid and gopc. Returns false if
+ * memory runs out. */
 static bool add_starters(struct builder *builder, uint64_t address, struct root_goroutine *ret)
 {
     const uint64_t word = builder->heap->params.pointer_size;

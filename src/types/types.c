@@ -208,7 +208,7 @@ static bool append_step(char *buffer, size_t size, size_t *done, const void *tex
     return kept == length;
 }
 
-/* Appends "[index]" in the same way. */
+/* Appends "[index]" in the same way. Returns false if it does not fit. */
 static bool append_index(char *buffer, size_t size, size_t *done, uint64_t index)
 {
     char digits[24];

@@ -149,9 +149,10 @@ static uint32_t captured_value_type(const struct types *types,
                                                                                   : TYPE_NONE;
 }
 
-/* Returns whether the closure holds the value of a captured variable rather than a reference to it.
- * The distance to the next variable shows it. The last variable has no next one: last_is_value is
- * the answer for it, and both answers are tried on the objects. */
+/* Returns whether the closure holds the value of a captured variable rather than a reference to it:
+ * if there is room for the value before the next variable. A value no larger than a pointer has the
+ * room of a reference in any case, and counts as a reference. The last variable (is_last) has no
+ * next one: last_is_value is the answer for it, and both answers are tried on the objects. */
 static bool is_captured_by_value(const struct types *types, const struct dwarf_captured *captured,
                                  bool is_last, bool last_is_value)
 {

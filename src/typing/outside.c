@@ -123,7 +123,8 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
 }
 
 /* Adds the sections of the executable, since no dump has data that the program does not change.
- * Returns false if memory runs out. */
+ * Returns false if memory runs out. Adds none if the dump has more than 2 * HEAP_SEGMENTS data
+ * segments, as only a damaged one has. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
     const size_t segments = outside->areas.count;

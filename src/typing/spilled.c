@@ -106,7 +106,8 @@ static bool find_passed_types(struct spiller *spiller, enum belief belief)
 
 /* Combines all evidence of the code about a value; if there is none, that of the functions that it
  * is passed to. The word is unknown if pieces contradict each other, or if the code uses more
- * memory than the receiver's type has. */
+ * memory than the receiver's type has. If it is unknown and is an argument of the function,
+ * word.argument is that argument's number from 1, for the caller's frame to tell. */
 static struct spilled_word spilled_word_of(const struct spiller *spiller, uint32_t number,
                                            enum belief belief)
 {
@@ -158,8 +159,11 @@ static struct spilled_word spilled_slot(const struct spiller *spiller, uint32_t 
     return word;
 }
 
-/* Adds the known words of a frame during the call that returns to a program counter, and the
- * arguments of the call. */
+/* Adds what is known of a frame while it waits for the call that returns to pc. slots has the value
+ * of each word of the frame and then those of the call's arguments; without it (NULL) nothing is
+ * known of the frame. For each word with a known type, or that holds an argument of the function,
+ * spiller->words gets an entry; for each word that a sync.Pool gave, the pool is kept. Returns
+ * false if memory runs out. */
 static bool spilled_add_words(struct spiller *spiller, uint64_t pc, const uint32_t *slots,
                               enum belief belief)
 {

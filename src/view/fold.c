@@ -318,7 +318,7 @@ static int compare_cuts(const void *a, const void *b)
  * some thousands of nodes, because the number of written nodes falls as the worth rises: when a
  * node is folded, it disappears together with the folded nodes that belong to it, and at most as
  * many new ones appear at its dominator. If folding everything that may be folded is not enough,
- * all of it is folded nevertheless.
+ * all of it is folded nevertheless. Returns false if memory runs out.
  */
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
@@ -366,7 +366,8 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 
 /* ---- groups ---- */
 
-/* Sets folding->fate of each node that is not left out to its group, or to FATE_KEPT. */
+/* Sets folding->fate of each node that is not left out to its group, or to FATE_KEPT. Returns false
+ * if memory runs out. */
 static bool make_groups(struct folding *folding, const struct cut *cut)
 {
     uint64_t written;
@@ -383,7 +384,7 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
 
 /*
  * Keeps a node if its dominator is kept, and if the node and all nodes that it dominates would be
- * alone in their groups: nothing is gained by folding them.
+ * alone in their groups: nothing is gained by folding them. Returns false if memory runs out.
  */
 static bool keep_lone_ones(struct folding *folding)
 {
@@ -433,7 +434,8 @@ static enum g2h_node_kind kind_of_folded(const struct g2h_graph *graph, uint32_t
     return fold_is_object(graph, node) ? G2H_NODE_OBJECT : G2H_NODE_STACK;
 }
 
-/* Makes the folded nodes, in the order of groups: each comes after the one above it. */
+/* Makes the folded nodes, in the order of groups: each comes after the one above it. Returns false
+ * if memory runs out. */
 static bool make_folded(struct folding *folding, folded_vector *folded)
 {
     for (uint32_t preorder = 1; preorder < folding->tree.nodes; preorder++) {
@@ -470,7 +472,8 @@ static void count_text(struct text *text, uint32_t count, const char *remark)
     text_append(text, remark, strlen(remark) + 1);
 }
 
-/* Adds the names of folded nodes, "×1,234", to the view's strings. */
+/* Adds the names of folded nodes, "×1,234", to the view's strings. Returns false if memory runs
+ * out. */
 static bool name_folded(struct folding *folding)
 {
     const struct fold_names *names = folding->names;
@@ -495,7 +498,7 @@ static bool name_folded(struct folding *folding)
 
 /* Numbers the kept nodes and "(folded)", which comes before the objects, and adds folded nodes to
  * the view's node for their group. Until list_members(), their entries of fold->number_of are
- * indices in fold->folded. */
+ * indices in fold->folded. Returns false if memory runs out. */
 static bool number_nodes(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
@@ -531,7 +534,8 @@ static bool number_nodes(struct folding *folding)
     return good && name_folded(folding);
 }
 
-/* Lists the members of folded nodes, and numbers folded nodes after all kept nodes. */
+/* Lists the members of folded nodes, and numbers folded nodes after all kept nodes. Returns false
+ * if memory runs out. */
 static bool list_members(struct folding *folding)
 {
     struct fold *fold = folding->fold;
@@ -605,7 +609,8 @@ static uint32_t *list_dominators(const struct folding *folding)
 /* ---- from the view's nodes to the graph's ---- */
 
 /* Makes the tables that lead from the view's nodes to the graph's: a list of synthetic nodes and,
- * for objects, how many are kept before each block (a rank index over the bits of hidden). */
+ * for objects, how many are kept before each block (a rank index over the bits of hidden). Returns
+ * false if memory runs out. */
 static bool list_kept(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;

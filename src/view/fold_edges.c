@@ -174,7 +174,8 @@ static uint32_t extra_source(const struct counting *counting, uint32_t node)
     return counting->dominators[node] == 0 ? fold->group : counting->dominators[node];
 }
 
-/* Adds the edges without which nodes would not be entered from their dominators; see fold.c. */
+/* Adds the edges without which nodes would not be entered from their dominators; see fold.c.
+ * Returns false if memory runs out. */
 static bool add_extras(const struct counting *counting)
 {
     struct fold *fold = counting->fold;

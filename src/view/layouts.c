@@ -117,7 +117,8 @@ static const struct type_layout *layouts_find(const struct types *types,
 /* ---- classes ---- */
 
 /* Adds the class of a type's values or arrays, if objects have it: name is NAME_NONE otherwise.
- * layout is that of the type. Types that are shown alike are one class, as all sudogs are. */
+ * layout is that of the type. Types that are shown alike are one class, as all sudogs are. Returns
+ * false if memory runs out. */
 static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
                               uint32_t name, const struct type_layout *layout)
 {
@@ -145,7 +146,7 @@ static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool
 }
 
 /* Makes two classes of each type that objects have, of single values and of arrays, and one of
- * strings. */
+ * strings. Returns false if memory runs out. */
 static bool add_classes(struct g2h_layouts *layouts)
 {
     const struct g2h_graph *graph = layouts->view->graph;

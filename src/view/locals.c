@@ -40,7 +40,8 @@ static uint64_t bytes_together(const struct typing *typing, const struct dwarf_l
     return done;
 }
 
-/* Locates the memory of a variable that is complete, in the frame or its caller's. */
+/* Locates the memory of a variable that is complete, in the frame or its caller's. Returns false if
+ * it is in neither, or not as a whole. */
 static bool locals_locate(const struct g2h_view *view, const struct dwarf_local *local,
                           size_t number, size_t caller, struct g2h_local *ret)
 {
@@ -100,7 +101,7 @@ bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, ui
 
 /* ---- maps in frames ---- */
 
-/* Gets the map that a word of a frame belongs to. */
+/* Gets the map that a word of a frame belongs to. Returns false if there is none. */
 static bool map_around(const struct g2h_view *view, const struct heap_stack_frame *frame,
                        uint64_t offset, struct g2h_location *ret)
 {

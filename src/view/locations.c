@@ -31,7 +31,8 @@ static bool locations_area_at(const struct typing *typing, uint64_t address,
 }
 
 /* Gets the memory outside of the heap at an address; the dump's memory takes precedence over the
- * file's. Data without pointers are in dumps that were taken from outside. */
+ * file's. Data without pointers are in dumps that were taken from outside. Returns false if neither
+ * has it. */
 static bool outside_at(const struct typing *typing, uint64_t address, struct view_memory *ret)
 {
     struct g2h_bytes bytes;

@@ -35,7 +35,8 @@ static uint32_t elem_of(const struct types *types, uint32_t type, const char *na
 
 /* ---- slots ---- */
 
-/* Gets a key or elem. It may be stored as a pointer, if it is large. */
+/* Gets a key or elem. It may be stored as a pointer, if it is large. Returns false if the dump does
+ * not have it. */
 static bool map_slots_value_of(const struct slots *slots, uint32_t stored, uint32_t type,
                                const struct g2h_bytes *bucket, uint64_t offset,
                                struct g2h_value *ret)
@@ -50,7 +51,8 @@ static bool map_slots_value_of(const struct slots *slots, uint32_t stored, uint3
            value_fill(slots->view, type, &memory.bytes, 0, ret);
 }
 
-/* Visits the entries of a bucket or group, which is a whole one. */
+/* Visits the entries of a bucket or group, which is a whole one. Returns false if the visitor wants
+ * no more. */
 static bool map_slots_visit(struct slots *slots, const struct g2h_bytes *bucket)
 {
     const struct map_entries *entries = slots->entries;

@@ -58,7 +58,8 @@ uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
 
 /* ---- zones ---- */
 
-/* Reads the offset of a zone; zones has the zone list's memory. */
+/* Reads the offset of a zone; zones has the zone list's memory. Returns false if the zone is not in
+ * the dump, or its offset is a day or more. */
 static bool zone_offset(const struct g2h_view *view, const struct view_memory *zones,
                         uint64_t index, int64_t *ret)
 {

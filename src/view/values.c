@@ -281,7 +281,8 @@ bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_b
     return true;
 }
 
-/* Reads a value, and adds its path; the number in a value of sync/atomic gets the atomic's type. */
+/* Reads a value, and adds its path; the number in a value of sync/atomic gets the atomic's type.
+ * Returns false if the value cannot be read. */
 static bool values_fill(struct g2h_values *values, uint32_t number, uint64_t offset,
                         struct g2h_value *ret)
 {

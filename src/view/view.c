@@ -314,7 +314,8 @@ static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
     return entries && entries->kind != KEYS_WITHOUT_TEXT;
 }
 
-/* Returns the first node in [first, end) that is an object for which is_one() is true, or end. */
+/* Returns the first node in [first, end) that is an object for which is_one() is true, or end if
+ * there is none or nothing has a type. Folded objects have no node, and are passed over. */
 static inline uint32_t view_next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
                                         bool (*is_one)(const struct g2h_graph *graph,
                                                        uint32_t object))

@@ -456,7 +456,7 @@ static struct g2h_error *name_group(struct grouping *grouping, struct context_gr
 }
 
 /* Notes the change of the number of edges of a group's parent. Groups of one parent are in a row.
- */
+ * Returns false if memory runs out. */
 static bool add_parent(struct contexts *contexts, uint32_t node, int64_t more)
 {
     const struct context_parent fresh = {node, 0};

@@ -126,7 +126,8 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     report_put_pages(report, node);
 }
 
-/* Adds a node to those that get a branch, if it is large enough. */
+/* Adds a node to those that get a branch, if it is large enough. Returns false if memory runs
+ * out. */
 static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranking *children)
 {
     const uint64_t weight = findings_weight(tree->report->findings, node);
@@ -134,7 +135,7 @@ static bool report_tree_add(const struct report_tree *tree, uint32_t node, ranki
 }
 
 /* Adds those children of a node that are large enough. The groups of (GC roots) are shown beside
- * (globals), not below it; garbage and threads are left out. */
+ * (globals), not below it; garbage and threads are left out. Returns false if memory runs out. */
 static bool add_children(const struct report_tree *tree, uint32_t node, ranking *children)
 {
     const struct findings *findings = tree->report->findings;

@@ -662,7 +662,7 @@ static bool show_locals_is_called(const struct g2h_local *local,
                                asked->name, asked->name_size);
 }
 
-/* Finds the goroutine with a number. */
+/* Finds the goroutine with a number. Returns false if there is none. */
 static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_view_goroutine *ret,
                            size_t *ret_index)
 {
@@ -677,7 +677,8 @@ static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_
     return false;
 }
 
-/* Finds a variable by its name, in the innermost frame that has one of that name in memory. */
+/* Finds a variable by its name, in the innermost frame that has one of that name in memory. Returns
+ * false if there is none. */
 static bool show_locals_find(const struct show *show, const struct asked_goroutine *asked,
                              const struct g2h_view_goroutine *goroutine,
                              struct shown_frame *ret_frame, struct g2h_local *ret)
@@ -839,7 +840,8 @@ struct shown_labels {
     struct text text;
 };
 
-/* Adds a label to the list in JSON, and to the line of text. */
+/* Adds a label to the list in JSON, and to the line of text. Always returns true: the visit goes
+ * on. */
 static bool show_locals_put_label(void *context, const struct g2h_label *label)
 {
     struct shown_labels *labels = context;

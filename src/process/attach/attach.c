@@ -138,7 +138,8 @@ static uint64_t addresses_beside(const struct attach_options *options, uint64_t 
     return dump > 0 ? dump + dump / 4 + buffers : 0;
 }
 
-/* Makes the space of a copy if there are so many more addresses beside it. */
+/* Makes the space of a copy if there are so many more addresses beside it. Returns false if there
+ * are not. */
 static bool make_space(const struct attach_pages *pages, uint64_t around, uint64_t beside,
                        struct attach_space *ret)
 {

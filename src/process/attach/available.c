@@ -317,7 +317,8 @@ void attach_available_find_of(uint64_t pid, struct attach_available *ret)
     note_inside(pid, &groups, &own, ret);
 }
 
-/* Finds the directory of the group of a process or thread among those that are mounted here. */
+/* Finds the directory of the group of a process or thread among those that are mounted here.
+ * Returns false if it is not found. */
 static bool find_visible(uint64_t pid, const struct flavour *flavour, char *ret, size_t size)
 {
     _cleanup_(text_deinit) struct text groups = {0}, mounts = {0};

@@ -265,7 +265,7 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
     return mapping->is_file || pages_add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
-/* Adds a file that may be written to to the slow pages. */
+/* Adds a file that may be written to to the slow pages. Returns false if memory runs out. */
 static bool add_slow_file(struct attach_pages *pages, const struct attach_mapping *mapping)
 {
     const struct attach_run run = {mapping->address, mapping->size, ATTACH_FILE};
