@@ -356,7 +356,8 @@ static struct g2h_error *report_trend(const struct options *options, struct seri
     return complete(outputs, series, NULL);
 }
 
-/* Does the same in the file of the command line. */
+/* Does what report_trend() does, in the file of the command line, and keeps the dumps if that is
+ * asked for. The first error counts. */
 static struct g2h_error *report_trend_to(const struct options *options,
                                          const struct main_sources *sources, struct series *series,
                                          struct outcome *outcome)
@@ -421,7 +422,9 @@ static struct g2h_error *convert_all(const struct options *options,
     return NULL;
 }
 
-/* Returns the exit status for the outcome of a conversion. Prints and frees the error. */
+/* Returns the exit status for the outcome of a conversion. Prints and frees the error. Says what
+ * may help against the error, and knows three other outcomes: the dump is damaged, a trend has
+ * grown, or all is fine. */
 static int end_with(struct g2h_error *error, const struct outcome *outcome)
 {
     if (error)

@@ -90,7 +90,8 @@ void text_append_bytes(struct text *text, uint64_t bytes)
     text_printf(text, "%.*f %s", decimals_of_three_digits(value), value, units[unit]);
 }
 
-/* Returns whether a decimal number is read as the same float. */
+/* Returns whether a decimal number is read as the same float: of 32 bits if is_narrow, else of
+ * 64. */
 static bool is_read_as(const char *text, double value, bool is_narrow)
 {
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
@@ -114,7 +115,8 @@ static void increment_digits(char *text)
 /*
  * Finds the fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. For a
  * power of two, the next larger number of as many digits may round-trip when the nearest does not,
- * because the floats below a power of two are closer together.
+ * because the floats below a power of two are closer together. If is_narrow, the number is a float
+ * of 32 bits, which needs fewer digits.
  */
 static int shortest_digits(double value, bool is_narrow, char digits[static 18])
 {

@@ -312,7 +312,8 @@ static int trim_files(const struct at_death *at, const struct death_file *last)
     return status;
 }
 
-/* Writes the copy. Returns an exit status. */
+/* Writes the copy to the file, or to a new one in the directory, that -o gives, says which, and
+ * removes the oldest files beyond --at-death=keep. Returns an exit status. */
 static int write_copy(struct at_death *at, const char *remark)
 {
     char suffix[32];
@@ -413,7 +414,10 @@ static bool goes_on(const struct at_death *at, pid_t but)
     return true;
 }
 
-/* Seizes another thread of the process, if it continues. */
+/* Seizes another thread of the process, trying again for up to PATIENCE seconds as long as the
+ * process goes on. If none can be seized, the watch is over, with an error unless the process has
+ * ended; a command that this program has started may still start others, and the watch waits for
+ * that. */
 static void seize_another(struct at_death *at)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -470,7 +474,10 @@ static void cut_to_room(struct at_death *at)
     at->box.spill_most = room == all ? at->scratch.free - at->scratch.needed : 0;
 }
 
-/* Handles the thread's stop at its end. */
+/* Handles the stop of the watched thread just before it ends. If the end is one that is wanted (see
+ * is_wanted()), copies the process, and the watch is over. Otherwise lets the thread go on; if the
+ * process goes on without it, as after execve() by another thread, watches another thread, and if
+ * not, the watch is over. */
 static void meet_end(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -530,7 +537,9 @@ static void end_command(struct at_death *at, int status)
     at->is_over = at->has_copy || at->error || !has_left;
 }
 
-/* Handles a result of waitpid() for a thread or process. */
+/* Handles a result of waitpid(): id may be the child that writes a dump, a thread of the watched
+ * process, the command, or several of these. At the stop of a thread that ends, copies the process;
+ * if the process was lost without a stop, looks whether it goes on. */
 static void note(struct at_death *at, pid_t id, int status)
 {
     const bool has_ended = WIFEXITED(status) || WIFSIGNALED(status);
@@ -610,7 +619,10 @@ static void stop_with_command(struct at_death *at)
     seize_another(at);
 }
 
-/* Handles a signal while the process lives. */
+/* Handles a signal while the process lives. What a terminal sends for output in the background, and
+ * SIGPIPE, are ignored. SIGTSTP stops this program with its command, but not if it watches
+ * another's process. All others are passed to the command; without a command SIGUSR1 asks for a
+ * copy now, SIGUSR2 is an answer of the parent, and any other ends the watch. */
 static void handle(struct at_death *at, const siginfo_t *info)
 {
     const int number = info->si_signo;
@@ -696,7 +708,8 @@ static void follow_heir(struct at_death *at, uint64_t pid)
 }
 
 /* Looks for a Go program among the processes that the command has started, as long as none is
- * watched. */
+ * watched. The watch is over when the command has ended and has left no process, or, after
+ * PATIENCE_LEFT seconds, only others than Go programs. */
 static void seek_heir(struct at_death *at)
 {
     bool has_others;
@@ -824,7 +837,10 @@ static void look_at_limit(struct at_death *at)
         copy_before(at, limit);
 }
 
-/* The work to be done a few times per second. */
+/* The work to be done a few times per second, in order: look for a process to watch, meet an end
+ * that has been noted, prepare a program that began more than START seconds ago, keep what is known
+ * of the heap, the ages and the memory reserved up to date, say when all is ready (is_armed), and
+ * look whether the disk has room for a copy. */
 static void look(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -852,7 +868,9 @@ static void look(struct at_death *at)
         look_at_room(at);
 }
 
-/* Waits and looks until the process has ended, or a signal ends the watch. */
+/* Waits, and looks at intervals, until the watch is over: the process has ended, or a signal ends
+ * it. In between makes copies that are asked for (SIGUSR1), or that are due at a part of the memory
+ * limit, whose use is looked at more often when it is near. */
 static void watch_process(struct at_death *at)
 {
     const bool has_part = at->options->at_death_percent > 0;
@@ -941,7 +959,8 @@ static struct g2h_error *at_death_start(struct at_death *at)
 }
 
 /* Returns the error for a process that could not be prepared for: if it has ended, or may not be
- * traced, that explains all other errors. Takes over the error. */
+ * traced, that explains all other errors. Takes over the error. was_there is whether the process
+ * was found at first: only then "it has ended" can be the reason. */
 static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h_error *failed)
 {
     int error = was_there && !death_is_alive(at->box.pid, 0) ? ESRCH : 0;
@@ -993,7 +1012,8 @@ static struct g2h_error *prepare_seized(struct at_death *at)
     return NULL;
 }
 
-/* Begins to watch a running process: it is seized first, so that its end is not missed. */
+/* Begins to watch a running process: it is seized first, so that its end is not missed. A process
+ * that may not be seized is an error; why, explain() says. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;
@@ -1023,7 +1043,8 @@ static void hold_while_written(const struct at_death *at)
     }
 }
 
-/* Writes the copy that was made at the end, and waits for dumps that are still being written. */
+/* Writes the copy that was made at the end, and waits for dumps that are still being written. The
+ * exit status is that of the command, if there is one. */
 static void at_death_finish(struct at_death *at)
 {
     int status;

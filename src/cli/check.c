@@ -148,6 +148,7 @@ static const struct suffix *find_output(const struct options *options, bool *ret
     return *ret_gzip ? implied_find(options->output, size - strlen(".gz")) : found;
 }
 
+/* Returns whether an option asks for a report rather than for a snapshot. */
 static bool is_report(const struct options *options)
 {
     return options->by_label || options->mcp || options->watch > 0 || options->show ||

@@ -145,7 +145,8 @@ static struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDAC
  * FAR_OFF times the other, neither that error nor garbage explains the difference. */
 enum { LEAST_OBJECTS = 64, FAR_OFF = 8 };
 
-/* Returns where the rate is from. */
+/* Returns where the sampling rate is from, in words: the command line, the process, or a guess and
+ * its reason. */
 static const char *sampling_reason(const struct options *options, const struct g2h_heap *heap,
                                    const struct g2h_sampling *sampling)
 {

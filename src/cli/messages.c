@@ -218,7 +218,8 @@ static struct in_units in_units(uint64_t bytes)
     return ret;
 }
 
-/* Reports for how long a live process was paused, and how to reduce that. */
+/* Reports for how long a live process was paused, and how to reduce that. --fork is suggested only
+ * where it works (x86-64), and after a pause of more than a second. */
 static void message_stopped(const struct origin *origin, uint64_t threads)
 {
     const double long_stop = 1; /* seconds: leases and probes end that soon */
@@ -265,7 +266,7 @@ static void message_dead(const struct origin *origin)
             name, in_units(account->file_missing).text, in_units(account->file_size).text);
 }
 
-/* Reports the outcome of a fork. */
+/* Reports the outcome of a fork. Nothing if it succeeded as usual. */
 static void message_fork(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

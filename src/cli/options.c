@@ -134,7 +134,9 @@ static int append_executable(uint64_t pid, struct text *text)
     return text->failed ? ENOMEM : 0;
 }
 
-/* Adds a process if it is a Go program, and has the name unless that is NULL. */
+/* Adds a process to the list if it is a Go program, another than this one, and has the name, unless
+ * that is NULL: that of its executable, or its own (comm). One whose executable may not be looked
+ * at is counted as hidden. */
 static void processes_add(struct processes *processes, uint64_t pid, const char *name)
 {
     _cleanup_(text_deinit) struct text executable = {0}, own = {0}, status = {0};
@@ -410,7 +412,7 @@ static bool take_threads(struct options *options, const char *text)
     return true;
 }
 
-/* Reads a number such as 500000, 500K or 2M. */
+/* Reads a number such as 500000, 500K or 2M. Returns false after printing what is wrong. */
 static bool take_max_nodes(struct options *options, const char *text)
 {
     char *end;
@@ -434,7 +436,7 @@ static bool take_largest_array(struct options *options, const char *text)
                         text);
 }
 
-/* Reads N or N,SEED. */
+/* Reads N or N,SEED. Returns false after printing what is wrong. */
 static bool take_sample(struct options *options, const char *text)
 {
     const uint64_t most = 1000000;
@@ -554,7 +556,8 @@ static bool take_until_growth(struct options *options, const char *text)
            USAGE_REFUSE("--until-growth takes a size such as 500K, 64M or 2G, not '%s'", text);
 }
 
-/* Applies one word of --at-death. */
+/* Applies one word of --at-death: "exit", "90%", "keep=5", or a size such as "2G". Returns false
+ * after printing what is wrong. */
 static bool take_at_death_word(struct options *options, const char *word)
 {
     char *end;
@@ -671,7 +674,8 @@ struct for_getopt {
     char letters[2 * KNOWN + 1];
 };
 
-/* Describes the known options to getopt_long(). */
+/* Describes the known options to getopt_long(): FIRST and on are the values of long options, and
+ * letters has each letter, with ":" after those that take an argument. */
 static void describe(struct for_getopt *ret)
 {
     size_t count = 0;

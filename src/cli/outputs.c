@@ -151,7 +151,7 @@ struct g2h_error *keep_begin(const char *path, const struct target_source *sourc
 }
 
 /* Writes a dump to an open file, and gives the file its name. A damaged dump is written as far as
- * it goes. */
+ * it goes. gzip is whether it is compressed. */
 static struct g2h_error *write_to(struct target *target, const struct keep *keep, bool gzip,
                                   const struct g2h_input *dump)
 {
@@ -169,7 +169,8 @@ static struct g2h_error *write_to(struct target *target, const struct keep *keep
     return target_complete(target, dump);
 }
 
-/* Writes a dump under a name in the directory that is kept. */
+/* Writes a dump under a name in the directory that is kept; with gzip compressed, which the name's
+ * suffix then says. */
 static struct g2h_error *write_file(const struct keep *keep, const char *name, bool gzip,
                                     const struct g2h_input *dump)
 {
@@ -221,7 +222,8 @@ static size_t without(const char *name, size_t size, const char *ending)
                                                                               : size;
 }
 
-/* Returns the path of a dump's snapshot, or NULL if memory runs out. */
+/* Returns the path of a dump's snapshot: in the directory of -o, the dump's name without ".dump"
+ * and ".gz", and with the suffix of the format. NULL if memory runs out. */
 static char *snapshot_path(const struct options *options, const char *dump)
 {
     const char *slash = strrchr(dump, '/');

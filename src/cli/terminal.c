@@ -183,7 +183,8 @@ int pager_collect(void)
     return fd;
 }
 
-/* Returns the command of the pager; NULL: none. */
+/* Returns the command of the pager: that of PAGER, or less; NULL: none, if PAGER is empty or cat,
+ * or the terminal cannot page. */
 static const char *find_pager(void)
 {
     const char *pager = getenv("PAGER");

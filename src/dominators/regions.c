@@ -335,8 +335,10 @@ static void find_tree_dominators(struct regions *regions)
 
 /* ---- regions ---- */
 
-/* Counts the nodes of each region in the next region's entry of first, and finds the regions'
- * entries. Returns whether the graph should be cut. */
+/* Counts the nodes of each region, in regions->first at the number after the region's, and finds
+ * each region's entry: the node whose owner is fixed. Returns whether the graph should be cut into
+ * regions: the owners are known, each region with nodes has an entry, no object is in the region of
+ * the roots, and there are not so many regions that they are tiny. */
 static bool regions_count_nodes(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;

@@ -386,7 +386,8 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
 }
 
 /* Handles the pointers of a block of objects that hold their targets. Returns false if memory runs
- * out. */
+ * out. Objects that are merged with the root or are leaves are passed over, and so are edges across
+ * tiers that do not hold their target. */
 static bool take_of_block(const struct sources_sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {

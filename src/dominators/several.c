@@ -131,7 +131,8 @@ static struct g2h_error *walk_synthetics(const struct shared_entries_finding *fi
     return NULL;
 }
 
-/* Looks at the pointers of a block of objects. */
+/* Looks at the pointers of a block of objects: those from an object of an owner that is walked to
+ * an object that is looked for, if the edge holds its target. */
 static struct g2h_error *walk_block(const struct shared_entries_finding *finding, size_t number,
                                     struct crossings *crossings)
 {
@@ -696,7 +697,9 @@ static uint32_t packages_named(const struct naming *naming)
     return naming->packages > NAMED ? NAMED - 1 : naming->packages;
 }
 
-/* Appends the holders, by kind: "main, net/http and goroutines in 3 places". */
+/* Appends the holders, by kind: "main, net/http and goroutines in 3 places". Packages come by name
+ * as long as there is room, and then as a number; a single place or other holder by name, unless
+ * names are left out. */
 static void append_all(const struct naming *naming, struct text *text)
 {
     const uint32_t named = packages_named(naming);

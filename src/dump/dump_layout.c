@@ -139,7 +139,8 @@ static const struct dump_layout *detect_1_3(const uint8_t *data, uint64_t size, 
     return size > header && data[size - 1] == 3 ? &layout_2013 : &layout_1_3;
 }
 
-/* Reads "go1.N heap dump\n". Returns N, or -1 if the bytes are something else. */
+/* Reads "go1.N heap dump\n". Returns N, or -1 if the bytes are something else. *ret_size is how
+ * many bytes the header has. */
 static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
 {
     static const char prefix[] = "go1.";

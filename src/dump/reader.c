@@ -212,7 +212,8 @@ static inline void pass_pointers(const struct g2h_reader *reader, struct cursor 
         cursor->at = fields.at;
 }
 
-/* Reads a field list that ends with 0. Every field must be inside size bytes. */
+/* Reads a field list that ends with 0. Every field must be inside size bytes. Offsets must be
+ * multiples of a word. Returns false, with an error, if the list is invalid or cut. */
 static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
                                       struct g2h_fields *ret)
 {
@@ -294,7 +295,9 @@ static bool read_shortened(struct g2h_reader *reader, uint64_t *stored)
     return *stored < usual || wrong(reader, "a shortened array is not shorter");
 }
 
-/* Reads an object's record up to its field list. */
+/* Reads an object's record up to its field list: the address, in some formats the type and the
+ * kind, and the contents, which may be shorter than the object. Returns false if it is invalid or
+ * cut. */
 static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
 {
     const struct dump_layout *layout = reader->layout;
@@ -367,7 +370,9 @@ static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, str
             wrong(reader, "a field list is longer than its contents can have"));
 }
 
-/* Reads the field list of an object. */
+/* Reads the field list of an object. If the bytes are those of a list that was read before, for an
+ * object of the same size, they need not be checked again: lists of up to LONGEST bytes are
+ * remembered for that. Returns false if it is invalid or cut. */
 static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
                                       struct g2h_fields *ret)
 {
@@ -535,7 +540,8 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
         "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
 }
 
-/* Reads a type. Names of Go 1.5 may be corrupt, which an impossible length shows. */
+/* Reads a type. Names of Go 1.5 may be corrupt, which an impossible length shows. Returns false if
+ * it is invalid or cut. */
 static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
 {
     const uint64_t longest_sane_name = 65536;
@@ -565,7 +571,7 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
     }
 }
 
-/* Reads a goroutine; the format of 2013 has fewer numbers. */
+/* Reads a goroutine; the format of 2013 has fewer numbers. These are 0 then. */
 static bool reader_read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 {
     ret->ctxt = ret->m = ret->defer = ret->panic = 0;
@@ -594,7 +600,7 @@ static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t de
 }
 
 /* Reads a frame. The first one tells the beta of Go 1.3 from the release, whose headers are the
- * same. */
+ * same. The format of 2013 has no contents. Before the format with continpc, that is pc. */
 static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *ret)
 {
     uint64_t declared;
@@ -637,7 +643,8 @@ static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
 }
 
 /* Reads the params record: architecture, heap range and version. What it has depends on the format,
- * and the words of all other records on it. */
+ * and the words of all other records on it. Returns false if it is invalid, cut, or the second one.
+ */
 static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
 {
     const enum params_form form = reader->layout->params;

@@ -218,7 +218,9 @@ static bool is_moment(const struct g2h_ages_known *known, const struct age_count
     return false;
 }
 
-/* Returns when the oldest object of the watch was born, at the earliest; few may be older. */
+/* Returns when the oldest objects of the watch were born, at the earliest: the time of the look
+ * before the first one that found some of them new. If is_strict, one object is enough for that;
+ * otherwise few do not count. */
 static int64_t oldest_birth(const struct g2h_ages_known *known, const struct age_counts *counts,
                             uint64_t count, bool is_strict)
 {
@@ -477,7 +479,9 @@ static struct g2h_error *find_last_old_look(const struct g2h_heap *heap, uint64_
                                    (unsigned long long)seconds, (long long)(watched / 1000));
 }
 
-/* Adds an old object to its line. Returns false if memory runs out. */
+/* Adds an old object to the row of the report that it belongs to (its line). If is_below, an old
+ * object that is counted already holds it: then it adds to the number of objects only, as the bytes
+ * that it retains are part of the other's. Returns false if memory runs out. */
 static bool older_add(struct older_finder *finder, uint32_t number, uint32_t node, bool is_below)
 {
     const uint32_t line = finder->findings->merged.of[number];
@@ -500,7 +504,8 @@ static bool older_add(struct older_finder *finder, uint32_t number, uint32_t nod
     return true;
 }
 
-/* Returns whether a node of the view is an old object of the class. */
+/* Returns whether a node of the view is an old object of the class: its age is known, and is of the
+ * last look that counts (finder->last) or before; and it is not garbage. */
 static bool is_old(const struct older_finder *finder, uint32_t number, uint32_t node)
 {
     const struct findings *findings = finder->findings;

@@ -311,7 +311,8 @@ static bool is_outermost(const struct findings *findings, uint32_t number,
            (has - retained >= retained / 2 && above.name != node->name);
 }
 
-/* Adds an object to the candidates if it may be listed. */
+/* Adds an object to the candidates if it may be listed: no folded node, garbage, or part of a
+ * structure that paths hide, and the outermost of its class. */
 static struct g2h_error *consider(const struct findings *findings, uint32_t number,
                                   uint64_t retained, large_vector *candidates)
 {

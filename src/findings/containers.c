@@ -417,7 +417,10 @@ static bool note_pointers(const struct containers *containers, const struct cont
     return count > 0;
 }
 
-/* Links the branches of which objects point to each other: a sample of each branch. */
+/* Links the branches of a container of which objects point to each other. Looks at a sample of at
+ * most SAMPLES objects of each branch: two are linked directly if at least one in LINKED of one's
+ * sample points to the other. Then is_linked becomes true for the first branch and all that are
+ * linked with it, directly or by others. */
 static void link_branches(const struct containers *containers, struct container_links *links)
 {
     const struct merged *merged = containers->merged;
@@ -658,7 +661,9 @@ struct spread {
 };
 
 /* Finds the class on the path down a branch of a node that most of the node's branches, or several,
- * are parts or indexes of. */
+ * are parts or indexes of. Goes down as long as a child has at least half of the bytes, or parts of
+ * as many entries have. It must have CONTAINER_MANY times as many objects as the node; nodes of a
+ * trie and the memory of maps do not count. Of several, the one that most bytes belong to. */
 static void find_spread_by(const struct containers *containers, uint32_t node, uint32_t branch,
                            struct spread *ret)
 {
@@ -776,7 +781,8 @@ bool containers_find_entries(const struct containers *containers, uint32_t node,
 
 /* ---- the container ---- */
 
-/* Replaces the buffer of a channel by the channel. */
+/* Replaces the buffer of a channel by the channel. Nothing unless all that the buffer retains is
+ * entries. */
 static void take_channel(const struct containers *containers, uint32_t top, struct container *ret)
 {
     const struct merged *merged = containers->merged;
@@ -799,7 +805,9 @@ static bool is_words(const struct containers *containers, uint32_t node)
 }
 
 /* Sets the node of a container, and its bytes to all that this retains, unless much of that is
- * something else. Climbs as long as what is above is parts of the same entries. */
+ * something else. Climbs as long as what is above is parts of the same entries. First climbs a
+ * trie, all of which is the container. At each step above, the branches that are parts of the same
+ * entries must have nearly all bytes, or at least more than one branch and the node itself. */
 static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;

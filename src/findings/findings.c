@@ -74,7 +74,8 @@ static uint32_t place_of_goroutine(const struct findings *findings, size_t numbe
         findings, findings->merged.of[g2h_dominators_number(findings->dominators, goroutine.node)]);
 }
 
-/* Counts the goroutines of each place, and then puts each in its place. */
+/* Lists the goroutines of each place, one place after another: counts them, and then puts each in
+ * its place. Goroutines without a place are left out. */
 static struct g2h_error *stack_index_make(const struct findings *findings, struct stack_index *ret)
 {
     const size_t count = g2h_view_goroutine_count(findings->view),

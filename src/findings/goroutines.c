@@ -1017,8 +1017,10 @@ struct g2h_error *label_values_find(const struct findings *findings,
 /* A label of more values has only their number. */
 enum { FEW_VALUES = 3 };
 
-/* Appends the values that goroutines of a place have for a key, if these are few or if they are
- * many. */
+/* Appends a label's key and what its values are in the goroutines of a place. Called once for each
+ * case: with are_few it appends keys that have FEW_VALUES or fewer values, and each value with the
+ * number of goroutines that have it, unless all have it; otherwise keys that have more, and only
+ * their number. Appends nothing for a key of the other case. */
 static struct g2h_error *labels_append_key(const struct goroutine_labels *labels,
                                            const uint32_t *list, uint32_t count, uint32_t key,
                                            bool are_few, struct text *text)

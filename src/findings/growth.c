@@ -67,7 +67,8 @@ static bool growth_is_line(const char *word, size_t size)
 }
 
 /* Returns the hash of the name of what is no class without the words that are numbers: "main and 20
- * goroutines" may become "main and 80 goroutines"; and, of goroutines, without the lines. */
+ * goroutines" may become "main and 80 goroutines"; and, of goroutines, without the lines. A name of
+ * more than 1024 bytes is hashed as it is. */
 static uint64_t growth_hash_of(const char *name, size_t size, enum merged_kind kind,
                                bool is_goroutine)
 {
@@ -117,7 +118,7 @@ static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind ki
 }
 
 /* Returns where a part of a variable's name that begins at a place ends: "cache", ".items" or
- * "[3]". */
+ * "[3]". Dots and brackets within quotes or brackets are not ends. */
 static size_t part_end(const char *name, size_t size, size_t begin)
 {
     bool is_quoted = false;
@@ -467,7 +468,9 @@ static bool is_in_unchanged(const struct merged *merged, const growth_vector *gr
 }
 
 /* Sums up the nodes of each class: objects may have moved from one place to another, but their sum
- * shows growth. */
+ * shows growth. Garbage does not count. For each class, sums what it has now, what nodes without
+ * more objects have grown by (larger, holding), and what nodes with more objects have gained, of
+ * that also what is in containers that are not new (filled). */
 static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struct merged *merged,
                                         const growth_vector *growth, struct growth_classes *ret)
 {

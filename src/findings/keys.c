@@ -126,9 +126,11 @@ static bool is_large(const struct keys_search *keys, uint32_t node)
     return g2h_dominators_retained_size(findings->dominators, node) >= least;
 }
 
-/* Finds or makes the sequence of a name below another one, which leads to a node. If there are too
- * many names, any further key is "[]". Where no sequence can be made, that of the parent is the
- * result. */
+/* Finds or makes the sequence that has one name more than the parent, and leads to a node. A parent
+ * that has MOST_NAMES names below it gets no further key of its own (is_key: the name is a map's
+ * key or an index), but one sequence "[]" for all of them; a node that is large is the exception.
+ * Where no sequence can be made, because there are MOST_SEQUENCES, or the parent is MOST_STEPS
+ * long, that of the parent is the result. */
 static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t parent, uint32_t name,
                                         uint32_t node, bool is_key, uint32_t *ret)
 {
@@ -184,7 +186,9 @@ static bool is_whole(const struct g2h_view *view, const struct g2h_edge *edge, c
            (form == G2H_FORM_SLICE || form == G2H_FORM_POINTER);
 }
 
-/* Finds the sequence that an edge leads to from the sequence of its source. */
+/* Finds the sequence that an edge leads to from the sequence of its source: one name longer, by a
+ * key, by "[]" for elements, or by a field. Of edges that paths do not show, and of keys
+ * themselves, it is that of the source. */
 static struct g2h_error *keys_step(struct keys_search *keys, const struct g2h_edge *edge,
                                    uint32_t from, uint32_t *ret)
 {
@@ -220,7 +224,9 @@ static void add_node(struct keys_search *keys, uint32_t sequence, uint32_t node)
     of->first = MIN(node, of->first);
 }
 
-/* Assigns sequences to the nodes that a node points to and alone holds. */
+/* Assigns sequences to the nodes that a node points to and alone holds (whose dominator it is),
+ * unless they have one. A node is added to its sequence if that is not the one of the node above.
+ */
 static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint32_t from)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
@@ -432,7 +438,8 @@ static bool entries_write_string(const struct g2h_view *view, const struct g2h_v
 }
 
 /* Returns whether the new key, whose bytes are in collector->key if it is a string, comes before
- * another one. */
+ * another one. Strings are ordered by their bytes, other keys by g2h_value_order(); false if there
+ * is no order. */
 static bool is_before(struct collector *collector, const struct g2h_value *key, bool is_string,
                       const struct g2h_value *other)
 {
@@ -605,7 +612,10 @@ static struct g2h_error *add_field(struct counter *counter, const struct g2h_val
     return NULL;
 }
 
-/* Counts an object. The values of two objects of one type correspond by their order. */
+/* Counts the values of an object. The values of two objects of one type correspond by their order.
+ * An object of another type than the first one, an array, or a node without an object is only
+ * counted as another; of an object with more than DISTRIBUTION_FIELDS values, the rest is left out.
+ */
 static struct g2h_error *add_object(struct counter *counter, uint32_t object)
 {
     struct distribution *distribution = counter->distribution;

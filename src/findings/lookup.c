@@ -409,7 +409,10 @@ static struct g2h_error *lookup_set_class(const struct findings *findings, const
     return NULL;
 }
 
-/* Finds what a name or an expression means; see lookup_find(). */
+/* Finds what a name or an expression means, see lookup_find(). The meanings are tried in this
+ * order: a class by its whole name; an expression, or a class that paths hide; a group of roots; a
+ * class by a part of its name; a local variable without its function; a pool; a class that has such
+ * a field. Error: none of them, or a part of a variable that is no object. */
 static struct g2h_error *find_named(const struct findings *findings, const char *asked,
                                     struct lookup *ret)
 {

@@ -175,7 +175,8 @@ static struct g2h_error *add_variable(const struct findings *findings, uint32_t 
     return lookup_pooled(findings, variable, ret);
 }
 
-/* Adds what the values of a part lead to. */
+/* Adds the objects that the values of a part lead to. Pointers to what is no object, or to none of
+ * the view, are passed over. */
 static struct g2h_error *add_targets(const struct findings *findings,
                                      const struct variable_part *part, node_vector *ret)
 {
@@ -199,7 +200,7 @@ static struct g2h_error *add_targets(const struct findings *findings,
     return NULL;
 }
 
-/* Adds the goroutines that reports call so. */
+/* Adds the goroutines, and the places of goroutines, that reports call by the given name. */
 static struct g2h_error *add_places(const struct findings *findings, const char *asked,
                                     node_vector *ret)
 {

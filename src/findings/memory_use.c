@@ -299,7 +299,8 @@ static struct g2h_error *append_display_name(const struct outside_search *search
     return NULL;
 }
 
-/* Adds the holders of one kind that point to enough of the part. */
+/* Adds the holders of one kind that point to at least LEAST_OF_PART percent of the part,
+ * OUTSIDE_MOST in all at most. The list is ordered: all after the first with less have less. */
 static struct g2h_error *outside_report(const struct outside_search *search, enum outside_told told,
                                         struct outside_holders *ret)
 {

@@ -734,7 +734,8 @@ static void unite_edge(struct islands *islands, const struct g2h_edge *edge)
 }
 
 /* Unites each object that is examined with what points to it: variables, and others of these
- * objects. Goes over all edges. */
+ * objects. Goes over all edges. Two below the same package are one island then; weak edges do not
+ * count. */
 static struct g2h_error *unite(struct islands *islands)
 {
     const struct merging *merging = islands->merging;
@@ -747,7 +748,9 @@ static struct g2h_error *unite(struct islands *islands)
     return NULL;
 }
 
-/* Finds the islands of each class, and which classes have at least so many. */
+/* Finds the islands of each class, and which classes have at least so many. Counting ends at more
+ * than ISLANDS_MOST: such a class is not split. islands->split has the islands of those that are.
+ */
 static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
 {
     uint32_t known;
@@ -788,7 +791,8 @@ static int compare_island_variables(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* Makes the name of an island: those of its first variables. */
+/* Makes the name of an island: those of its first ISLANDS_NAMED variables, without the numbers in
+ * them: "cache, items and others". */
 static struct g2h_error *name_island(struct merging *merging, const struct island_variable *list,
                                      size_t count, uint32_t *ret)
 {
@@ -1022,8 +1026,11 @@ static struct g2h_error *enter_map(struct merging *merging, uint32_t above, uint
     return NULL;
 }
 
-/* Merges a node, whose number and whose dominator's number are given, into a node below that of its
- * dominator. */
+/* Merges a node, whose number and whose dominator's number are given, into a node of merged, which
+ * is that of all nodes with the same name below the same parent. The parent is that of its
+ * dominator, but the memory of a map, and a node of a trie, merge with what they are part of;
+ * entries of a map get the map as their parent; and below a package come islands, and the variables
+ * of objects. */
 static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, uint32_t number,
                                       uint32_t above)
 {

@@ -39,7 +39,9 @@ static unsigned uses_of(const struct g2h_view *view, uint32_t number)
     return g2h_view_name_uses(view, node.name);
 }
 
-/* Returns whether the search follows an edge; see enum path_scope. */
+/* Returns whether the search follows an edge; see enum path_scope. In short: weak edges only with
+ * PATH_POINTERS; doubtful ones only if the scope is not about certain paths; added ones never but
+ * in PATH_STRONG and PATH_POINTERS; and of nodes that are no objects, those of the scope. */
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
 {
     const struct g2h_view *view = search->view;
@@ -640,7 +642,8 @@ static void split_owner(struct reading *reading, const char *expression)
 }
 
 /* Adds a state that is not the result: a node, and how many characters of the expression have led
- * there. One that is known already is not followed again. */
+ * there. One that is known already is not followed again. is_box: the node is the box of a
+ * cleanup's argument, which the runtime makes. */
 static struct g2h_error *expression_push(struct reading *reading, uint32_t node, size_t at,
                                          bool is_box)
 {
@@ -725,7 +728,9 @@ static bool is_of_owner(const struct reading *reading)
     return reading->wanted == EXPRESSION_OWNER_ANY || whose->size > 0;
 }
 
-/* Follows the edges of a root whose names begin the expression. */
+/* Follows the edges of a root whose names begin the expression. The box of a cleanup's argument is
+ * passed: what it points to is reached as well. Names that begin with the expression, but are
+ * longer, are noted for the error. */
 static struct g2h_error *expression_begin(struct reading *reading, uint32_t root)
 {
     struct g2h_edge edge;
@@ -773,7 +778,9 @@ static bool is_other_index(const struct reading *reading, const struct g2h_edge 
            !expression_hides(reading->view, edge->target);
 }
 
-/* Follows those edges of a reached node whose names come next in the expression. */
+/* Follows those edges of a reached node whose names come next in the expression. Nodes that paths
+ * hide add nothing to the expression, and are passed. Names that begin with the rest, but are
+ * longer, are noted for the error. */
 static struct g2h_error *expression_go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;
@@ -1254,7 +1261,8 @@ struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bo
 enum { EDGES = 256 /* edges that are read at a time */ };
 
 /* Returns whether a retainer's edge has a name of its own, other than those of the elements and
- * entries that lead there as well. */
+ * entries that lead there as well. If the retainer holds a map's entries (is_entries), no edge has
+ * one. */
 static bool has_label(const struct g2h_edge *edge, bool is_entries)
 {
     return !is_entries &&
@@ -1262,7 +1270,8 @@ static bool has_label(const struct g2h_edge *edge, bool is_entries)
 }
 
 /* Appends a retainer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
- * "map[string]*main.Preview[]". Returns false if memory runs out. */
+ * "map[string]*main.Preview[]". Returns false if memory runs out. Indexes and keys in the field's
+ * name are left out: only their brackets stay. */
 static bool append_retainer(const struct findings *findings, const struct g2h_edge *edge,
                             const struct g2h_node *source, struct text *text)
 {
@@ -1337,7 +1346,7 @@ void retainers_deinit(struct retainers *retainers)
     free(retainers->list.data);
 }
 
-/* Adds all edges to a node by the index of retainers. */
+/* Adds all edges to a node by the index of retainers. Weak edges do not count. Sorts them. */
 static struct g2h_error *retainers_look_up(const struct findings *findings, struct g2h_edges *edges,
                                            uint32_t node, struct retainers *ret)
 {

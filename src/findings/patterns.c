@@ -146,7 +146,8 @@ static int compare_minutes(const void *a, const void *b)
     return COMPARE(one, other);
 }
 
-/* Finds the most frequent stack, and the first goroutine that has it. */
+/* Finds the most frequent stack, and the first goroutine that has it. ret->alike is how many
+ * goroutines have it. */
 static struct g2h_error *find_typical(const struct findings *findings, const uint32_t *list,
                                       uint32_t count, struct stack_place *ret)
 {
@@ -468,7 +469,8 @@ static uint32_t ticker_channel(const struct findings *findings, struct g2h_value
     return UINT32_MAX;
 }
 
-/* Finds the channels of all Tickers: before Go 1.23 these are objects of their own class. */
+/* Finds the channels of all Tickers: before Go 1.23 these are objects of their own class. Puts
+ * their nodes into channels. */
 static struct g2h_error *tickers_find(const struct findings *findings, struct map *channels)
 {
     _cleanup_(pattern_destroy_values) struct g2h_values *values = NULL;

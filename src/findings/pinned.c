@@ -183,7 +183,8 @@ static bool stale_part_is_object(const struct findings *findings, uint32_t node,
     return read.kind == G2H_NODE_TEXT || read.name == findings_node(findings, merged)->name;
 }
 
-/* Counts the objects of the suspect that are stale themselves. */
+/* Counts the objects of the suspect that are stale themselves: in ret by where in their array they
+ * are, and in counts by array. Then ret->most is the array with most of them. */
 static void count_items(const struct findings *findings, const bool *is_item, uint64_t *counts,
                         struct stale_part *ret)
 {
@@ -333,7 +334,7 @@ static bool read_array(const struct pinned_finder *finder, uint32_t node, struct
     return ret->elements > 1;
 }
 
-/* Adds the arrays among the objects of a node of merged. */
+/* Adds the arrays among the objects of a node of merged, and their index by node. */
 static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
 {
     const struct findings *findings = finder->findings;
@@ -461,7 +462,10 @@ static bool may_have_all(const struct pinned_finder *finder, const struct g2h_no
            (size >= sizeof(library) - 1 && memcmp(name, library, sizeof(library) - 1) == 0);
 }
 
-/* Records the element that an edge leads to. */
+/* Records the element of an array that an edge leads to, as referred to: its address, if the edge
+ * is a pointer within the elements. Nothing for weak edges, other targets than the arrays, and
+ * garbage. If the source is no object, or may point to the whole array, it is not known any more
+ * which elements are referred to (is_known). */
 static struct g2h_error *see_edge(struct pinned_finder *finder, const struct g2h_edge *edge)
 {
     const uint32_t index = map_get(&finder->by_node, edge->target);
@@ -601,7 +605,8 @@ static void views_finder_deinit(struct views_finder *finder)
     free(finder->list.data);
 }
 
-/* Lists the large arrays or strings of a node of merged. */
+/* Lists the large arrays or strings of a node of merged: those of VIEW_LEAST or more bytes,
+ * VIEW_MOST at most, with the object that dominates each. */
 static struct g2h_error *views_list(const struct findings *findings, uint32_t item,
                                     struct views_finder *finder)
 {

@@ -307,7 +307,8 @@ static void add_stack(const struct pages_finder *finder, uint32_t node, uint64_t
     finder->own[node].absent += bytes - there;
 }
 
-/* Takes the merged tree, and adds its stacks. */
+/* Takes the tree of merged nodes as the one that pages are summed up in: each one's parent, whether
+ * it is garbage or a g, which the runtime never frees, and the memory of its stacks. */
 static struct g2h_error *take_merged(struct pages_finder *finder)
 {
     const struct merged *merged = &finder->findings->merged;
@@ -325,7 +326,9 @@ static struct g2h_error *take_merged(struct pages_finder *finder)
     return NULL;
 }
 
-/* Takes the tree of dominators, and adds its stacks. */
+/* Takes the tree of dominators as the one that pages are summed up in: each node's parent, whether
+ * it is garbage, or below garbage, or a g, which the runtime never frees, and the memory of its
+ * stacks. */
 static struct g2h_error *take_dominators(struct pages_finder *finder)
 {
     enum { MANY = 64 };
@@ -591,7 +594,8 @@ static void sharers_finder_deinit(struct sharers_finder *finder)
     free(finder->last);
 }
 
-/* Finds the branches below a node. */
+/* Finds the branches below a node: the uppermost classes and goroutines there. finder->branch has
+ * the branch that each node is in, or MERGED_NONE. Sets the bytes of all branches to 0. */
 static void find_branches(const struct sharers_finder *finder, uint32_t top)
 {
     const struct findings *findings = finder->pages->findings;
@@ -608,7 +612,8 @@ static void find_branches(const struct sharers_finder *finder, uint32_t top)
     }
 }
 
-/* Adds a span to each branch that has objects in it. */
+/* Adds the bytes of a span once to each branch that has objects in it, garbage left out;
+ * finder->last has the span that was added last. */
 static void share_span(const struct sharers_finder *finder, const struct span *span)
 {
     for (uint32_t i = span->first; i < span->after; i++) {
@@ -662,7 +667,8 @@ static bool sample_spans(const struct sharers_finder *finder, uint32_t node)
     return step > 1;
 }
 
-/* Finds the branches that have objects in most of what they share. */
+/* Finds the PAGES_SHARERS branches that have objects in most of what they share, by bytes of spans,
+ * the most first, and how many branches there are. */
 static struct g2h_error *find_sharers(struct sharers_finder *finder, struct pages_holder *holder)
 {
     const struct findings *findings = finder->pages->findings;

@@ -334,7 +334,8 @@ static void set_holder(const struct merged *merged, struct suspect *suspect)
         above != MERGED_NONE && nodes[above].kind == MERGED_CLASS ? above : MERGED_NONE;
 }
 
-/* Queues what a container retains besides its entries. */
+/* Queues the children of a container that are not of its entries, from the threshold on. Nothing if
+ * all that it retains is entries. Returns false if memory runs out. */
 static bool push_unrelated(struct suspects_finder *finder, const struct container *container)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -629,7 +630,9 @@ static bool may_be_tiny(const struct findings *findings, uint32_t node)
            (read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)"));
 }
 
-/* Counts the pointers of all sets. */
+/* Counts, for each set, the pointers that lead to a member of it from another member or from
+ * elsewhere: those that hold their target, of these those that lead to what may be tiny, and those
+ * that are only followed. */
 static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
 {
     const uint32_t *of = findings->merged.of;
@@ -670,7 +673,8 @@ static bool may_have_beside(const struct suspect *suspect)
            suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0;
 }
 
-/* Fills sets, which is all zeros, for a suspect and those after it. */
+/* Fills sets, which is all zeros, for a suspect and those after it. Those that can have nothing
+ * beside them are passed over; WHO_SUSPECTS at most. */
 static struct g2h_error *fill_sets(const struct suspects_finder *finder,
                                    const struct findings *findings, size_t number,
                                    struct beside_sets *sets)
@@ -1300,7 +1304,7 @@ static void mark_branches(struct example_finder *finder)
 }
 
 /* Returns the heaviest of the objects that may be named; of equal ones the one with the lowest
- * address. */
+ * address. most, a node of the view, limits them to those below one holder; NONE: no limit. */
 static uint32_t heaviest(const struct example_finder *finder, uint32_t most)
 {
     const uint32_t holder =
@@ -1872,7 +1876,8 @@ static void sharing_find(const struct findings *findings, struct sharing *list, 
     }
 }
 
-/* Appends the variables that were found: "main.queue, main.failures". */
+/* Appends the variables that were found: "main.queue, main.failures". Nothing if there is one only;
+ * SHARERS_MOST at most, and then "and others". */
 static struct g2h_error *sharing_append(const struct findings *findings,
                                         const struct sharing *sharing)
 {
@@ -2018,7 +2023,8 @@ static int compare_co_edges(const void *a, const void *b)
     return COMPARE(one->holder, other->holder);
 }
 
-/* Counts the objects of those with the most pointers: several pointers may lead to one object. */
+/* Counts the objects of those with the most pointers: several pointers may lead to one object. Only
+ * the first CO_HOLDERS are counted. */
 static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h_edges *edges)
 {
     const uint32_t nodes = g2h_view_node_count(holders->findings->view);
@@ -2404,7 +2410,8 @@ static struct g2h_error *rest_sum_up(const struct findings *findings, const bool
     return NULL;
 }
 
-/* Finds how much of the heap's growth is not in suspects, and in which classes. */
+/* Finds how much of the heap's growth is not in suspects, and in which classes. Nothing if the heap
+ * has not grown, or no more than the suspects. */
 static struct g2h_error *find_rest(const struct findings *findings, const suspect_vector *suspects,
                                    struct who_suspects *ret)
 {

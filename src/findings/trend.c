@@ -129,7 +129,8 @@ static bool is_converging(const uint64_t *numbers, size_t count)
 /* Classifies a series that still grows: steadily, if in the last third of the time the growth is a
  * tenth of the average or more, or less without any interval in which it has not grown. The more
  * intervals these are, the less can chance do that, such as the changes of a full cache. Returns
- * whether it is. */
+ * whether it is. A series that has settled, and comes nearer and nearer to a limit, does not grow
+ * steadily. */
 static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
                       bool has_settled)
 {
@@ -557,6 +558,8 @@ static struct g2h_error *find_growth(struct container_search *search)
     return containers_init(search->findings, &search->growth, &search->containers);
 }
 
+/* Prepares a search in the last heap: finds for each place of the trend the node of merged that
+ * retains most there (MERGED_NONE: none), and then the growth of all nodes. */
 static struct g2h_error *container_search_begin(struct container_search *search)
 {
     const struct merged_node *nodes = search->findings->merged.nodes.data;
@@ -617,7 +620,9 @@ static struct g2h_error *add_part(struct g2h_trend *trend, uint32_t found, uint3
     return NULL;
 }
 
-/* Notes what a container consists of. */
+/* Notes which places' numbers add up to a container's. Its bytes: all that its node retains, or, if
+ * it has more than entries, its own and what the children of its entries retain. Its length: the
+ * entries of a map or slice if all heaps have them, else the objects of the item's class. */
 static struct g2h_error *add_parts(const struct container_search *search, uint32_t found,
                                    const struct suspect *suspect)
 {
@@ -709,7 +714,8 @@ static struct g2h_error *find_age(const struct findings *findings, uint32_t item
     return held->aged.failed ? &error_no_memory : NULL;
 }
 
-/* Finds the path to a container. */
+/* Finds what the report says of how a container is held: the path to it, an example of its entries,
+ * whether it is a single object, and its age. */
 static struct g2h_error *hold_container(const struct container_search *search, uint32_t place,
                                         const struct suspect *suspect)
 {
@@ -785,7 +791,9 @@ struct trend_example {
     uint64_t votes, retained;
 };
 
-/* Finds the node of merged that a place is named by, and where its objects branch. */
+/* Finds the node of merged that a place is named by, and where its objects branch. ret.item is the
+ * node of merged, of several the one that retains most, or MERGED_NONE; ret.branch is the uppermost
+ * class above it with several objects. */
 static struct trend_example find_branch(const struct g2h_trend *trend,
                                         const struct addition *addition, uint32_t place)
 {
@@ -805,7 +813,10 @@ static struct trend_example find_branch(const struct g2h_trend *trend,
     return ret;
 }
 
-/* Counts an object of the place, by its number in the order of dominators. */
+/* Counts an object of the place, by its number in the order of dominators, for the holder at which
+ * the objects branch. It is the majority vote of Boyer and Moore, weighted by retained bytes: of
+ * one holder that has most of the bytes, it is sure to remain. Of that one, example->number is the
+ * object that retains most. */
 static void vote(const struct findings *findings, uint32_t number, struct trend_example *example)
 {
     const struct g2h_dominators *dominators = findings->dominators;
@@ -845,7 +856,9 @@ static struct g2h_error *find_examples(const struct findings *findings,
     return NULL;
 }
 
-/* Finds what is known of the goroutines that a place is, or is below of. */
+/* Finds what is known of the goroutines that a place is, or is below of: where they wait, on what,
+ * since which statement, how many are leaked and why. Nothing if it is below no place of
+ * goroutines, or none is there. */
 static struct g2h_error *find_goroutines(const struct findings *findings, const struct leaks *leaks,
                                          uint32_t item, struct trend_held *held)
 {
@@ -1121,7 +1134,8 @@ static void follow_entries(struct trend_found *found)
         found->retained.ups = found->count.ups;
 }
 
-/* Classifies the bytes and the objects of all places. */
+/* Classifies the bytes and the objects of all places. Where the entries of a container are known,
+ * they count instead of objects; if they grow steadily, so do the bytes. */
 static struct g2h_error *trend_classify_all(struct choice *choice)
 {
     const struct g2h_trend *trend = choice->trend;

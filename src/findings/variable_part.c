@@ -304,7 +304,8 @@ static bool part_promote(const struct part_reading *reading, const char *name, s
     return false;
 }
 
-/* Returns an error that lists the fields that there are. */
+/* Returns an error that says which fields there are, MOST_FIELDS at most, and which of them has a
+ * similar name; or that there are only elements. */
 static struct g2h_error *part_refuse_field(const struct part_reading *reading, const char *name,
                                            size_t size)
 {
@@ -350,7 +351,8 @@ static struct g2h_error *part_refuse_field(const struct part_reading *reading, c
     return part_refuse(reading, message.data);
 }
 
-/* Moves to a field. */
+/* Moves to a field: of what a pointer leads to, and also of an embedded struct. Error: it is a map,
+ * a value without fields, or has no field of the name. */
 static struct g2h_error *part_step_name(const struct part_reading *reading, const char *name,
                                         size_t size)
 {
@@ -413,7 +415,8 @@ static bool part_stride(const struct part_reading *reading, const struct g2h_loc
     return false;
 }
 
-/* Moves to an element of a slice. */
+/* Moves to an element of a slice. Error: the slice is nil or too short, or the element is not in
+ * the dump, or has no known type. */
 static struct g2h_error *part_step_slice(const struct part_reading *reading, uint64_t index)
 {
     struct variable_part *part = reading->part;
@@ -555,7 +558,8 @@ static struct g2h_error *part_step_entry(const struct part_reading *reading, con
     return error;
 }
 
-/* Returns the number of elements of the array that the part is. */
+/* Returns the number of elements of the array that the part is: of different first steps, "[0]",
+ * "[1]" …, in the paths of its values. */
 static uint64_t part_elements(const struct part_reading *reading)
 {
     struct g2h_value value;
@@ -576,7 +580,8 @@ static uint64_t part_elements(const struct part_reading *reading)
     return count;
 }
 
-/* Moves to what is in brackets: an element or an entry. */
+/* Moves to what is in brackets: an entry of a map, by its key, or an element of a slice or array,
+ * by its index. Error: there is none, and why. */
 static struct g2h_error *part_step_key(const struct part_reading *reading, const char *key,
                                        size_t size)
 {

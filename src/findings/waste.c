@@ -487,7 +487,9 @@ static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 
 /* ---- sums ---- */
 
-/* Adds the arrays that have windows. */
+/* Adds up, by declaration, the arrays of which slices use only a window (see struct g2h_window):
+ * what is before the first and after the last, and within the capacity. Arrays without waste, out
+ * of the view, or that stale elements are reported for, do not count. */
 static struct g2h_error *sum_windows(const struct findings *findings, const uint32_t *declarations,
                                      struct map *by_declaration, struct waste_rows *ret)
 {
@@ -1226,7 +1228,7 @@ static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_decla
     return row;
 }
 
-/* Adds up the workers' rows of each declaration. */
+/* Adds up the workers' rows of each declaration, those without any map left out. */
 static struct g2h_error *sum_maps(const struct waste_finder *finder, struct waste_rows *ret)
 {
     for (uint32_t i = 0; i < finder->declarations; i++) {

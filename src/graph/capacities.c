@@ -125,7 +125,8 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
     return true;
 }
 
-/* Finds the slices and strings in a value of a type. Returns false if memory runs out. */
+/* Finds the slices and strings in a value of a type. Returns false if memory runs out. Looks depth
+ * levels deep, and at capacities->left values at most. */
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth)
 {

@@ -41,7 +41,9 @@ static void cleanups_append_type(struct cleanups_gatherer *gatherer, uint32_t ty
                      name.size - skip, NAME_LIMIT / 2);
 }
 
-/* Appends the name of the node that holds a part. */
+/* Makes the name of the node that holds all cleanup parts of one kind and type: "cleanup
+ * main.close", "cleanup with argument *main.File"; with a question mark if it is only likely that
+ * they are of a cleanup. */
 static void name_alike(struct cleanups_gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;

@@ -129,7 +129,8 @@ static uint32_t unite_as_many(struct together_finder *finder, uint32_t one, uint
     return package->many;
 }
 
-/* Makes the union of the holders of two sets of a package. Returns false if they are too many. */
+/* Makes the union of the holders of two sets of a package. Returns false if they are too many. Too
+ * many: more than MOST_HOLDERS. */
 static bool unite_holders(const struct held_set *one, const struct held_set *other,
                           struct held_set *ret)
 {
@@ -151,7 +152,9 @@ static bool unite_holders(const struct held_set *one, const struct held_set *oth
     return true;
 }
 
-/* Finds or makes the union of two different sets of one package. SET_NONE: memory has run out. */
+/* Finds or makes the union of two different sets of one package, and remembers it for the next
+ * time. If it has too many holders, or there are MOST_SETS sets, it is one that stands for all such
+ * sets (unite_as_many()). SET_NONE: memory has run out. */
 static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_t other)
 {
     const uint64_t pair = pair_key(one, other);
@@ -259,7 +262,8 @@ static inline bool together_reach(struct together_finder *finder, uint32_t objec
            vector_push(&finder->next, object);
 }
 
-/* Reaches what an object of the program holds. Returns false if memory runs out. */
+/* Reaches what an object of the program holds. Returns false if memory runs out. Pointers that do
+ * not hold their target are passed over. */
 static inline bool reach_targets(struct together_finder *finder, uint32_t object)
 {
     const struct tiers *tiers = &finder->graph->tiers;
@@ -529,7 +533,9 @@ static bool is_open(const struct held_set *set)
     return set->is_chosen && set->shared <= MOST_SHARED;
 }
 
-/* Finds the sets whose objects may lead to what an open set holds, which has more holders. */
+/* Sets set->leads for the sets whose objects may lead to what an open set holds, which has more
+ * holders: those that share a holder with an open set. Of an open set with too many holders to
+ * list, these are all of its package that are in such sets. */
 static void find_leading(struct together_finder *finder)
 {
     finder->any_open = false;
@@ -571,7 +577,8 @@ static bool note_shared(struct together_finder *finder, uint32_t object, uint32_
 }
 
 /* Finds the objects that the holders of chosen sets hold together, and that others of these do not
- * lead to. */
+ * lead to: the targets of objects of other sets that may lead there, and those that the holders'
+ * nodes point to. seen marks those that are in ret already. */
 static struct g2h_error *find_shared(struct together_finder *finder, shared_object_vector *ret)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -155,7 +155,8 @@ static bool is_way_of_waiting(const struct g2h_goroutine *record)
            !bytes_are(record->wait_reason, "sync.RWMutex.RLock");
 }
 
-/* Lists the waiting goroutines that neither time, the network nor the runtime will wake. */
+/* Lists the waiting goroutines that neither time, the network nor the runtime will wake. Those of
+ * the runtime's own goroutines, and of the one that writes the dump, do not count. */
 static struct g2h_error *list_blocked(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -488,7 +489,8 @@ static bool follow_into_slots(struct leaked_finder *finder, uint32_t object)
     return true;
 }
 
-/* Marks what an object leads to, and wakes the goroutines that wait on it. */
+/* Marks what an object leads to, and wakes the goroutines that wait on it. Returns false if memory
+ * runs out. */
 static bool leaked_visit(struct leaked_finder *finder, uint32_t object)
 {
     const uint32_t *end;
@@ -716,7 +718,8 @@ static bool follow_segments(struct leaked_finder *finder)
     return true;
 }
 
-/* Follows what all roots but the blocked goroutines lead to into slots. */
+/* Follows what all roots but the blocked goroutines lead to into slots. Returns false if memory
+ * runs out. */
 static bool follow_roots(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -11,7 +11,8 @@
 enum { DEEPEST = 64 /* of nested structs and arrays */ };
 
 /* Returns how much the pointer that begins at an offset of a value of a type leads to. at is the
- * pointer's word, which left bytes of the same memory follow. */
+ * pointer's word, which left bytes of the same memory follow. In bytes: those of a pointer's
+ * target, of a string, or of a slice's capacity. REACH_UNKNOWN for all other values. */
 static uint64_t reach_of_value(const struct g2h_graph *graph, uint32_t number, uint64_t offset,
                                const uint8_t *at, uint64_t left)
 {

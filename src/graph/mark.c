@@ -43,7 +43,8 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 /*
  * Records that owner holds an object. Returns whether the object's owner has changed. If so, the
  * object is visited again, at most twice: after one owner it has OWNER_SEVERAL, which does not
- * change any more. *ret_known is the owner known before.
+ * change any more. *ret_known is the owner known before. If is_alone, no other thread changes
+ * owners.
  */
 static inline bool set_owner(owner_number *owners, uint32_t object, owner_number owner,
                              bool is_alone, owner_number *ret_known)
@@ -187,7 +188,8 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
     return true;
 }
 
-/* Visits at most `most` objects. Returns false if memory runs out. */
+/* Visits at most `most` objects. is_alone: no other thread marks, so that no locked operation is
+ * needed. Returns false if memory runs out. */
 static inline __attribute__((always_inline)) bool visit_all(struct marker *marker, size_t most,
                                                             bool is_alone, enum wanted wanted)
 {
@@ -198,7 +200,7 @@ static inline __attribute__((always_inline)) bool visit_all(struct marker *marke
 }
 
 /* Calls visit_all() with constants, so that the compiler makes a loop for each case. Returns false
- * if memory runs out. */
+ * if memory runs out. is_alone: no other thread marks. */
 static inline bool mark_visit(struct marker *marker, size_t most, bool is_alone)
 {
     /* Constants let the compiler make one loop for each, without these tests. */
@@ -300,7 +302,8 @@ static bool give_part(struct pool *pool, struct mark_stack *stack)
     return good;
 }
 
-/* One thread's part: visits the objects of stacks as long as there are any. */
+/* One thread's part: visits the objects of stacks as long as there are any. When another thread
+ * waits for work, gives it a part of its own. */
 static struct g2h_error *drain_shared(void *context, size_t task, unsigned worker)
 {
     struct pool *pool = context;

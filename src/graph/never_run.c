@@ -128,7 +128,9 @@ static uint32_t cleaned_by(const struct never_finder *finder, uint32_t kept)
     return UINT32_MAX;
 }
 
-/* Starts at the object and the function of a finalizer. Returns false if memory runs out. */
+/* Starts at the objects that a finalizer's node points to: the one that it is for, whose edge is
+ * called "object", and its function; both with the number of the former. Nothing if there is no
+ * such edge. Returns false if memory runs out. */
 static bool start_finalizer(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;

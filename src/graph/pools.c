@@ -107,7 +107,8 @@ static struct g2h_error *pools_find_variables(struct pools_finder *finder)
     return NULL;
 }
 
-/* Holds the arrays that an object points to: "gin.Engine.pool.local". */
+/* Holds the arrays that an object points to and that nothing holds yet, by the name of the class
+ * and the field: "gin.Engine.pool.local". */
 static struct g2h_error *pools_hold_of(struct pools_finder *finder, uint32_t object)
 {
     const struct names *names = &finder->graph->names;
@@ -131,7 +132,8 @@ static struct g2h_error *pools_hold_of(struct pools_finder *finder, uint32_t obj
     return NULL;
 }
 
-/* Finds the pools that are parts of living objects. */
+/* Finds the pools that are parts of objects that are marked as living, by the arrays that these
+ * point to. */
 static struct g2h_error *pools_find_fields(struct pools_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

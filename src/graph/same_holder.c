@@ -42,7 +42,8 @@ static bool same_holder_reach(struct same_holder *finder, uint32_t object, uint3
     return vector_push(&finder->queue, object);
 }
 
-/* Finds from which edge each object is reached first. Returns false if memory runs out. */
+/* Finds from which edge of a root that holds its target each object is reached first,
+ * breadth-first. Returns false if memory runs out. */
 static bool same_holder_reach_all(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -105,7 +106,9 @@ static void same_holder_find_others(struct same_holder *finder)
     }
 }
 
-/* Adds the edges. Returns false if memory runs out. */
+/* Adds an edge to each object that none of the edges reaches, unless one of another class points to
+ * it: from the one holder that reaches the objects of its class, if that is known, with the same
+ * name. Returns false if memory runs out. */
 static bool same_holder_add(struct same_holder *finder)
 {
     struct g2h_graph *graph = finder->graph;

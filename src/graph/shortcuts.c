@@ -79,8 +79,8 @@ static bool shortcuts_add(struct shortcuts_finder *finder, uint32_t map, uint32_
 
 /* ---- Go 1.24 and later ---- */
 
-/* Adds shortcuts from a map to the groups of the tables of a directory. Returns false if memory
- * runs out. */
+/* Adds shortcuts from a map to the groups of the tables of a directory. A table or group that has
+ * been taken by another map is passed over. Returns false if memory runs out. */
 static bool shortcuts_add_groups(struct shortcuts_finder *finder, uint32_t map, uint32_t directory)
 {
     const uint32_t *end;

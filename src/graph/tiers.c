@@ -78,7 +78,7 @@ static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
     return tiers->waiters != NULL;
 }
 
-/* Adds the objects whose type is that of a record. */
+/* Adds the objects whose type is that of a record. A waiter (sudog) is noted as such, too. */
 static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h_graph *graph,
                                            struct boundaries *boundaries)
 {

@@ -384,7 +384,7 @@ static void count_pointer(struct windows_finder *finder, uint32_t object)
     __atomic_fetch_add(&finder->pointers[index], 1, __ATOMIC_RELAXED);
 }
 
-/* Counts the strong edges of roots that lead to such arrays. */
+/* Counts the edges of roots, but weak ones, that lead to arrays that may have windows. */
 static void count_roots(struct windows_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

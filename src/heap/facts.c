@@ -30,7 +30,9 @@ static int compare_absent(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
-/* Reads a part of the program's data, or of its zeros. Returns false if it is invalid. */
+/* Reads a part of the program's data: its address, its size and its bytes; or of memory that has
+ * only zeros (is_zeros), which has no bytes in the file: ret->bytes then is NULL with a size.
+ * Returns false if it is invalid. */
 static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
 {
     uint64_t size;
@@ -139,8 +141,9 @@ static bool read_kinds(struct cursor *cursor, uint64_t count, struct fact_sample
     return true;
 }
 
-/* Reads what a sample has. Returns false if it is cut or contradicts itself, or if memory runs
- * out: *error. */
+/* Reads what a sample has. Returns false if it is cut or contradicts itself, or if memory runs out:
+ * *error. A second sample is a contradiction. Its spans are in the order of their addresses, do not
+ * overlap, and are as many as its kinds say. */
 static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *ret,
                                    struct g2h_error **error)
 {

@@ -56,7 +56,9 @@ static bool skip_spans(struct cursor *cursor, uint64_t looks, const uint8_t **re
     return false;
 }
 
-/* Reads a look. Returns false if it is invalid. */
+/* Reads a look: the first and last collection, the time, and a list of what had ended, up to a 0.
+ * Returns false if it is invalid: collections must increase from look to look. A time before that
+ * of the look before is taken for that: the clock was set back. */
 static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned number)
 {
     const uint64_t most_time = UINT64_C(1) << 50; /* 35,000 years */

@@ -200,7 +200,8 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     return good ? NULL : &error_no_memory;
 }
 
-/* Allocates the pages of the arenas that are worth it, and fills all of them. */
+/* Allocates the pages of the arenas, and fills them. If there are far more pages than objects,
+ * arenas with fewer than OBJECTS_WORTH_IT objects get none. */
 static struct g2h_error *fill_arenas(struct object_index *index, unsigned threads)
 {
     const size_t pages = index->arena_count * INDEX_PAGES;

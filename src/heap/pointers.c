@@ -190,8 +190,8 @@ static inline bool next_listed(struct pointers *pointers, struct g2h_fields *fie
     return false;
 }
 
-/* Returns the bit of a listed word, or 0 if the word is nil, as most listed words of
- * large objects are. */
+/* Returns the bit of a listed word, or 0 if the word is nil, as most listed words of large objects
+ * are. is_usual: words have 8 bytes in the byte order of this machine. */
 static inline uint64_t pointers_bit_of(const struct pointers *pointers, uint64_t offset,
                                        uint64_t bit, bool is_usual)
 {

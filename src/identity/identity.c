@@ -54,7 +54,7 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
 }
 
 /* Checks that counters that only grow have not shrunk. A dump made from outside has the number of
- * collections only, not the rest. */
+ * collections only, not the rest. has_all: both dumps have all of the counters. */
 static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after,
                                      bool has_all)
 {
@@ -384,7 +384,8 @@ static struct g2h_error *identity_find_entries(const struct g2h_graph *graph,
 
 /* ---- ids ---- */
 
-/* Assigns each survivor its previous id, and each other object the next one. */
+/* Assigns each survivor its previous id, and each other object the next one. Ids are odd numbers
+ * that increase; error: a series has used them up. */
 static struct g2h_error *assign_ids(struct g2h_identity *identity, const struct matches *matches,
                                     const struct identified *after)
 {

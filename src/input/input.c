@@ -297,7 +297,8 @@ static struct g2h_error *fill_magic(struct spool *spool, bool *more)
     return NULL;
 }
 
-/* Notes that the stream is damaged or cut. */
+/* Notes that the stream is damaged, and why (NULL: no more is known), or that it is_cut: it ends
+ * before its end mark. The conversion goes on with what came before, so no error is returned. */
 static struct g2h_error *note_damage(struct spool *spool, const struct unpack_method *method,
                                      bool is_cut, const char *why)
 {

@@ -11,7 +11,8 @@ bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *b
     return size >= at + count && memcmp(data + at, bytes, count) == 0;
 }
 
-/* Reads a number in the file's byte order. */
+/* Reads a number of size bytes at an offset in the file's byte order, which is little endian unless
+ * big_endian. */
 static unsigned magic_number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
 {
     unsigned number = 0;

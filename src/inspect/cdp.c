@@ -101,7 +101,8 @@ enum {
     LITTLE_LEFT = 64 << 10
 }; /* bytes that a client need not have taken when more is asked for */
 
-/* Tells a client how much of its snapshot is done, if it has asked for that. */
+/* Tells a client how much of its snapshot is done, if it has asked for that. is_finished: this is
+ * the last such message. */
 static void show_progress(struct hub *hub, const struct waiting_client *client, unsigned percent,
                           bool is_finished)
 {
@@ -126,7 +127,9 @@ static bool has_requested(const struct snapshot_request *request, uint64_t conne
     return false;
 }
 
-/* Adds a snapshot request of the client that an answer goes to. */
+/* Adds a snapshot request of the client that an answer goes to. A client waits for the snapshot
+ * that is being made, unless that is ready or the client waits for it already; then for the next
+ * one. has_progress: it wants to be told how much is done. */
 static void requests_add(struct hub *hub, const struct reply_to *to, bool has_progress)
 {
     struct snapshot_requests *requests = &hub->requests;
@@ -161,7 +164,8 @@ static void delay_next_press(struct hub *hub)
     hub->requests.not_before = hub->now + REQUESTS_PAUSE;
 }
 
-/* Sends an event with bytes of a snapshot to all clients of the request. */
+/* Sends an event with bytes of a snapshot to all clients of the request. With with_progress_only,
+ * only to those that want to be told how much is done. */
 static void send_chunk(struct hub *hub, const char *data, size_t size, bool with_progress_only)
 {
     static const char before[] =
@@ -204,7 +208,9 @@ static void append_failure(struct text *text, const char *why, size_t size)
     text->failed |= name.failed;
 }
 
-/* Ends the current request, which has failed. */
+/* Ends the current request, which has failed. A client that waits with a progress bar would show
+ * nothing of an error: unless bytes of a snapshot were sent already, it gets a small snapshot that
+ * says why, and the others an error. */
 static void requests_fail(struct hub *hub, const char *why, size_t size)
 {
     _cleanup_(text_deinit) struct text snapshot = {0};
@@ -614,7 +620,8 @@ static void disable_debugger(struct hub *hub, struct cdp_request *request)
     reply_string(hub, &request->to, "{}");
 }
 
-/* Reads a regular file of at most SOURCE_MOST bytes. Returns false if it cannot. */
+/* Reads a regular file of at most SOURCE_MOST bytes. Returns false if it cannot. Symbolic links are
+ * not followed. */
 static bool read_source(const char *path, struct text *ret)
 {
     struct stat status;

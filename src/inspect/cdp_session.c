@@ -105,7 +105,8 @@ static void say_warning(struct session *session, const char *line)
     session->options->say(line);
 }
 
-/* Reports the snapshot, and what it lacks, to the console and the terminal. */
+/* Reports the snapshot, and what it lacks, to the console and the terminal. Unless it is_first,
+ * also says how many objects the snapshot before had already. */
 static void say_all(struct session *session, bool is_first)
 {
     const struct taken *taken = &session->taken;
@@ -332,7 +333,8 @@ static void answer_failure(struct running *running)
     cdp_session_end_request(request);
 }
 
-/* Forks a child that takes a snapshot, unless one is being taken. */
+/* Forks a child that takes a snapshot, unless one is being taken. The answer is an error if one is,
+ * or if there is no child. The ends of the pipes that the other process uses are closed. */
 static void begin_snapshot(struct running *running, uint32_t number)
 {
     struct cdp_session_request *request = &running->request;
@@ -407,7 +409,9 @@ static void hand_over(struct running *running)
     _exit(good ? 0 : 1);
 }
 
-/* Reads the child's messages. */
+/* Reads a message of the child, and passes progress on, unless bytes of the snapshot are there; an
+ * error is kept until the client can be told. If the child has gone without a word, its exit status
+ * is the error. */
 static void read_control(struct running *running)
 {
     struct cdp_session_request *request = &running->request;
@@ -424,7 +428,8 @@ static void read_control(struct running *running)
     fail_by_status(running, wait_for(request, 0));
 }
 
-/* Reads bytes of the snapshot, until there are enough for an answer. */
+/* Reads bytes of the snapshot, until there are enough for an answer, none for now, or no more at
+ * all (has_ended). */
 static void read_data(struct running *running)
 {
     struct cdp_session_request *request = &running->request;
@@ -444,7 +449,9 @@ static void read_data(struct running *running)
     }
 }
 
-/* Continues a snapshot request, as far as that is possible. */
+/* Continues a snapshot request, as far as that is possible: says that bytes are there, hands the
+ * heap over to this process when all have been sent, says what has failed, and answers a question
+ * for bytes (is_asked) if there are enough, or the last ones. */
 static void cdp_session_go_on(struct running *running)
 {
     struct cdp_session_request *request = &running->request;
@@ -480,7 +487,8 @@ static bool read_status(const char *status, const char *name, uint64_t *ret)
     return at != NULL;
 }
 
-/* Appends what the process takes; this costs it nothing. */
+/* Appends what memory the process takes, from the kernel: this costs it nothing. Error: not known,
+ * as of a dump. */
 static struct g2h_error *append_usage(const struct session *session, struct text *text)
 {
     char path[64], status[4096];
@@ -525,7 +533,8 @@ static struct g2h_error *need_snapshot(struct taken *taken)
                             : error_create(G2H_ERROR_NOT_FOUND, "there is no snapshot yet");
 }
 
-/* Appends the object with an id of DevTools. */
+/* Appends the object with an id of DevTools, in decimal. Error: it is no id, or there is no
+ * snapshot, or no such object in it. */
 static struct g2h_error *cdp_session_append_object(struct taken *taken, const char *asked,
                                                    struct text *text)
 {

@@ -161,7 +161,7 @@ static struct g2h_error *read_steps(struct evaluation *evaluation, struct remote
 
 /* ---- variables ---- */
 
-/* Finds the package with a name. */
+/* Finds the package with a name. Returns its node, or UINT32_MAX. */
 static uint32_t find_package(const struct taken *taken, const char *name, size_t size)
 {
     const uint64_t count = g2h_view_account(taken->made.view)->first_object;
@@ -430,7 +430,8 @@ static struct g2h_error *read_address(struct evaluation *evaluation, struct remo
                : error_create(G2H_ERROR_NOT_FOUND, "0x%" PRIx64 " is in no object", address);
 }
 
-/* Reads a value without the steps after it. */
+/* Reads a value without the steps after it, by how it begins: "(", "$0" (what is selected), "0x"
+ * (an address), "goroutine 7", a call, or else a name. */
 static struct g2h_error *read_primary(struct evaluation *evaluation, struct remote *ret)
 {
     while (read_if(evaluation, '*') || read_if(evaluation, '&'))

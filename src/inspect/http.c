@@ -153,7 +153,8 @@ static unsigned length_bytes(unsigned in_head)
     return in_head == LENGTH_64 ? 8 : 0;
 }
 
-/* Returns why a frame with this head is refused, or 0. */
+/* Returns why a frame with this head is refused, or 0. is_masked: its bytes are masked, as all
+ * frames from a client must be. */
 static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
 {
     const unsigned opcode = first & OPCODE;
@@ -261,8 +262,8 @@ static struct http_part trim(struct http_part part)
     return part;
 }
 
-/* Returns whether a part has graphic ASCII characters only; of a value also spaces, and others than
- * ASCII. */
+/* Returns whether a part has graphic ASCII characters only. If it is the value of a header
+ * (is_value), it may also have spaces, tabs and bytes that are not ASCII. */
 static bool is_graphic(struct http_part part, bool is_value)
 {
     for (size_t i = 0; i < part.size; i++) {
@@ -288,7 +289,9 @@ struct upgrade {
     bool is_asked, is_websocket;
 };
 
-/* Reads a line "Name: value". Returns false if it is none. */
+/* Reads a line "Name: value" of a request: some values are kept, and whether it asks for a
+ * WebSocket. Of a header that must be single, a second one is noted. Returns false if the line has
+ * another form. */
 static bool read_header(struct http_part line, struct http_request *ret, struct upgrade *upgrade)
 {
     const struct {

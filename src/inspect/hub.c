@@ -85,7 +85,9 @@ static void take_message(struct hub *hub, struct client *client, const char *dat
         client_leave(client, WEBSOCKET_NOT_UTF8, hub->now);
 }
 
-/* Processes a frame of a message. */
+/* Processes a frame of a message. Frames but the last are kept until that comes. A client that
+ * sends a message of more than WEBSOCKET_MOST bytes, or begins another one before its end, has to
+ * leave. */
 static void take_part(struct hub *hub, struct client *client, const struct websocket_frame *frame)
 {
     if ((frame->opcode == WEBSOCKET_CONTINUATION) != client->is_joining) {
@@ -163,7 +165,8 @@ static bool is_its_turn(const struct client *client)
     return client->asked < ASKED_MOST && client_left(client) < CONNECTION_FULL;
 }
 
-/* Processes the complete messages. */
+/* Processes the complete frames that a client has sent, as long as it is its turn; else they stay
+ * in its buffer (is_held). */
 static void read_frames(struct hub *hub, struct client *client)
 {
     struct websocket_frame frame;
@@ -199,7 +202,8 @@ void hub_feed(struct hub *hub, struct client *client)
 
 /* ---- input from the session ---- */
 
-/* Processes an answer. An unexpected one belongs to a question that has been answered. */
+/* Processes an answer. An unexpected one belongs to a question that has been answered. An answer
+ * for a client that has left is dropped. */
 static void take_answer(struct hub *hub, const struct channel_head *head, const char *body)
 {
     struct question ask;

@@ -395,7 +395,7 @@ static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_v
 }
 
 /* Appends a value that leads somewhere: a pointer, slice, interface, map …; shown is its formatted
- * value. */
+ * value. A pointer to an object of the snapshot becomes that object. */
 static struct g2h_error *write_reference(struct taken *taken, const struct remote *remote,
                                          const struct text *shown,
                                          const struct g2h_content *content, struct text *text)
@@ -435,7 +435,7 @@ static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_va
     return NULL;
 }
 
-/* Appends a value by its kind. */
+/* Appends a value by its kind. With --redact, strings and numbers are hidden. */
 static struct g2h_error *write_value(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
@@ -588,7 +588,8 @@ struct walk {
 };
 
 /* Passes a step of a path to the visitor: a value, or a part with values of its own. Returns false
- * if the visitor wants no more. */
+ * if the visitor wants no more. is_whole: the value is not divided into parts. Passes over a part
+ * that is too deep to be opened. */
 static bool give_step(const struct walk *walk, const struct g2h_value *value, const char *step,
                       size_t size, bool is_whole)
 {
@@ -610,7 +611,8 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
     return walk->visit(walk->context, step, size, &remote);
 }
 
-/* Visits the values of a location that are at the place's path. */
+/* Visits the values of a location that are at the place's path. Passes each next step of their
+ * paths once, walk->most of them at most, and stops if the visitor wants no more. */
 static void walk_values(const struct walk *walk, const struct g2h_location *location)
 {
     const struct remote_place *place = walk->place;
@@ -708,7 +710,8 @@ static struct g2h_error *walk_entries(const struct walk *walk, const struct g2h_
     return NULL;
 }
 
-/* Finds the location of an entry's key or element. */
+/* Finds the location of an entry's key or element. *ret_found becomes whether there is such an
+ * entry. */
 static struct g2h_error *find_entry(struct taken *taken, const struct remote_place *place,
                                     bool *ret_found, struct g2h_location *ret)
 {
@@ -869,7 +872,8 @@ static bool find_local(const struct g2h_view *view, const struct remote_place *p
     return local.is_there;
 }
 
-/* Visits the variables of the frame, or of all frames of the goroutine, that a node is. */
+/* Visits the variables of the frame that a node is, or, if is_goroutine, of all frames of the
+ * goroutine that it is. Returns false if the visitor wants no more. */
 static bool walk_frames(const struct walk *walk, uint32_t node, bool is_goroutine)
 {
     const struct g2h_view *view = walk->taken->made.view;
@@ -1005,7 +1009,7 @@ struct writing {
     struct g2h_error *error;
 };
 
-/* Begins a property with its name; the value follows. */
+/* Begins a property with its name; the value follows. Comes after a comma unless it is_first. */
 static void begin_property(struct text *text, bool is_first, const char *name, size_t size)
 {
     text_printf(text, "%s{\"name\":", is_first ? "" : ",");
@@ -1029,7 +1033,7 @@ static bool write_property(void *context, const char *name, size_t size,
     return !writing->error;
 }
 
-/* Appends an internal property, which is a string. */
+/* Appends an internal property, which is a string. Comes after a comma unless it is_first. */
 static void write_internal(struct text *text, bool is_first, const char *name, const char *words)
 {
     begin_property(text, is_first, name, strlen(name));

@@ -143,7 +143,9 @@ enum { NOT_LISTED = PEER_REMOTE }; /* there are no lists */
 
 #endif
 
-/* Looks for the other end of a connected socket. */
+/* Finds out whose program is at the other end of a connected socket: on another machine, or of
+ * which user on this one, from the kernel's list of connections; or that it is not listed, or
+ * unknown. */
 static enum peer_kind peer_find(int fd, uid_t *ret)
 {
     struct sockaddr_storage here, there;
@@ -180,7 +182,8 @@ static uid_t caller;
 
 static bool is_dropped;
 
-/* Returns the id of a user or group that sudo provides, or NOBODY. */
+/* Returns the id of a user or group that sudo provides in an environment variable, or NOBODY if it
+ * has none, or root's. */
 static uint32_t told_by_sudo(const char *variable)
 {
     const char *text = getenv(variable);
@@ -217,7 +220,8 @@ static struct g2h_error *drop_capabilities(void)
 
 #endif
 
-/* Becomes a user with one group. */
+/* Becomes a user with one group, and gives up root's rights for good. Error: they could not be
+ * given up. */
 static struct g2h_error *become(uid_t user, gid_t group)
 {
     if (geteuid() == 0 && setgroups(1, &group) < 0)
@@ -659,7 +663,8 @@ static void set_places(const struct loop *loop, struct pollfd places[PLACES])
     }
 }
 
-/* Exchanges messages with the session. */
+/* Exchanges messages with the session, the process that holds the heaps: sends what is waiting, and
+ * handles its answers if there are events. Error: it has ended. */
 static struct g2h_error *talk(struct loop *loop, short events)
 {
     struct questions *questions = &loop->hub.questions;
@@ -698,7 +703,8 @@ static int patience(const struct loop *loop)
     return is_full(&loop->hub) && (most < 0 || most > YOUNG) ? YOUNG : most;
 }
 
-/* Waits for sockets, and handles everything that is ready once. */
+/* Waits for sockets, and handles everything that is ready once: a signal, the session's answers,
+ * then what clients sent, what is due by time, what is to be sent, and new clients. */
 static struct g2h_error *turn(struct loop *loop)
 {
     struct hub *hub = &loop->hub;

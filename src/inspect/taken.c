@@ -42,7 +42,8 @@ static int command_open_nameless(void)
     return fd;
 }
 
-/* Starts a command. */
+/* Starts a command of the shell, with its output in a pipe and its messages in a file without a
+ * name. Error: it cannot be run. */
 static struct g2h_error *command_start(const char *words, struct command *ret)
 {
     int ends[2];
@@ -82,7 +83,7 @@ static const char *last_line(int fd, char said[MOST_SAID + 1])
     return line ? line + 1 : said;
 }
 
-/* Waits for its end. */
+/* Waits for the end of a command. Error: it failed, with its last message; or died of a signal. */
 static struct g2h_error *command_end(struct command *command, const char *words)
 {
     char said[MOST_SAID + 1] = "";
@@ -390,7 +391,7 @@ static struct g2h_error *locate_closure(const struct locating *locating, uint32_
     return found ? scripts_add(locating, number, known) : NULL;
 }
 
-/* Locates go statements and closures. */
+/* Finds the source lines of nodes that have one: go statements and closures. */
 static struct g2h_error *locate_nodes(const struct locating *locating)
 {
     enum { MANY = 64 };

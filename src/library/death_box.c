@@ -406,7 +406,8 @@ static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
     return is_known ? pages * page : 0;
 }
 
-/* Returns whether a limit of a control group is this program's, too. */
+/* Returns whether a limit of a control group (the path of its file) is this program's, too: whether
+ * this program is in that group, or below it. */
 static bool is_own_limit(const char *limit)
 {
     char own[1000];
@@ -520,7 +521,9 @@ struct g2h_error *death_box_prepare(struct death_box *box)
     return NULL;
 }
 
-/* Returns whether more memory is needed for a process that now has this many bytes. */
+/* Returns whether more memory is to be reserved for a process that now has this many bytes: if the
+ * reserve is smaller than it should be, and either was disturbed, or the process has grown by half
+ * of the margin; after a refusal only every RETRY seconds. */
 static bool wants_memory(const struct death_box *box, uint64_t resident)
 {
     const struct death_reserve *reserve = &box->reserve;

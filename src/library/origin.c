@@ -228,7 +228,9 @@ static bool runs_another(uint64_t pid, uint64_t before)
     return now != before && (now != 0 || procfs_has_process(pid));
 }
 
-/* Replaces the error about a process that has been read twice. Takes over the error. */
+/* Replaces the error about a process that has been read twice, if it is_in_motion (it ran another
+ * program at the second time) or has only just started, so that its executable may not be loaded
+ * yet. Otherwise returns the error as it is. Takes over the error. */
 static struct g2h_error *explain_new(struct g2h_error *error, const struct origin_options *options,
                                      bool is_in_motion)
 {
@@ -269,7 +271,8 @@ static bool explain_child(struct g2h_error **error, const struct origin_options 
 }
 
 /* Reads a process. One that has only just started, or starts another program at this moment, is
- * read once more after a pause. */
+ * read once more after a pause. Not again if bytes of it were passed on already, or memory has run
+ * out. */
 static struct g2h_error *read_live(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)

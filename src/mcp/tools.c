@@ -348,7 +348,8 @@ static struct g2h_error *answers_put_variables(const struct answers *answers, co
     return NULL;
 }
 
-/* Adds the goroutines whose location contains a string, by location. */
+/* Adds the goroutines whose location contains a string, by location: groups of several, and single
+ * ones that are in no group. */
 static void answers_put_locations(const struct answers *answers, const char *asked,
                                   const struct report *report)
 {

@@ -60,7 +60,9 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
 
 enum { KEY_DEPTH = 4, KEY_FIELDS = 16 /* of structs and arrays in keys */ };
 
-/* Returns whether all values in keys of a type, a struct or an array, can be shown. */
+/* Returns whether all values in keys of a type, a struct or an array, can be shown. Not all can if
+ * the type is nested more than KEY_DEPTH levels deep, or has more than KEY_FIELDS fields or
+ * elements; only strings, bools and whole numbers can. */
 static bool key_names_are_textual(const struct types *types, uint32_t number, unsigned depth)
 {
     if (number >= types->list.count || depth == KEY_DEPTH)
@@ -443,7 +445,9 @@ struct key_parts {
 
 static void key_names_append_value(struct key_parts *parts, uint32_t number, const uint8_t *at);
 
-/* Appends a field or an element that is not the first one after a comma, or an ellipsis. */
+/* Appends a field or an element, after a comma unless it is_first. When the text has more than
+ * KEY_LIMIT bytes, appends an ellipsis instead and sets parts->is_cut; from then on appends
+ * nothing. */
 static void key_names_append_part(struct key_parts *parts, bool is_first, uint32_t type,
                                   const uint8_t *at)
 {
@@ -459,7 +463,8 @@ static void key_names_append_part(struct key_parts *parts, bool is_first, uint32
 }
 
 /* Appends a value of a type that key_names_are_textual(): a struct as in a literal, {17, "a"}; an
- * array of bytes, as UUIDs are, as hexadecimal digits. */
+ * array of bytes, as UUIDs are, as hexadecimal digits. parts->is_bad becomes true if a value cannot
+ * be shown. */
 static void key_names_append_value(struct key_parts *parts, uint32_t number, const uint8_t *at)
 {
     const struct types *types = parts->reader->names->typing->types;

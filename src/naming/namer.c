@@ -236,7 +236,9 @@ static uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class
     return type != UINT32_MAX ? KEY_INTERFACE | (uint64_t)type << 20 | offset : offset;
 }
 
-/* Gets a name without a type from the executable. */
+/* Gets a name for a word of an object without a type from the executable: its index in an array of
+ * words; element and offset in another array whose element's size the dump has; else its offset, or
+ * what is known from the word before it. */
 static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;

@@ -458,7 +458,7 @@ static bool is_trie_entry(const struct types *types, uint32_t type)
 }
 
 /* Makes the names of all words of a type, for single values and elements of arrays. Returns false
- * if memory runs out. */
+ * if memory runs out. Also makes what is known of its entries, if it is a part of a map. */
 static bool intern_paths(struct names *names, uint32_t type)
 {
     const struct typing *typing = names->typing;
@@ -520,7 +520,8 @@ static bool note_map_classes(struct names *names)
     return true;
 }
 
-/* Makes the names of all types that objects have. */
+/* Makes the names of all types that objects have: 0 stands for one that is to be made, NAME_NONE
+ * for a type without objects. */
 static struct g2h_error *intern_types(struct names *names)
 {
     names->path_bytes = PATH_BYTES + names->heap->input->size;
@@ -726,7 +727,8 @@ static enum g2h_class_form form_of(struct g2h_bytes type)
     return name.size > 0 && memchr(name.data, '.', name.size) ? G2H_FORM_DECLARED : G2H_FORM_OTHER;
 }
 
-/* Classifies the runtime's own types that findings treat specially. */
+/* Classifies the runtime's own types that findings treat specially. G2H_RUNTIME_NONE: none of
+ * them. */
 static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_class_form of)
 {
     static const char call[] = "runtime._defer";
@@ -822,7 +824,8 @@ static void append_part(const struct names *names, const uint8_t *data, size_t s
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
 
-/* Appends the contents of a block that several strings share. */
+/* Appends the contents of a block that several strings share (see extent: a bit for each byte where
+ * one begins), without the zeros between them. */
 static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
                         size_t size, struct text *text)
 {

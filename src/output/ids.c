@@ -124,7 +124,8 @@ static bool list_crowd(struct ids *ids)
     return true;
 }
 
-/* Returns whether an object below limit starts at the given position. */
+/* Returns whether an object below the address limit starts at the given position, in whichever
+ * arena. */
 static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;

@@ -173,7 +173,8 @@ static const struct held_type *type_of(const struct held_classes *classes, uint3
 /* ---- what leads to each array ---- */
 
 /* Notes a slice. Those of garbage do not count, unless they lead to garbage. Returns false if
- * memory runs out. */
+ * memory runs out. Strings, slices of other types, and those without capacity do not count. An
+ * array that slices of several declarations share is OF_SEVERAL. */
 static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;

@@ -113,7 +113,8 @@ static int read_piece_by_file(struct ages_live *live, const struct ages_piece *p
     return size == 0 ? ESRCH : EFAULT;
 }
 
-/* Reads pieces. Returns 0 or an errno value: EFAULT: some are not there. */
+/* Reads pieces of the process, PIECES at a time, by process_vm_readv(), or by /proc/PID/mem where
+ * that is not allowed. Returns 0 or an errno value: EFAULT: some are not there. */
 static int read_all(struct ages_live *live, const struct ages_piece *pieces, size_t count)
 {
     struct iovec here[PIECES], there[PIECES];
@@ -279,7 +280,8 @@ static bool is_same(const struct mspan *one, const struct mspan *other)
             (ages_same_shape(&one->shape, &other->shape) && one->bits == other->bits));
 }
 
-/* Reads all mspans. Those that follow each other in memory are one piece. */
+/* Reads all mspans. Those that follow each other in memory are one piece. Reads MOST_BATCH bytes at
+ * a time. Returns 0 or an errno value. */
 static int read_mspans(struct ages_live *live, uint32_t sweepgen)
 {
     const uint64_t size = live->mspan_size;
@@ -307,7 +309,8 @@ static int read_mspans(struct ages_live *live, uint32_t sweepgen)
     return 0;
 }
 
-/* Reads some mspans again. */
+/* Reads some mspans again, given by their numbers, MOST_BATCH bytes at a time. Returns 0 or an
+ * errno value. */
 static int read_again(struct ages_live *live, const uint32_t *numbers, size_t count,
                       uint32_t sweepgen)
 {
@@ -384,7 +387,8 @@ static size_t page_place(const struct mark_pages *marks, uint64_t page)
     return place;
 }
 
-/* Makes a table for this many pages. Returns false if memory runs out. */
+/* Makes a table for this many pages. Returns false if memory runs out. It is at least twice as
+ * large as that, as a hash table needs, and gets the pages that were there. */
 static bool pages_reserve(struct mark_pages *marks, size_t count)
 {
     size_t capacity = marks->capacity > 0 ? marks->capacity : 1024;
@@ -457,7 +461,9 @@ static bool add_pages(struct ages_live *live)
     return true;
 }
 
-/* Reads the pages that were added. */
+/* Reads the pages that were added, in the order of their addresses; those that follow each other
+ * are one piece. marks->positions says where each is in marks->data. Returns 0 or an errno value.
+ */
 static int read_pages(struct ages_live *live)
 {
     struct mark_pages *marks = &live->marks;
@@ -601,7 +607,8 @@ static bool put_marks(struct g2h_ages *ages, uint32_t number, const uint8_t *byt
 }
 
 /* Reads and records some spans that were not swept when they were read. If one of them is meanwhile
- * swept, its mspan says so: then it is taken from there. */
+ * swept, its mspan says so: then it is taken from there. Those that change all the time are given
+ * up after ROUNDS, and are counted as unread. Returns 0 or an errno value. */
 static int look_at_some(struct g2h_ages *ages, const uint32_t *numbers, size_t count,
                         uint32_t sweepgen)
 {

@@ -79,7 +79,8 @@ static int32_t stack_objects_number_at(const uint8_t *record, unsigned offset)
 }
 
 /* Finds the mask of a stack object at an address. If it is missing or invalid, the object has none,
- * which is counted. Returns false if memory runs out. */
+ * which is counted. Returns false if memory runs out. is_program: the address is not that of a
+ * mask, but of a program that writes it (a GC program). */
 static bool find_mask(struct stack_objects *objects, uint64_t address, bool is_program,
                       struct stack_object *object)
 {
@@ -881,7 +882,8 @@ static void keep_bytes(struct keeping *keeping, uint64_t address, uint64_t size)
     release_keep(keeping->release, address, size);
 }
 
-/* Keeps a chain of defers with their closures, or of panics. */
+/* Keeps a chain of defers with their closures, or of panics. Only defers (is_defer) have closures.
+ * Ends at nil, at memory that cannot be read, or after keeping->links_left links. */
 static void keep_chain(struct keeping *keeping, uint64_t g, enum layout_field first,
                        enum layout_field link, bool is_defer)
 {

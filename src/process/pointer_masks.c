@@ -139,7 +139,9 @@ static bool mask_add_array(struct mask_build *build, const struct descriptor *ty
            mask_repeat(build, word, element.pointers / WORD, element.size / WORD, count);
 }
 
-/* Adds the masks of a struct's fields. Returns false if one of their types is invalid. */
+/* Adds the masks of a struct's fields, from a word on. Returns false if one of their types is
+ * invalid, lies beyond the struct, or has pointers that are not at a word; or if the work limit is
+ * reached. */
 static bool mask_add_struct(struct mask_build *build, const struct descriptor *type, uint64_t word,
                             unsigned depth)
 {

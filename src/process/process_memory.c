@@ -69,7 +69,9 @@ static bool is_pages(uint64_t bytes)
     return bytes % RUNTIME_PAGE_SIZE == 0 && bytes >> 48 == 0;
 }
 
-/* Reads runtime.memstats.heapStats. Returns false if its values are not plausible. */
+/* Reads runtime.memstats.heapStats. Returns false if its values are not plausible. They are
+ * plausible if all are whole pages, stacks have some, and the memory in use is no more than what is
+ * committed. */
 static bool read_heap_stats(const struct runtime *runtime, uint64_t memstats,
                             struct heap_stats *ret)
 {
@@ -133,7 +135,9 @@ static uint64_t search_memstats(const struct runtime *runtime)
     return 0;
 }
 
-/* Reads what runtime.gcController goes by. Of Go 1.20 no program was there to measure the table. */
+/* Reads what runtime.gcController goes by. Of Go 1.20 no program was there to measure the table.
+ * Nothing (ret->is_known stays false) if a part is missing or not plausible. A limit of MaxInt64 is
+ * none. */
 static void read_collector(const struct runtime *runtime, struct g2h_collector *ret)
 {
     const uint64_t at = runtime->gc_controller;
@@ -472,7 +476,8 @@ static struct g2h_error *add_file(const struct mapping *mappings, size_t count,
     return NULL;
 }
 
-/* Adds all files, which are sorted by path. */
+/* Adds all files, which are sorted by path. Mappings of one path are one file; then sorts the files
+ * by size. */
 static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *memory)
 {
     if (files->count == 0)

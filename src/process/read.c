@@ -154,7 +154,9 @@ static void add_missing(struct core_account *account, uint64_t bytes)
     account->missing += MIN(bytes, most);
 }
 
-/* Reads a segment of the core: its notes, or its memory. */
+/* Reads a segment of the core: its notes, or its memory, as far as the file has it. What the
+ * segment promises and the file lacks is counted as missing. reading->left limits overlapping
+ * segments of a damaged core to the size of the file. Nothing for segments of other kinds. */
 static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
 {
     const uint32_t type = core_number_at(header);
@@ -315,7 +317,8 @@ static struct g2h_error *modules_add(struct g2h_modules *modules, const struct m
     return NULL;
 }
 
-/* Examines each file that is mapped from its start on, as programs and libraries are. */
+/* Examines each file that is mapped from its start on, as programs and libraries are. Of several
+ * mappings of a file the first counts. After MOST_FILES, others are only counted as left out. */
 static struct g2h_error *modules_find(uint64_t pid, struct mapped_files *files,
                                       struct g2h_modules *ret)
 {
@@ -646,7 +649,8 @@ static uint64_t part_of_sample(uint64_t all, uint64_t every, uint64_t few)
 
 enum { FEW_OBJECTS = 2000000, FEW_BYTES = 512 << 20, MOST_BUFFERS = 64 << 20 };
 
-/* Returns where the dump goes; "": to memory. */
+/* Returns the directory that the dump goes to: the caller's if it takes a stream, else the one for
+ * temporary files; "" stands for memory (in_memory). */
 static const char *dump_directory(const struct g2h_process_options *options, bool in_memory)
 {
     if (options->stream)

@@ -102,7 +102,8 @@ static struct g2h_bytes without_package(struct g2h_bytes text)
 /*
  * Reads the descriptor at an address. Returns false if its bytes are missing.
  *
- * The name is given as the runtime's dumper does: package path and name apart.
+ * The name is given as the runtime's dumper does: package path and name apart. A type without a
+ * package has an empty one; one with a package but without a name of its own has an empty name.
  */
 static bool process_type_read(const struct runtime *runtime, uint64_t address,
                               struct process_type *ret)
@@ -140,7 +141,9 @@ static bool process_type_read(const struct runtime *runtime, uint64_t address,
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 
 /* Writes a function, its file and its line. If no function has the address, writes the address in
- * hexadecimal in place of the function. Returns false if memory runs out. */
+ * hexadecimal in place of the function. Of any call but the innermost (is_first), pc is the address
+ * that it returns to, so the line is that of the byte before. left limits the work. Returns false
+ * if memory runs out. */
 static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
 {
     const struct runtime *runtime = records->runtime;
@@ -409,8 +412,9 @@ static bool put_head(struct worker_buffer *buffer, uint64_t address, uint64_t si
     return true;
 }
 
-/* Returns how many bytes of an object are written: those of an array without pointers may be
- * fewer. */
+/* Returns how many bytes of an object are written: all, or, of one without pointers, the first
+ * work->largest_array; 0: no limit. A secret object (is_secret) is written in full, without its
+ * contents. */
 static uint64_t written_of(const struct span_work *work, const struct heap_mask *mask,
                            bool is_secret)
 {
@@ -420,7 +424,7 @@ static uint64_t written_of(const struct span_work *work, const struct heap_mask 
 }
 
 /* Writes the record of an object, with its contents and the words that the collector takes for
- * pointers. */
+ * pointers. Of a secret one (is_secret) only pointers are shown, see put_secret(). */
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address, bool is_secret)
 {
     const struct memory *memory = work->bits->runtime->memory;
@@ -449,7 +453,9 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     return NULL;
 }
 
-/* Writes the live objects of a span, and counts how they compare with its own count. */
+/* Writes the live objects of a span, and counts how they compare with its own count. With a sample,
+ * only those objects that were chosen to be read. Secret objects are written without their
+ * contents. */
 static struct g2h_error *put_span(const struct span_work *work)
 {
     const struct span *span = work->span;
@@ -677,7 +683,7 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
            put_number(buffer, type.is_indirect);
 }
 
-/* Writes the itabs of the runtime's table, each after its type. */
+/* Writes the itabs of the runtime's table, each after its type. None if the table is not known. */
 static struct g2h_error *put_itabs(struct records *records)
 {
     struct runtime *runtime = records->runtime;

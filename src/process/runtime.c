@@ -60,7 +60,8 @@ static bool pay(struct search *search, uint64_t work)
 
 /* ---- recognizing variables ---- */
 
-/* Returns whether an address may be that of an mspan, by the plausible values of its fields. */
+/* Returns whether an address may be that of an mspan, by the plausible values of its fields. One in
+ * use (state 1) has slots, which fit into its pages. */
 static bool is_span(const struct runtime *runtime, uint64_t span)
 {
     uint64_t state, start, pages, size, count, free_index;
@@ -81,7 +82,8 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
                           free_index <= count);
 }
 
-/* Returns whether a slice of pointers to mspans is at an address, some of them in use. */
+/* Returns whether a slice of pointers to mspans is at an address, some of them in use. Looks at the
+ * first SEARCH_LOOKED_AT, as far as the search may work. */
 static bool is_allspans(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
@@ -101,7 +103,8 @@ static bool is_allspans(struct search *search, uint64_t address)
 }
 
 /* Returns whether an address may be that of a g, by the plausible values of its fields. *ret_lives:
- * it has a stack and a function, which mostly zero memory does not have. */
+ * it has a stack and a function, which mostly zero memory does not have. An idle or dead one
+ * needs no stack; one that runs, or is in a system call, has no stack pointer in it. */
 static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
 {
     uint64_t status, goid, low, high, sp, start;
@@ -161,7 +164,8 @@ static uint64_t count_chained_ms(struct search *search, uint64_t m)
     return count;
 }
 
-/* Returns whether an address is that of a runtime.itabTableType with valid entries. */
+/* Returns whether an address is that of a runtime.itabTableType with valid entries. Its size is a
+ * power of two, and as many entries as it says are not nil. */
 static bool is_itab_table(struct search *search, uint64_t table)
 {
     const struct runtime *runtime = search->runtime;
@@ -185,7 +189,8 @@ static bool is_itab_table(struct search *search, uint64_t table)
     return found == count;
 }
 
-/* Returns whether buckets of the memory profile are linked from an address on. */
+/* Returns whether buckets of the memory profile are linked from an address on. Looks at the first
+ * SEARCH_LOOKED_AT: each is of the memory profile, and has a stack of code addresses. */
 static bool is_bucket_chain(struct search *search, uint64_t bucket)
 {
     const struct runtime *runtime = search->runtime;
@@ -353,7 +358,7 @@ static void examine_word(struct search *search, uint64_t address, uint64_t value
     examine_cleanups(search, address, value);
 }
 
-/* Examines the words that are wholly in a part. */
+/* Examines the words that are wholly in a part, but those that are 0. */
 static void examine_part(struct search *search, const struct runtime_part *part)
 {
     const struct range in = part->addresses;
@@ -813,7 +818,8 @@ static struct g2h_error *find_for_release(struct runtime *runtime, int minor)
     return runtime_explain(runtime->process, runtime_find_variables(runtime));
 }
 
-/* Returns whether all goroutines with a known start function started with functions. */
+/* Returns whether all goroutines with a known start function started with functions. Looks at the
+ * first LOOKED_AT. False also if there is no list of goroutines. */
 static bool goroutines_start_at_functions(struct runtime *runtime)
 {
     enum { LOOKED_AT = 64 };

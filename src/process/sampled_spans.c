@@ -176,7 +176,8 @@ static int sampled_compare_draws(const void *a, const void *b)
     return COMPARE(one->span, other->span);
 }
 
-/* Returns how many of a class's spans are chosen. */
+/* Returns how many of a class's count spans are chosen: one of every so many, but LEAST_SPANS at
+ * least, if there are as many; all if it is_single_class. */
 static size_t size_of_sample(size_t count, bool is_single_class, uint64_t every)
 {
     const size_t wanted = (size_t)((count + every - 1) / every);
@@ -231,7 +232,8 @@ struct sampled_cursor {
     uint64_t bits, base;
 };
 
-/* Finds the next pointer. Returns false if there is none. */
+/* Finds the next pointer. Returns false if there is none. Pointers are the words whose bits are set
+ * in the object's mask, which repeats after mask->period words; *ret is the word's value. */
 static bool next_pointer(const struct sampled_visit *visit, struct sampled_cursor *cursor,
                          uint64_t *ret)
 {
@@ -305,7 +307,8 @@ static bool go_down_from(struct sampling *sampling, uint64_t begin, uint64_t end
     return true;
 }
 
-/* Follows the goroutines, and the used parts of their stacks. Returns false if memory runs out. */
+/* Follows the goroutines, and the used parts of their stacks. Returns false if memory runs out.
+ * Where the stack pointer is not valid, the whole stack counts. */
 static bool go_down_from_goroutines(struct sampling *sampling)
 {
     const struct runtime *runtime = sampling->records->runtime;
@@ -415,7 +418,8 @@ struct sampled_referrer {
     uint64_t target, source;
 };
 
-/* Looks for pointers to the frontier in the objects of a span that are not read. */
+/* Looks for pointers to the frontier, the slots whose referrers are wanted, in the objects of a
+ * span that are not read. Writes each to the buffer, with its slot and that of its target. */
 static struct g2h_error *look_at_span(struct sampling *sampling, unsigned worker,
                                       const struct sampled_span *of, const struct span *span,
                                       struct worker_buffer *buffer)
@@ -442,7 +446,8 @@ static struct g2h_error *look_at_span(struct sampling *sampling, unsigned worker
     return NULL;
 }
 
-/* Looks for referrers in the spans of a task. */
+/* Looks for referrers in the spans of a task. Spans that were read already, have no pointers, or
+ * are not what they were when they were listed, are passed over. */
 static struct g2h_error *look_at_spans(void *context, size_t task, unsigned worker,
                                        struct worker_buffer *buffer)
 {

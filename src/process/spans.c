@@ -343,7 +343,7 @@ struct special_walk {
     bool is_queued; /* visit the finalizers that sweeping will queue; false: the others */
 };
 
-/* Calls walk->put for each special of all spans. */
+/* Calls walk->put for each special of all spans in use. */
 static struct g2h_error *walk_specials(struct special_walk *walk)
 {
     struct runtime *runtime = walk->records->runtime;

@@ -158,7 +158,8 @@ static bool find_return(struct unwinder *unwinder)
 }
 
 /* Returns where a frame continues: after a panic by a signal (sigpanic) only its deferred calls are
- * run; 0 if it has none, so that nothing in it lives. */
+ * run; 0 if it has none, so that nothing in it lives. after_sigpanic: the frame that it called is
+ * sigpanic's. */
 static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpanic)
 {
     const struct unwind_function *function = &unwinder->current;
@@ -178,7 +179,7 @@ static bool take_stack(struct unwinder *unwinder, uint64_t size)
 }
 
 /* Completes the frame of the current function, from frame.sp. Returns false if it does not fit in
- * the stack, or its return address is missing. */
+ * the stack, or its return address is missing. after_sigpanic as in find_continpc(). */
 static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -312,7 +313,7 @@ static const struct thread_machine *threads_machine_of(const struct runtime *run
 }
 
 /* Returns register number index. The registers of a signal's frame are bytes of the process's
- * memory, all others are words. */
+ * memory, all others are words. NO_REGISTER has the value 0. */
 static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned index)
 {
     const uint8_t *at = registers + WORD * (size_t)index;
@@ -468,7 +469,7 @@ static bool is_in(uint64_t address, uint64_t low, uint64_t high)
 }
 
 /* Sets where a stack walk begins: at registers, which are a thread's own or those in a signal's
- * frame. */
+ * frame. in_signal: the latter. */
 static void start_at(const struct thread_machine *machine, const uint8_t *registers, bool in_signal,
                      struct unwind_start *ret)
 {

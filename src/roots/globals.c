@@ -696,7 +696,8 @@ static bool find_arrays(struct builder *builder)
 }
 
 /* Notes the variables of a segment, and which of them point to several objects. Returns false if
- * memory runs out. */
+ * memory runs out. A word whose variable is not known counts for one that begins far before it, if
+ * there is one. */
 static bool find_variables(struct builder *builder, const struct g2h_segment *segment)
 {
     struct pointers pointers;
@@ -737,8 +738,10 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
     return true;
 }
 
-/* Adds the node of a variable, which the text names, below its package. Paths leave out the
- * pointers of a sync.Map. Returns false if memory runs out. */
+/* Adds the node of a variable, which builder->text names, below its package. The package's name and
+ * a dot are put before a name unless that begins with "global " (the variable is known by the code
+ * only). Of a sync.Map (is_map), paths leave out the pointers inside of it. Returns false if memory
+ * runs out. */
 static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
                          struct variable *variable)
 {

@@ -139,7 +139,8 @@ static size_t collect_lines(const struct deferred *deferred, const struct deferr
     return count;
 }
 
-/* Appends "deferred calls of main.serve (serve.go:52, 57)". */
+/* Appends "deferred calls of main.serve (serve.go:52, 57)": up to MOST_LINES lines, and none if
+ * they are not known. */
 static void append_calls(struct deferred *deferred, const struct deferring *function)
 {
     struct builder *builder = deferred->builder;
@@ -716,7 +717,8 @@ static bool list_chain_of_2013(const struct builder *builder, const struct map *
 }
 
 /* Lists all goroutines with the data that is needed before they get nodes, and the frames of all of
- * them; then finds the goroutines' places. */
+ * them; then finds the goroutines' places. In dumps of 2013, frames do not follow their goroutine:
+ * they are found by their stack pointers. */
 static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
                                               goroutine_vector *ret, frame_vector *ret_frames)
 {

@@ -217,7 +217,8 @@ static bool remarks_add_doubt(struct remarks *remarks, uint32_t object)
     }
 }
 
-/* Adds the remarks on all objects; most have none. Returns false if memory runs out. */
+/* Adds the remarks on all objects; most have none. Returns false if memory runs out. Remarks are on
+ * closures, where they are defined, and on objects whose type is in doubt. */
 static bool remarks_add_all(struct remarks *remarks)
 {
     const struct typing *typing = remarks->builder->typing;

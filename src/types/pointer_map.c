@@ -295,7 +295,8 @@ static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offs
 }
 
 /* Adds the pointer fields of a value of a type at offset base: structs and arrays contain those of
- * their parts. A type that takes too much work has no known map. */
+ * their parts. A type that takes too much work has no known map. Arrays count element by element.
+ */
 static void flatten(struct pointer_map_maker *maker, uint32_t number, uint64_t base, unsigned depth)
 {
     if (!maker->known || maker->no_memory)
@@ -378,7 +379,8 @@ static void words_of_mask(struct pointer_map_maker *maker, const struct type *ty
 }
 
 /* Adds the pointer words of a type without a mask, by its fields. Of an interface the collector
- * scans the second word; with old compilers also the first. */
+ * scans the second word; with old compilers also the first. first_words: so did the one that made
+ * the program. */
 static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
 {
     VECTOR_EACH(const struct pointer_field, field, maker->fields) {

@@ -721,7 +721,8 @@ bool runtime_is_generic(struct g2h_bytes name)
 }
 
 /* Adds the runtime's structures that a type implies: the header of a map or a channel, which has no
- * name in the program. Gives the types of package sync their real fields. */
+ * name in the program. Gives the types of package sync their real fields. STRUCTURES_MOST headers
+ * at most. */
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = types_get(runtime->types, number);

@@ -164,7 +164,7 @@ static bool is_captured_by_value(const struct types *types, const struct dwarf_c
 }
 
 /* Adds the captured variables to a closure's type: with is_captured_by_value(), x by its own type,
- * not "&x". Returns false if memory runs out. */
+ * not "&x". Returns false if memory runs out. last_is_value: the last variable is held by value. */
 static bool add_captured(struct closures_maker *maker, struct type *type,
                          const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -238,7 +238,8 @@ static bool add_closure(struct closures_maker *maker, uint64_t entry, const stru
 /* ---- before Go 1.23 ---- */
 
 /* Finds the descriptors with which closures may have been allocated, by their fields. Returns false
- * if memory runs out. */
+ * if memory runs out. These are structs whose first field is the code (a uintptr of either of its
+ * names); a list by the type of the first variable leads to them. */
 static bool find_layouts(struct closures_maker *maker)
 {
     const struct types *types = maker->types;

@@ -24,7 +24,9 @@
 
 /* ---- types ---- */
 
-/* Notes a type that is an instance of a generic one. Returns false if memory runs out. */
+/* Notes a type that is an instance of a generic one, such as main.stack[int], by the name before
+ * the bracket; if there are several instances, that none is the only one (TYPE_NONE - 1). Other
+ * types, and instances for shapes, are passed over. Returns false if memory runs out. */
 static bool coded_add_generic(struct coded *coded, uint32_t type)
 {
     static const char shape[] = "go.shape.";

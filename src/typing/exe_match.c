@@ -50,7 +50,8 @@ static bool has_function(const struct heap_stack_frame *frame)
 }
 
 /* Checks that all functions on the stacks are in the executable, all moved by the same distance,
- * and sets process->text. */
+ * and sets process->text. Functions whose name several have say nothing. Error: one is missing, or
+ * moved by another distance. */
 static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {

@@ -284,7 +284,8 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
 }
 
 /* Follows a word that points to no object. It may point to a stack, which is between the objects or
- * after all of them, or to data that the linker laid out. */
+ * after all of them, or to data that the linker laid out. is_inside: the address is between the
+ * objects, where no such data is. */
 static inline void follow_miss(struct typer *typer, const struct claimed *claimed,
                                const uint8_t *at, const struct pointer_word *word, uint64_t value,
                                bool is_inside)

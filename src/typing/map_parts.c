@@ -168,7 +168,9 @@ static bool fits_class_of_release(const struct typing *typing, uint64_t size, ui
 }
 
 /* Returns how well the memory at an address agrees with count consecutive values of a type; count
- * is at least 1. Memory that is not in the heap cannot be checked, and agrees. */
+ * is at least 1. Memory that is not in the heap cannot be checked, and agrees. AGREES takes an
+ * object of the size class for these values, from its start; DISAGREES one that is too small, has
+ * other pointers, or another certain type. */
 static enum agreement values_agree(struct typer *typer, uint64_t address, uint32_t type,
                                    uint64_t count)
 {

@@ -418,7 +418,7 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
 }
 
 /* Lists the objects that may be descriptors, by slot class and header. Returns false if memory runs
- * out. */
+ * out. MOST_TYPES at most. */
 static bool list_descriptors(struct reflected_reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;

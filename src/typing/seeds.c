@@ -382,7 +382,8 @@ static bool load_frame(struct typer *typer, struct stack_parts *parts, size_t nu
 /*
  * Finds a byte range of a variable in the frame or its caller's frame. Returns NULL if no piece of
  * the variable has all of it. The memory of dead variables is reused; the field list shows which
- * words are live.
+ * words are live. If must_be_listed, returns NULL for a word that the list does not have.
+ * *ret_offset is where it is in the function's own frame, or UINT64_MAX if it is in the caller's.
  */
 static const uint8_t *find_local_bytes(const struct typing *typing, const struct dwarf_local *local,
                                        const struct stack_part *parts, uint64_t offset,

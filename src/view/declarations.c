@@ -44,7 +44,7 @@ static void append_map(const struct g2h_capacities *capacities, const struct typ
 }
 
 /* Appends the path to an offset of a type without indices: "[3].Name" becomes "[].Name", for all
- * elements. */
+ * elements. In the memory of a map, "slots[].elem" becomes "[]", and "slots[].key" " (key)". */
 static void capacities_append_path(const struct g2h_capacities *capacities, uint32_t type,
                                    uint64_t offset, struct text *text)
 {

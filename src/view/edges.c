@@ -164,7 +164,9 @@ static inline void name_untyped(const struct g2h_edges *edges, const struct name
                     &ret->name);
 }
 
-/* Reads pointers of the object that the walk is at, whose words are usual and have bits. */
+/* Reads pointers of the object that the walk is at, whose words are usual and have bits.
+ * is_untyped: the object has no type, and its words are named by their offsets. Returns how many
+ * edges it has written to ret, most at most. */
 static inline size_t edges_read_words(struct g2h_edges *restrict edges,
                                       struct g2h_edge *restrict ret, size_t most, bool is_untyped)
 {
@@ -411,7 +413,10 @@ static void begin_tag(struct g2h_edges *edges)
     edges->tag = 1;
 }
 
-/* Begins the edges of a node of a folded graph. */
+/* Begins the edges of a node of a folded graph. What these come from depends on the node: a folded
+ * node's are those of all its members; a kept one's are those of a synthetic node, or of an object,
+ * whose hidden ones are passed over; the group of all folded nodes has an edge to each; and any may
+ * have extra ones. */
 static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
 {
     const struct fold *fold = &edges->view->fold;
@@ -559,7 +564,8 @@ static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
     return true;
 }
 
-/* Reads edges of a whole graph that have targets only: as read_whole() does. */
+/* Reads edges of a whole graph that have targets only, most of them at most: as read_whole() does,
+ * but without names. Returns how many. */
 static size_t read_whole_targets(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -592,7 +598,8 @@ static size_t read_whole_targets(struct g2h_edges *edges, struct g2h_edge *ret, 
     return count;
 }
 
-/* Reads edges of a whole graph. */
+/* Reads edges of a whole graph, most of them at most, node by node: first the pointers, then the
+ * edges that are no pointers. Returns how many. */
 static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;

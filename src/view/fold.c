@@ -473,7 +473,8 @@ static void count_text(struct text *text, uint32_t count, const char *remark)
 }
 
 /* Adds the names of folded nodes, "×1,234", to the view's strings. Returns false if memory runs
- * out. */
+ * out. Those of objects and stacks have the name of their class already; others get "1,234
+ * (folded)", and the rest of the heap "(everything else)". */
 static bool name_folded(struct folding *folding)
 {
     const struct fold_names *names = folding->names;

@@ -53,7 +53,8 @@ static inline void note_edge(const struct counting *counting, uint32_t source, u
 
 /* Counts an edge from source, a node of the view, to target, a node of the graph. Returns 1 if the
  * view has the edge, else 0: the members of a folded node may have many edges to one target, and
- * seen, by target, remembers the source for which it was counted last. */
+ * seen, by target, remembers the source for which it was counted last. A weak edge (is_weak) is
+ * counted, but not noted as one that holds its target. */
 static inline uint32_t count_edge(const struct counting *counting, uint32_t *seen, uint32_t source,
                                   uint32_t target, bool is_weak)
 {

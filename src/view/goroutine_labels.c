@@ -76,7 +76,8 @@ static void labels_pass(struct labels_visit *visit, const struct labels_string *
         visit->is_stopped = !visit->visit(visit->context, &label);
 }
 
-/* Visits a list of labels. Returns false if the memory is not one. */
+/* Visits a list of labels, pairs of strings in a slice. Returns false if the memory is no such
+ * slice, or it has more than MOST_LABELS. Pairs whose strings are missing are passed over. */
 static bool labels_visit_list(struct labels_visit *visit, const struct view_memory *set)
 {
     const struct g2h_view *view = visit->view;

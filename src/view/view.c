@@ -476,7 +476,8 @@ static uint64_t count_texts(const struct g2h_view *view)
     return count;
 }
 
-/* Fills view->account. */
+/* Fills view->account: the counts of the graph, and, if it is folded, those of what is folded or
+ * left out. */
 static void view_count_all(struct g2h_view *view)
 {
     const struct g2h_graph *graph = view->graph;

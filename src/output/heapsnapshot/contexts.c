@@ -209,7 +209,7 @@ static struct g2h_error *list_handler_groups(const struct g2h_view *view, target
 }
 
 /* Lists the processors' lists of timers that are not folded: arrays of runtime.timerWhen, before Go
- * 1.23 of timers. */
+ * 1.23 of timers. MOST_OF_LISTENERS at most, without garbage; none if objects are folded. */
 static struct g2h_error *list_timers(const struct g2h_view *view, target_vector *ret)
 {
     static const char *const classes[] = {"[]runtime.timerWhen", "[]*runtime.timer"};

@@ -876,7 +876,7 @@ static bool heapsnapshot_write_string(struct worker_buffer *buffer, bool is_firs
     return true;
 }
 
-/* Writes the strings of a task, STRINGS_PER_TASK of them. */
+/* Writes the strings of a task, STRINGS_PER_TASK of them or those that are left. */
 static struct g2h_error *heapsnapshot_write_strings(const struct heapsnapshot_snapshot *snapshot,
                                                     size_t task, struct worker_buffer *buffer)
 {
@@ -972,7 +972,8 @@ static struct g2h_error *check_ages(const struct g2h_heap *heap)
                               "process was watched; --ages 1m --pid PID watches first");
 }
 
-/* Writes a snapshot or a timeline. Error of a timeline: the dump has no ages. */
+/* Writes a snapshot or a timeline. Error of a timeline: the dump has no ages. A timeline
+ * (is_timeline) takes its numbers from no series. */
 static struct g2h_error *heapsnapshot_write(const struct g2h_view *view,
                                             const struct g2h_output_options *given,
                                             bool is_timeline)

@@ -61,7 +61,8 @@ static size_t numbers_name_size(const char *list)
     return size;
 }
 
-/* Marks the classes whose names are in a list. */
+/* Marks the classes whose names are in a list, separated by commas. A name that no class has is an
+ * error if must_exist, and is passed over otherwise. */
 static struct g2h_error *numbers_want(struct numbers_finding *finding, const char *of,
                                       bool must_exist)
 {
@@ -102,7 +103,8 @@ static uint64_t key_of_bits(const struct numbers_finding *finding, const struct 
     return map_hash_pair(order, (is_fixed ? value->number : 0) * 16 + value->kind) | 1;
 }
 
-/* Gets the number of a value. */
+/* Gets the number of a value: equal texts have the same. A map from the value's bits spares making
+ * its text again. */
 static struct g2h_error *numbers_number_of(struct numbers_finding *finding,
                                            const struct g2h_value *value, uint32_t *ret)
 {

@@ -155,7 +155,8 @@ struct frame_name {
     uint32_t line; /* UINT32_MAX: unknown */
 };
 
-/* Returns where " file.go:17" begins at the end of a name, or size if the name has no such end. */
+/* Returns where " file.go:17" begins at the end of a name, or size if the name has no such end.
+ * *ret_line is then the number, of up to 9 digits. */
 static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret_line)
 {
     size_t at = size;
@@ -506,7 +507,7 @@ struct hprof_writing {
 
 /* ---- preparation ---- */
 
-/* Stores the ids and shapes of a task's nodes. */
+/* Stores the ids and shapes of a task's nodes, of those that the file gets. */
 static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned worker)
 {
     struct file *file = context;
@@ -559,7 +560,8 @@ static struct g2h_error *add_rests(struct hprof_writing *writing, unsigned threa
     return NULL;
 }
 
-/* Finds the nodes that are too large for one record. */
+/* Finds the nodes that are too large for one record, gives each as many pieces as it needs, and the
+ * pieces ids. Error: there are not enough ids. */
 static struct g2h_error *find_pieces(struct file *file)
 {
     struct g2h_node node;

@@ -561,7 +561,9 @@ void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool
     }
 }
 
-/* Writes a node by the form of its shape. */
+/* Writes a node by the form of its shape; end is that of the nodes that the edges are read of. One
+ * with LARGE or more bytes, or as many of ids, is written in parts, and reading the edges begins
+ * anew after it. Nothing for a node without a shape. */
 static struct g2h_error *write_object(struct writer *writer, uint32_t number, uint32_t end,
                                       const struct g2h_node *whole)
 {

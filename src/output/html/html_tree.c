@@ -66,7 +66,8 @@ static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
     return true;
 }
 
-/* Chooses the nodes that retain most; a parent always comes before its children. */
+/* Chooses the nodes that retain most, as many as fit, and DATA_TREE_DEPTH levels deep at most. A
+ * parent retains no less than its children, so it always comes before them. */
 static struct g2h_error *html_tree_choose(struct html_tree_choice *choice)
 {
     const struct merged *merged = choice->merged;
@@ -328,7 +329,7 @@ static void put_more(struct data *data, const struct html_tree *tree,
     data_words(data, "]");
 }
 
-/* Adds the tree, column by column. */
+/* Adds the tree, column by column; only the columns that the heap has values for. */
 static void put_columns(struct data *data, const struct html_tree *tree,
                         const struct html_tree_rest *rests)
 {

@@ -513,7 +513,7 @@ static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, u
            string_pool_intern(&all->profile.strings, all->text.data, all->text.size, ret);
 }
 
-/* Appends a function, by the names in a call. */
+/* Appends a function, by the names in a call. Returns false if memory runs out. */
 static bool pprof_alloc_put_function(struct allocations *all, const struct g2h_call *call,
                                      uint32_t number)
 {

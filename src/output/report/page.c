@@ -150,7 +150,8 @@ static size_t visible(const char *data, size_t size)
     return count;
 }
 
-/* Finds the word of a line that has most characters; returns how many. */
+/* Finds the word of a line that has most characters; returns how many. Its begin and size go to
+ * *ret_begin and *ret_size. Escape sequences end a word. */
 static size_t find_word(const char *data, size_t size, size_t *ret_begin, size_t *ret_size)
 {
     size_t most = 0;
@@ -169,7 +170,8 @@ static size_t find_word(const char *data, size_t size, size_t *ret_begin, size_t
     return most;
 }
 
-/* Appends the first characters of a line, up to the page's columns. */
+/* Appends the first characters of a line, up to the page's columns, and then an ellipsis. Escape
+ * sequences take no column. */
 static void append_begin(const struct page *page, struct text *out, const char *data, size_t size)
 {
     size_t count = 0, at = 0;
@@ -300,7 +302,7 @@ void page_fit(struct page *page)
 
 /* ---- fields ---- */
 
-/* Appends a change of a count or of bytes, with its sign. */
+/* Appends a change of a count or of bytes, with its sign. is_bytes: it is a number of bytes. */
 static void append_change(struct text *text, int64_t change, bool is_bytes)
 {
     const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
@@ -469,7 +471,7 @@ static void put_words(struct page *page, const char *data, size_t size)
     text_deinit(&cut);
 }
 
-/* Adds a field as a member of a JSON object. */
+/* Adds a field as a member of a JSON object, unless it has no key. */
 static void put_member(struct page *page, const struct page_field *field)
 {
     if (!field->key.data)
@@ -590,7 +592,9 @@ static void page_put_missing(struct page *page, uint64_t missing)
                          .key = bytes_at(key.data, key.size), PAGE_COUNT, .number = missing});
 }
 
-/* Opens an object or a list, unless limits or the window leave it out. */
+/* Opens a list (is_list) or else an object of JSON. Nothing if the page is text, or if the limits,
+ * the window or the wanted member (page->only) leave it out: page->skipped then counts how many
+ * values inside of it are open, so that their ends match. */
 static void open_value(struct page *page, struct g2h_bytes key, bool is_list)
 {
     if (!page->is_json || page->depth >= PAGE_DEPTH)
@@ -708,7 +712,9 @@ static struct g2h_bytes read_key(const char **at, char end)
     return bytes_between(begin, *at - 1);
 }
 
-/* Reads a field after its percent sign. Returns whether it is there. */
+/* Reads a field after its percent sign. Returns whether it is there. The parts, all optional but
+ * the letter: ? (there only if the next value is not 0), # (bold), width, .precision, the letter of
+ * its kind, {key}. */
 static bool read_field(const char **at, const struct page_value **next, struct page_field *ret)
 {
     static const char kinds[] = "snbcdpaf"; /* as in enum page_kind */
@@ -931,7 +937,8 @@ static size_t find_line(const struct table *table, const size_t widths[TABLE_COL
 }
 
 /* Makes lines fit a terminal: leaves out addresses, the last ones first, and then cuts the widest
- * column of words until all are about equally wide. */
+ * column of words until all are about equally wide. Columns of numbers are never cut, words not
+ * below LEAST characters: lines may remain too wide. */
 static void fit_terminal(const struct table *table, size_t widths[TABLE_COLUMNS])
 {
     enum { LEAST = 10 };

@@ -205,7 +205,7 @@ static struct g2h_error *report_put_tree(const struct report *report)
 
 /* ==== answers --by label: what the goroutines with each value of a label retain ==== */
 
-/* Reports the values of a label. */
+/* Reports the values of a label as a table: goroutines, and what they retain. */
 static struct g2h_error *by_label_put_key(const struct report *report,
                                           const struct goroutine_labels *labels, uint32_t key)
 {
@@ -354,7 +354,7 @@ static struct g2h_error *report_put_next(const struct report *report, const char
 /* ---- the first lines ---- */
 
 /* Reports the growth since the base: "since first.dump: +701 kB (+114 %), +12,314 objects, +60
- * goroutines". */
+ * goroutines". is_other: the base is a dump of another build of the program. */
 static void put_since(const struct report *report, bool is_other)
 {
     const struct growth_totals *before = growth_totals(report->findings->base);
@@ -494,7 +494,8 @@ static struct g2h_error *put_sections(const struct report_work *work, const stru
     return report_has_section(work, G2H_SECTION_TREE) ? report_put_tree(report) : NULL;
 }
 
-/* Writes all sections except waste to a page. */
+/* Writes all sections except waste to a page: the totals and free slots, and then all others; or
+ * only what was asked for: a label, a path, a node. A sample of a heap has a report of its own. */
 static struct g2h_error *put_page(const struct report_work *work, struct page *page)
 {
     const struct report report = {work->findings, work->suspects, page};

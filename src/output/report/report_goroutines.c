@@ -369,7 +369,8 @@ static struct g2h_error *report_goroutines_put_ended(const struct report *report
     return NULL;
 }
 
-/* Writes a table of places, of which shown are rows outside of JSON. */
+/* Writes a table of places, of which shown are rows outside of JSON. Which columns there are
+ * depends on whether there is a base, and on whether goroutines are leaked or have labels. */
 static struct g2h_error *put_places(struct goroutines_report *goroutines,
                                     const goroutine_place_vector *places, size_t shown)
 {

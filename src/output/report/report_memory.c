@@ -114,7 +114,7 @@ static void put_files(const struct report *report)
 }
 
 /* Reports "RSS 678 MB: objects 2 MB, mapped files 610 MB (bolt.db 610 MB), …"; small parts are
- * merged. */
+ * merged. In JSON all parts and files are there, the files' names unless texts are hidden. */
 static void report_memory_put_resident(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;

@@ -52,7 +52,8 @@ static uint32_t sample_merged(const struct findings *findings, uint32_t object)
     return findings->merged.of[g2h_dominators_number(findings->dominators, node)];
 }
 
-/* Adds an object to the sets of its class. */
+/* Adds an object to the two sets of its class, by which their numbers are estimated: of its
+ * objects, and of all that are merged with them, such as the memory of a map. */
 static struct g2h_error *sample_add_object(struct sample_report *sample, uint32_t object)
 {
     const struct findings *findings = sample->report->findings;
@@ -89,7 +90,8 @@ static uint32_t sample_node_of(const struct suspect *suspect)
     return suspect->container.node != MERGED_NONE ? suspect->container.node : suspect->item;
 }
 
-/* Adds the objects of a suspect to its sets. */
+/* Adds the objects of a suspect to its two sets: those of its class, and all that it retains. What
+ * it retains besides objects is summed up in sample->beside. */
 static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t number)
 {
     const struct findings *findings = sample->report->findings;
@@ -135,7 +137,8 @@ static struct g2h_error *sample_estimate(struct sample_report *sample)
 
 /* ---- the first lines ---- */
 
-/* Sums up what is known exactly. */
+/* Sums up what is known exactly: objects of each kind, and their bytes; of kinds without a slot
+ * size, those of the objects that were read. */
 static void sum_up(const struct sample_report *sample, uint64_t *ret_objects, uint64_t *ret_bytes)
 {
     const struct g2h_heap *heap = g2h_view_heap(sample->report->findings->view);

@@ -155,7 +155,8 @@ static void put_values(const struct trend_report *report, const struct trend_fou
     }
 }
 
-/* Appends the rate of a growth to it: " (36 a minute)". */
+/* Appends the rate of a growth in bytes (is_bytes) or objects to it: " (36 a minute)". Nothing if
+ * there was no growth, or if the time is unknown. */
 static void put_rate(const struct trend_report *report, struct per per, int64_t grown,
                      bool is_bytes)
 {
@@ -172,7 +173,8 @@ static struct trend_value value_now(const struct trend_report *report,
     return trend_found_value(report->trend, report->trend->heaps.count - 1, found);
 }
 
-/* Appends what of a container has become more: " entries in main.cache". */
+/* Appends what of a container has become more: " entries in main.cache". The path is left out if it
+ * leads to several containers, or none. */
 static void put_entries(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_held *held = trend_held_of(report->trend, found->place);
@@ -183,7 +185,7 @@ static void put_entries(const struct trend_report *report, const struct trend_fo
 }
 
 /* Reports by how much a place has grown: objects if there are more of them, and bytes; and the
- * rate, if that is useful. */
+ * rate, if that is useful. has_rate: it is useful. */
 static void put_growth(const struct trend_report *report, const struct trend_found *found,
                        bool has_rate)
 {

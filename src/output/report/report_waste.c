@@ -108,7 +108,8 @@ static void put_pins(const struct report *report, const struct fragmentation *fr
     PUT(page, "[/]");
 }
 
-/* Parts of waste. */
+/* Reports the free memory in spans that are less than SPAN_SPARSE percent full, by slot size, with
+ * what keeps them. As text only if it is LEAST_WASTED, and a hundredth of the heap, or more. */
 static void report_put_fragmentation(const struct report *report,
                                      const struct fragmentation *fragmentation)
 {
@@ -283,7 +284,7 @@ static void put_places(const struct report *report, const struct waste_rows *row
     PUT(page, "[/]</>");
 }
 
-/* Reports free slots of maps and empty maps, by type. */
+/* Reports free slots of maps and empty maps, by type. As text only if it is much. */
 static void put_maps(const struct report *report, const struct waste_rows *maps)
 {
     const struct waste_row *sums = &maps->sums;

@@ -52,7 +52,8 @@ static bool append_pool(const struct who *who, struct text *text)
     return false;
 }
 
-/* Reports what deferred calls hold, by class. */
+/* Reports what deferred calls hold, by class. MOST at most, each with at least a fiftieth of the
+ * whole. */
 static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
 {
     enum { MOST = 6 };
@@ -475,7 +476,7 @@ static struct g2h_error *put_held_by(const struct report *report, const struct w
 }
 
 /* Reports the names of edges' targets on a line, see findings_append_targets(), or nothing without
- * such edges. */
+ * such edges. Unless is_said, the line is in JSON only. */
 static struct g2h_error *put_target(const struct report *report, bool is_said, const char *template,
                                     uint32_t node, const char *label, enum g2h_node_kind kind)
 {
@@ -497,7 +498,8 @@ static struct g2h_error *put_started_by(const struct report *report, uint32_t go
 }
 
 /* Reports a variable of goroutines and what each goroutine holds by it; or the total, if one of
- * them holds most; and, in JSON only, the variables that are part of it. */
+ * them holds most; and, in JSON only, the variables that are part of it. has_most: one of them
+ * does. */
 static void put_local(const struct report *report, const struct who_local *locals, size_t count,
                       size_t number, uint64_t many, bool has_most)
 {
@@ -528,7 +530,8 @@ static void put_local(const struct report *report, const struct who_local *local
 }
 
 /* Reports the MOST variables by which goroutines hold most. A variable of the program counts from a
- * fiftieth of what the place retains, one of a runtime function from a tenth. */
+ * fiftieth of what the place retains, one of a runtime function from a tenth. Stops at the first
+ * that holds less than that. has_most: one goroutine holds most of it. */
 static struct g2h_error *put_locals(const struct report *report, uint32_t place, bool has_most)
 {
     enum { MOST = 2, LEAST = 50, LEAST_OF_RUNTIME = 10 };
@@ -920,7 +923,7 @@ static void put_rest(const struct report *report)
     page_say(page, is_most ? "\n" : "");
 }
 
-/* Says that there is no suspect. */
+/* Says that there is no suspect, by what was compared and what grew. */
 static void put_no_suspects(const struct report *report)
 {
     if (!report->findings->base)

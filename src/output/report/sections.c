@@ -119,7 +119,8 @@ static bool says_age(enum ages_verdict verdict)
     return verdict != AGES_UNKNOWN && verdict != AGES_FEW;
 }
 
-/* Says what the ages of objects mean. */
+/* Says what the ages of objects mean, in the words for the verdict, with the numbers that it was
+ * made from. rate is that of the growth, in words. */
 static void put_verdict(struct page *page, const struct ages_found *found, const struct text *rate)
 {
     static const char unless[] = ", unless it is a cache that still fills";

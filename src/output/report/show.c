@@ -172,7 +172,8 @@ static void put_past(const struct show *show, const struct field_distribution *f
         text_append_string(text, "; all before the dump");
 }
 
-/* Reports how the values of a field are spread, in JSON and as text. */
+/* Reports how the values of a field are spread, in JSON and as text. Which of true and nil,
+ * numbers, texts, lengths and capacities: by the kind of value. Nothing if texts are hidden. */
 static struct g2h_error *put_spread(struct show *show, struct field_distribution *field,
                                     struct text *text)
 {
@@ -569,7 +570,8 @@ static bool path_to_is_garbage(const struct report *report, const struct lookup 
 
 /* ---- a part ---- */
 
-/* Adds a table of what the values of a part lead to. */
+/* Adds a table of the objects that the values of a part lead to. Pointers elsewhere are left
+ * out. */
 static struct g2h_error *path_to_put_targets(const struct report *report,
                                              const struct variable_part *part)
 {

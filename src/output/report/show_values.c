@@ -28,7 +28,9 @@ struct g2h_bytes report_name_of(const struct report *report, const struct g2h_no
     return report_bytes(name, size);
 }
 
-/* Reports what could be freed without nodes of merged that have this many objects. */
+/* Reports how many bytes of pages could be freed without count objects: the objects of a class
+ * (is_class: "without them"), or all that are shown as one node ("without all 12 like it"). Nothing
+ * if the pages were not counted. */
 static void put_pages_of(const struct report *report, const struct pages_sum *sum, uint64_t count,
                          bool is_class)
 {
@@ -739,7 +741,10 @@ static bool show_locals_is_of(const struct g2h_local *local, const struct g2h_vi
                                (const char *)call->function.data, call->function.size);
 }
 
-/* Returns whether a variable is shown below a function of a frame. */
+/* Returns whether a variable is shown below a function of a frame, which may have several: inlined
+ * ones come before the function that they are inlined in (the last). A variable is shown below its
+ * own function; without one, or if that is not in the frame, below the last. Variables that the
+ * compiler made are not shown. */
 static bool show_locals_is_below(const struct show *show, const struct shown_call *shown,
                                  const struct g2h_local *local)
 {
@@ -755,7 +760,8 @@ static bool show_locals_is_below(const struct show *show, const struct shown_cal
     return shown->is_last;
 }
 
-/* Adds the values of a variable as rows of its frame's table. */
+/* Adds the values of a variable as rows of its frame's table. *left is how many more the table
+ * takes. A question mark after the name says that the value is doubtful. */
 static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
                                           const struct shown_call *shown,
                                           const struct g2h_local *local, uint64_t *left)
@@ -789,7 +795,8 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     return error;
 }
 
-/* Reports a function of a frame, and its variables. */
+/* Reports a function of a frame, and its variables. Of these SHOW_VALUES values at most, and none
+ * if texts are hidden. */
 static struct g2h_error *show_locals_put_call(struct show *show, const struct shown_call *shown)
 {
     struct page *page = show->report->page;

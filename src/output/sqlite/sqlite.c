@@ -63,7 +63,8 @@ static void goroutine_tables_deinit(struct goroutine_tables *tables)
     g2h_text_deinit(&tables->runs);
 }
 
-/* A dump that is damaged may have a number twice: the first goroutine that has it counts. */
+/* Creates the tables of goroutines, and prepares the statements that fill them. A dump that is
+ * damaged may have a number twice: the first goroutine that has it counts (INSERT OR IGNORE). */
 static struct g2h_error *goroutine_tables_init(struct goroutine_tables *tables)
 {
     struct database *database = tables->database;

@@ -147,8 +147,9 @@ static bool make_space(const struct attach_pages *pages, uint64_t around, uint64
 }
 
 /* Allocates the memory of the copy while the process still runs, so that neither this work nor a
- * refusal stops it. If there is none, but the process may be forked and there is enough for a
- * window, does nothing and sets *ret_is_window. */
+ * refusal stops it. If there is not enough, but the process may be forked (forks) and there is
+ * enough for a window, a part of the memory that is copied at a time, does nothing and sets
+ * *ret_is_window. */
 static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_options *options,
                                         bool forks, struct attach_space *ret, bool *ret_is_window)
 {
@@ -357,7 +358,7 @@ static int stop_once(struct attach_job *job, bool may_copy)
 }
 
 /* Stops the process until it is forked, for at most a second, or else copied. Returns 0 or an errno
- * value. */
+ * value. It is let go, and stopped again, as long as a child may still come. */
 static int stop_and_copy(struct attach_job *job)
 {
     assert(job->held && (!job->is_window || job->held->forks)); /* a window is to a child */

@@ -287,7 +287,8 @@ bool attach_available_has(uint64_t bytes)
     return available.left != UINT64_MAX && bytes <= available.left;
 }
 
-/* Lowers *available to the memory left by those groups of a process that only it sees. */
+/* Lowers *available to the memory left by those groups of a process that only it sees. Nothing for
+ * groups that are this program's own, or that it sees itself. */
 static void note_inside(uint64_t pid, const struct text *groups, const struct text *own,
                         struct attach_available *available)
 {

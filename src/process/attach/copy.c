@@ -135,7 +135,9 @@ static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, 
     return size;
 }
 
-/* Reads the first piece like read_pieces(), by /proc/PID/mem. */
+/* Reads the first piece like read_pieces(), after skip bytes of it, by /proc/PID/mem. Returns how
+ * many bytes, or -1 with errno: ESRCH if the process has no memory any more, EFAULT if the page
+ * cannot be read. */
 static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, uint64_t skip)
 {
     const size_t left = (size_t)(piece->size - skip);

@@ -53,7 +53,8 @@ enum { LOOKED_AT = 64, TRIES = 3 };
 
 /* ---- threads ---- */
 
-/* Finds living threads, the oldest first. Returns how many. */
+/* Finds up to LOOKED_AT living threads of a process, the oldest first, other than but. Returns how
+ * many. */
 static size_t find_threads(uint64_t pid, pid_t but, pid_t ret[LOOKED_AT])
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(pid, "task").text);
@@ -506,7 +507,9 @@ static void find_living_parts(uint64_t pid, const struct death_order *order,
     vector_sort(ret, death_part_compare);
 }
 
-/* Appends the parts of a run that have a rank, and no others. Returns false if memory runs out. */
+/* Appends the parts of a run that have a rank, and no others. Returns false if memory runs out.
+ * *next is the first part that does not end before the run: runs come in the order of their
+ * addresses. Parts that follow each other become one run. */
 static bool append_rank(const struct attach_run *run, const struct death_parts *parts, size_t *next,
                         enum death_rank rank, struct attach_pages *ret)
 {
@@ -897,7 +900,8 @@ static bool list_heap(struct dying *dying, const struct memory *memory)
     return true;
 }
 
-/* Cuts a list to the bytes that may still be copied. */
+/* Cuts a list to the bytes that may still be copied (dying->left), at whole pages; runs of zeros
+ * take none. What is cut is counted as refused if memory is the reason, else as limited. */
 static void cut_to_limit(struct dying *dying, struct attach_pages *list, struct death_loss *loss)
 {
     size_t kept = 0;

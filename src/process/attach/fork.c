@@ -323,7 +323,8 @@ static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t
                        "none of its threads sleeps where it could be borrowed (runtime.futex)");
 }
 
-/* Records the result of the call. Returns whether there is a child. */
+/* Records the result of the call. Returns whether there is a child. If there is none, why is noted,
+ * and whether another call may help (may_come). */
 static bool note_result(struct attach_fork *fork, const struct injection *injection, long result)
 {
     enum { ERESTARTSYS = 512, ERESTART_LAST = 516 }; /* a signal came: the call did nothing */

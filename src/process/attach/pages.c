@@ -99,7 +99,8 @@ static bool is_zeros(const char *path)
 }
 
 /* Parses a line of maps: start-end perms offset device inode path. Returns whether its pages are
- * wanted. */
+ * wanted. These are readable and private, but not those of the kernel or of code in files. Returns
+ * false, too, if the line has another form. */
 static bool pages_parse_line(const char *at, struct attach_mapping *ret)
 {
     uint64_t start, end, offset, inode;
@@ -272,7 +273,8 @@ static bool add_slow_file(struct attach_pages *pages, const struct attach_mappin
     return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->slow, run);
 }
 
-/* Adds the pages of a mapping: all of it, or those that exist. Returns 0 or an errno value. */
+/* Adds the pages of a mapping: all of it, or those that exist. Returns 0 or an errno value. Of
+ * files, and of memory that is guessed, too large mappings are left out. */
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, void *entries)
 {
@@ -319,7 +321,8 @@ static int find_pages_of(uint64_t pid, const struct attach_mappings *mappings,
     return error;
 }
 
-/* Finds the pages of a process. Returns 0 or an errno value. */
+/* Finds the pages of a process. Returns 0 or an errno value. is_apart: pages that are slow to read,
+ * which are in swap or in files, are listed apart. */
 static int find_pages(uint64_t pid, bool is_apart, struct attach_pages *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};
