@@ -15,6 +15,8 @@
 
 /* ==== ranges ==== */
 
+/* Ranges come in order; one that begins where the last one ends becomes a part of it. An empty
+ * range is not added. Returns false if memory runs out. */
 bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
 {
     struct range *last = ranges->list.count > 0 ? &ranges->list.data[ranges->list.count - 1] : NULL;

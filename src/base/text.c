@@ -18,6 +18,8 @@
 
 /* ==== a string that grows by appending; most of them are names ==== */
 
+/* Makes room for size more bytes, and for half as much again as there was, so that many small
+ * appends are cheap. */
 bool text_grow(struct text *text, size_t size)
 {
     const size_t wanted = text->size + size + text->capacity / 2 + 256;

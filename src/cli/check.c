@@ -55,6 +55,8 @@ static void add_choice(struct text *text, const char *name, const char *by)
         text_printf(text, " --by %s", by);
 }
 
+/* Finds the variant of the format that --by names. If there is none, says what --by takes with this
+ * format, or which formats it goes with. */
 bool format_choose_by(struct options *options, const char *by)
 {
     const char *name = name_of(options);
@@ -179,6 +181,9 @@ static bool is_format(const struct options *options, const char *name)
     return strcmp(options->is_dump ? FORMAT_DUMP : options->format->name, name) == 0;
 }
 
+/* Takes the format from the suffix of -o, or from an option that only one format has, unless
+ * --format is given; then a suffix that is sure to mean another format is refused. On a terminal
+ * without any of these, the report is the default. */
 bool implied_format(struct options *options)
 {
     bool gzip;
@@ -437,6 +442,8 @@ static bool check_sample(const struct options *options)
     return goes_with("--sample", others);
 }
 
+/* Refuses each option that the format, or another option, does not go with: the first that is wrong
+ * is reported. */
 bool check_options(const struct options *options)
 {
     const struct {
@@ -615,6 +622,8 @@ static bool check_client_input(const struct options *options)
     return true;
 }
 
+/* Refuses a wrong number of dumps, or both a dump and a process: the first that is wrong is
+ * reported. */
 bool check_inputs(const struct options *options)
 {
     if (!check_client_input(options))

@@ -162,6 +162,8 @@ static const char *sampling_reason(const struct options *options, const struct g
                : "supposed as the samples fit it, and are too many for the usual one";
 }
 
+/* Says the rate with --verbose. Warns, unless the rate is known, if it is guessed by the samples,
+ * or if it is FAR_OFF times larger or smaller than what would fit the heap. */
 void message_sampling(const struct options *options, const struct g2h_input *input,
                       const struct g2h_heap *heap)
 {
@@ -382,6 +384,8 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                             : origin_open(&origin, &conversion->origin);
 }
 
+/* Of a live process, first makes this program the one that the kernel ends if memory runs out. Then
+ * reads the heap, and says what is to be known of it. */
 struct g2h_error *conversion_capture(const struct options *options, const char *path,
                                      const struct g2h_progress *progress,
                                      struct origin_stream *stream, struct pipeline *conversion)
@@ -457,6 +461,8 @@ struct g2h_error *conversion_build(const struct options *options, const struct s
     return pipeline_view(conversion, &view, options->under);
 }
 
+/* A file that is changed while it is read makes the output wrong: this is the last check of all
+ * that were read. */
 struct g2h_error *conversion_check_inputs(const struct series *series,
                                           const struct pipeline *conversion)
 {

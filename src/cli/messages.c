@@ -92,6 +92,7 @@ void message_no_exe(void)
     say("--untyped-ok converts without types where it does not fit.");
 }
 
+/* Suggests the same command with a file for the output. */
 void message_not_for_terminal(const struct options *options)
 {
     const struct text *command = &options->again;
@@ -130,6 +131,7 @@ void message_untyped_hint(const struct options *options, const struct g2h_input 
         input->name);
 }
 
+/* Notes a version that names no release, and DWARF that is missing with what that costs. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const int named = go_release_parse(g2h_heap_go_version(heap)).minor;
@@ -310,6 +312,7 @@ static const char *why_stuck(const struct g2h_process_account *account)
     return "they wait in the kernel for a disk or another device";
 }
 
+/* Notes how the collections of the process were watched; nothing if they were not. */
 void message_ages(const struct g2h_ages *ages, const char *process)
 {
     struct g2h_ages_account account;
@@ -336,6 +339,8 @@ void message_ages(const struct g2h_ages *ages, const char *process)
             process, account.unread, plural_of(account.unread));
 }
 
+/* Reports how a process was read, and warns of all that is missing or doubtful. Nothing for a
+ * dump. */
 void message_process(const struct origin *origin, bool says_stopped)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -395,6 +400,7 @@ static void warn_missing(const struct g2h_input *input, const struct g2h_account
             plural_of(account->missing_spans));
 }
 
+/* Warns of damage, and of all that the dump lacks. */
 void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
 {
     const struct g2h_input *input = origin->input;
@@ -638,6 +644,8 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
     warn(input, text);
 }
 
+/* Notes what the output leaves out or folds, and warns if DevTools would need much memory for
+ * it. */
 void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view)
 {
@@ -790,6 +798,7 @@ void message_narrowed(const struct target *target)
         target->name, (unsigned)target->status.st_mode & 0777, (unsigned)status.st_mode & 0777);
 }
 
+/* DevTools loads a file by its suffix: notes one that has another name. */
 void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)
@@ -804,6 +813,8 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
         format->suffix);
 }
 
+/* Warns if the base is newer than the dump: by the times of their last collections or, if these are
+ * not known and both are of one build, by how many collections there were. */
 void message_base_order(const char *base, const struct g2h_input *input,
                         const struct collections *of_base, const struct collections *of_dump,
                         bool is_other)
@@ -819,6 +830,8 @@ void message_base_order(const char *base, const struct g2h_input *input,
             input->name, base, of_base->count, of_dump->count);
 }
 
+/* Says how many objects survived since the snapshot before. If more than MUCH percent are garbage,
+ * notes that this is less certain of them. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
                        const struct g2h_identity *identity, const struct g2h_graph *graph,
                        const struct g2h_view *view)

@@ -192,6 +192,7 @@ struct g2h_error *keep_dump(struct keep *keep, const struct g2h_input *dump)
     return NULL;
 }
 
+/* Packs last.dump into last.dump.gz, and removes it. Nothing if it does not exist. */
 struct g2h_error *keep_last(const struct keep *keep)
 {
     struct g2h_input *dump;

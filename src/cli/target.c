@@ -70,6 +70,8 @@ static void target_block_signals(sigset_t *ret_before)
 
 /* ---- directories ---- */
 
+/* Signals are blocked so that one that ends the program finds the directory in the list of what is
+ * unfinished. errno says why it failed. */
 bool target_make_directory(const char *path, struct target_directory *ret)
 {
     sigset_t before;
@@ -90,6 +92,8 @@ static void widen(const char *path)
     chmod(path, 0777 & ~mask); /* fails if the file system has none */
 }
 
+/* Makes a directory PATH.XXXXXX, which gets its name when it is complete. Fails with EEXIST if
+ * there is something of that name already. */
 bool target_make_directory_beside(const char *path, struct target_directory *ret)
 {
     sigset_t before;
@@ -359,6 +363,8 @@ struct g2h_error *target_refuse_database(const char *path, bool is_new,
     return is_new ? check_database(path, NULL, NULL) : NULL;
 }
 
+/* Refuses an output that is one of the sources, also by another name. path NULL: standard
+ * output. */
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
                               struct target *ret)
 {
@@ -477,6 +483,7 @@ static struct g2h_error *name_directory(struct target_directory *directory)
     return NULL;
 }
 
+/* Gives the files, and then the directory, their names. If that fails, removes the files. */
 struct g2h_error *target_directory_complete(struct target_directory *directory,
                                             struct target *targets, char *const *paths,
                                             unsigned count, const struct target_read *read)
@@ -498,6 +505,7 @@ struct g2h_error *target_complete(struct target *target, const struct g2h_input 
     return target_complete_all(target, 1, &read);
 }
 
+/* Removes a file that has not been completed. */
 void target_deinit(struct target *target)
 {
     if (target->path && target->fd >= 0)
@@ -513,6 +521,9 @@ void target_deinit(struct target *target)
 
 /* ==== the descriptors and signals that the process gets from its caller, and how it ends ==== */
 
+/* Opens the standard descriptors that are closed, so that no file that is opened later gets their
+ * numbers, and messages are not written into it. They are opened so that reading or writing fails.
+ * Returns false if that is not possible. */
 bool signals_occupy_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -398,6 +398,8 @@ static void find_groups_of_looks(const struct g2h_ages_known *known,
     }
 }
 
+/* Adds the size of each object to the group of its age, at the node of merged that it is part of.
+ * *ret stays NULL if no ages are known. */
 struct g2h_error *ages_find_groups(const struct findings *findings, struct ages_groups **ret)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
@@ -532,6 +534,7 @@ static int compare_older(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
+/* An old object below another old one is counted, but what it retains is part of the other's. */
 struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name, uint64_t seconds,
                                   struct ages_older *ret)
 {

@@ -65,6 +65,7 @@ struct container_links {
     uint8_t *which;                /* by node of merged: the number of its branch, plus 1 */
 };
 
+/* Finds the child of each node that has most. */
 struct g2h_error *containers_init(const struct findings *findings, const growth_vector *growth,
                                   struct containers *ret)
 {
@@ -96,6 +97,8 @@ void containers_deinit(struct containers *containers)
     free(containers->links);
 }
 
+/* The child must have HEAVY percent of what the node holds besides itself, and that at least 100 -
+ * HEAVY percent of all. MERGED_NONE: none has. */
 uint32_t containers_heavy_child(const struct containers *containers, uint32_t node)
 {
     const uint64_t all = containers_weight(containers, node);

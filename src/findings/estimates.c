@@ -28,6 +28,8 @@ void estimates_deinit(struct estimates *estimates)
     *estimates = (struct estimates){0};
 }
 
+/* Counts the objects of each span that was read, and their squares for each kind of span: the
+ * variance is made of these. */
 struct g2h_error *estimates_begin(const struct g2h_heap *heap, struct estimates *ret)
 {
     const struct g2h_sample *sample = g2h_heap_sample(heap);
@@ -61,6 +63,8 @@ static void end_span(const struct estimates *estimates, struct estimate_sums *su
     sums->in_span = 0;
 }
 
+/* Objects must come in ascending order: so do their spans, and one sum for the current span of each
+ * kind is enough. */
 struct g2h_error *estimates_add(struct estimates *estimates, uint32_t set, uint32_t object)
 {
     const uint32_t span = g2h_heap_sample_span(estimates->heap, object);
@@ -134,6 +138,9 @@ static uint64_t as_count(double number)
     return (uint64_t)(MIN(number, most) + 0.5);
 }
 
+/* Adds up, for each set, what its kinds contribute. Errors add up as variances do, and the result
+ * is ESTIMATE_ERRORS standard deviations. A set with objects in fewer than ESTIMATE_LEAST_SPANS
+ * spans is vague. */
 struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
 {
     _cleanup_free_ struct estimate_parts *parts = calloc(count_and_end(count), sizeof(*parts));

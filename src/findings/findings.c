@@ -51,6 +51,8 @@ struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
 
 /* ---- goroutines by place ---- */
 
+/* Goes up from the node: the place of several goroutines, or else the uppermost goroutine that is
+ * alone in its place. */
 uint32_t findings_place_of(const struct findings *findings, uint32_t node)
 {
     uint32_t alone = MERGED_NONE;
@@ -247,6 +249,8 @@ static void insert_name(struct g2h_bytes *names, size_t *count, size_t most, str
     assert(IS_ORDERED(i, *count, bytes_compare(names[i - 1], names[i]) < 0));
 }
 
+/* Appends the names of up to MOST targets of a node's edges, each once and in order: of those with
+ * the label, or, without one, of the targets of the kind. */
 void findings_append_targets(const struct findings *findings, struct g2h_edges *edges,
                              uint32_t node, const char *label, enum g2h_node_kind kind,
                              struct text *text)

@@ -93,6 +93,8 @@ static struct g2h_bytes without_count(struct g2h_bytes name)
     return name;
 }
 
+/* An ellipsis in the name asked for stands for any text. The first part must be at the begin, and
+ * the last one must end at a blank or at the end. Counts before the names do not matter. */
 bool goroutines_are_called(struct g2h_bytes name, const char *asked)
 {
     static const char ellipsis[] = "…";
@@ -119,6 +121,7 @@ bool goroutines_are_called(struct g2h_bytes name, const char *asked)
     }
 }
 
+/* Sums up the stacks below the goroutines of a place. */
 uint64_t goroutines_stack_bytes(const struct findings *findings, uint32_t place)
 {
     uint64_t bytes = 0;
@@ -224,6 +227,8 @@ static bool leads_to(const struct findings *findings, const struct g2h_edge *edg
     return size == strlen(name) && memcmp(is, name, size) == 0;
 }
 
+/* Finds the object runtime.coro that the frame of runtime.corostart points to. *ret is UINT32_MAX
+ * if the goroutine is no coroutine, or if that object is only held by the goroutine itself. */
 struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
                                             uint32_t *ret)
 {
@@ -441,6 +446,8 @@ static void append_waited_class(struct g2h_bytes class, struct g2h_bytes state, 
     text_append(text, class.data, class.size);
 }
 
+/* Appends the classes of what a goroutine waits on; where these say nothing, as of a sudog, the
+ * type of package sync that its state tells. */
 void goroutines_append_classes(const struct findings *findings, uint32_t goroutine,
                                struct text *text)
 {

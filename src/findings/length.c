@@ -214,6 +214,8 @@ static void find_in_frame(const struct findings *findings, struct g2h_values *va
         ret->kind = "map";
 }
 
+/* Reads it from the memory of the map, slice or channel; of what paths show as a node of its own,
+ * from its merged node. ret->kind stays NULL if there is no length, or texts are hidden. */
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret)
 {
@@ -332,6 +334,8 @@ static bool read_map(const struct g2h_view *view, struct g2h_values *values,
     return *ret < sign;
 }
 
+/* Sums up the entries of all maps that are merged into one node. *ret stays 0 if one of them cannot
+ * be read. */
 struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line, uint64_t *ret)
 {
     const struct merged *merged = &findings->merged;

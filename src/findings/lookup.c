@@ -205,6 +205,8 @@ static struct g2h_error *find_by_part(const struct findings *findings, const cha
 
 /* ---- groups ---- */
 
+/* Appends the name with that of its package: "main.cache". Returns false if the node is no variable
+ * of a package. */
 bool lookup_append_variable(const struct findings *findings, uint32_t number, struct text *text)
 {
     const struct merged_node *node = findings_node(findings, number);
@@ -547,6 +549,8 @@ static void append_without_class(const char *asked, size_t size, struct text *te
     text_append(text, local, (size_t)(asked + size - local));
 }
 
+/* If nothing has the name as it was given, it may have been copied from a report: then what stands
+ * around the expression or address there is left out, and that is looked up. */
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
                               struct lookup *ret)
 {

@@ -296,6 +296,7 @@ static void number_as_whole(const struct g2h_view *view, node_vector *nodes)
     }
 }
 
+/* Finds the objects asked for, and then those on the paths to them. Error: there are none. */
 struct g2h_error *lookup_under(const struct g2h_view *view, unsigned threads, const char *asked,
                                struct under_nodes *ret)
 {

@@ -1327,6 +1327,7 @@ bool merged_is_runtime(const struct merged *merged, uint32_t node)
     return (g2h_view_name_uses(merged->view, example.name) & G2H_NAME_OF_RUNTIME) != 0;
 }
 
+/* An island is a variable's node that has other children than classes. */
 bool merged_is_island(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;

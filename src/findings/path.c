@@ -1225,6 +1225,7 @@ struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector 
     return paths_shortest(paths, &node, 1, ret);
 }
 
+/* Paths leave out the nodes that only group roots, and what the expressions hide. */
 bool path_shows(const struct g2h_view *view, uint32_t node)
 {
     const enum g2h_node_kind kind = findings_kind_of(view, node);
@@ -1233,6 +1234,7 @@ bool path_shows(const struct g2h_view *view, uint32_t node)
            !expression_hides(view, node);
 }
 
+/* Appends nothing for edges from nodes that only group others: they have no names in Go. */
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text)
 {
     const enum g2h_node_kind kind = findings_kind_of(paths->view, from);

@@ -95,6 +95,8 @@ void stack_append_function(const struct findings *findings,
     append_frame(findings, &call, text);
 }
 
+/* Appends the SHOWN innermost frames, and then the first frame of the program itself, with an
+ * ellipsis for those between. Returns false if there are none, or if memory runs out. */
 bool stack_append_frames(const struct findings *findings, uint32_t goroutine, struct text *text)
 {
     enum { SHOWN = 4, READ = 200 };
@@ -171,6 +173,7 @@ static struct g2h_error *find_typical(const struct findings *findings, const uin
     return good ? NULL : &error_no_memory;
 }
 
+/* Finds the most frequent stack, an example of it, and how long the goroutines have waited. */
 struct g2h_error *stack_place_find(const struct findings *findings, uint32_t place,
                                    struct stack_place *ret)
 {
@@ -584,6 +587,8 @@ static const struct {
      "after a tick can; a select with a channel that is closed ends it"},
 };
 
+/* The first pattern whose function the first goroutine waits in decides, even if it then counts
+ * nothing. ret->meaning is NULL if there is none. */
 struct g2h_error *pattern_find(const struct findings *findings, uint32_t place, struct pattern *ret)
 {
     struct pattern_try try = {.findings = findings, .place = place};
@@ -704,6 +709,7 @@ static const struct {
     {"runtime.timeTimer", "[]runtime.timerWhen", count_lost_tickers, LOST_TICKERS},
 };
 
+/* As pattern_find(), by the classes of the objects and of what holds them. */
 struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t node,
                                        struct pattern *ret)
 {

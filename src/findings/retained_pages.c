@@ -144,6 +144,8 @@ static bool span_walk_span(struct span_walk *walk, uint64_t address, struct span
     return span_of(address, slot, walk->size, ret);
 }
 
+/* Objects of many equal slots are counted by the first and last one, others one by one. Returns
+ * false at the end. */
 bool span_walk_next(struct span_walk *walk, struct span *ret)
 {
     for (;; walk->at++) {
@@ -748,6 +750,8 @@ static bool are_spans_known(const struct g2h_heap *heap)
            g2h_heap_is_of_process(heap);
 }
 
+/* Sums up the pages in the tree of merged nodes, and then finds what holds most of them. Nothing is
+ * found if the dump does not tell its spans. */
 struct g2h_error *pages_find(struct findings *findings)
 {
     _cleanup_(pages_finder_deinit) struct pages_finder finder = {.findings = findings,
@@ -769,6 +773,8 @@ struct g2h_error *pages_find(struct findings *findings)
     return find_holders(&finder, ret);
 }
 
+/* As pages_find(), for each node of the view. *ret stays NULL if the dump does not tell its
+ * spans. */
 struct g2h_error *pages_find_nodes(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_memory *memory, unsigned threads,

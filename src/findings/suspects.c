@@ -228,6 +228,8 @@ static bool is_of_values(const struct merged *merged, uint32_t container, uint32
            !(element.size == class_size && memcmp(element.data, of, class_size) == 0);
 }
 
+/* The item itself if it is a map; its container if the suspect has no name of its own, or only has
+ * what the container's entries have. MERGED_NONE if objects are to be counted, not entries. */
 uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect)
 {
     const uint32_t node = node_with_length(merged, suspect);
@@ -1500,6 +1502,8 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
     return NULL;
 }
 
+/* Goes up from the item: the uppermost variable below the group of what several packages or
+ * goroutines share, or MERGED_NONE. */
 uint32_t who_shares(const struct findings *findings, uint32_t item)
 {
     uint32_t variable = MERGED_NONE;
@@ -1642,6 +1646,8 @@ struct g2h_error *who_find_locals(const struct findings *findings, uint32_t plac
     return NULL;
 }
 
+/* *ret is 0 unless the item is a class of goroutine descriptors (g) of which at least half belong
+ * to goroutines that have ended. */
 struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret)
 {
     struct goroutines_ended ended;
@@ -1754,6 +1760,8 @@ static uint32_t variable_of_island(const struct findings *findings, uint32_t isl
     return best;
 }
 
+/* If the container is a variable with several objects, it is named itself; otherwise the path to
+ * the example's holder is. */
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)

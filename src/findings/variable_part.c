@@ -710,6 +710,9 @@ static struct g2h_error *part_read_address(const struct part_reading *reading,
     return part_go_to(reading, address);
 }
 
+/* Reads an address or a variable, whose package may be left out if it is main, and then the steps
+ * after it. *ret_begins stays false if the expression does not begin with either, or there are no
+ * types. */
 struct g2h_error *variable_part_read(const struct findings *findings, const char *expression,
                                      bool *ret_begins, struct variable_part *ret)
 {

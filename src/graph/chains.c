@@ -245,6 +245,8 @@ static struct g2h_error *list_links(struct chains_finder *finder, chain_vector *
     return NULL;
 }
 
+/* Finds the classes whose objects form chains, their members, and where other objects enter them,
+ * and then searches from there on. Nothing is found without types. */
 struct g2h_error *chains_find(const struct g2h_graph *graph, chain_vector *ret)
 {
     _cleanup_(chains_finder_deinit) struct chains_finder finder = {

@@ -355,6 +355,7 @@ static struct g2h_error *drain_together(struct marker *marker)
     return error;
 }
 
+/* Visits some objects alone first: other threads start only if there are more than MARK_ALONE. */
 struct g2h_error *marker_drain(struct marker *marker)
 {
     assert(marker->threads > 0);

@@ -125,6 +125,7 @@ static bool same_holder_add(struct same_holder *finder)
     return true;
 }
 
+/* Only for a sample of a heap with types. */
 struct g2h_error *graph_add_same_holders(struct g2h_graph *graph)
 {
     const uint32_t objects = graph->heap->object_count;

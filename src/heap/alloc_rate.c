@@ -95,6 +95,9 @@ static bool is_refuted(const struct g2h_heap *heap, uint64_t rate)
     return (double)samples > expected + DEVIATIONS * sqrt(expected) + FEW;
 }
 
+/* Sums up the sites, and finds the rate: the one that the process tells; else 1 if most objects
+ * have samples; else the usual one, unless the samples refute it: then the one that fits the heap.
+ */
 void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret)
 {
     const struct g2h_memstats *stats = g2h_heap_memstats(heap);

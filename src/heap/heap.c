@@ -53,6 +53,7 @@ const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
     return heap->damage;
 }
 
+/* A heap is complete if nothing of it is damaged, cut, left out, or scanned conservatively. */
 bool g2h_heap_is_complete(const struct g2h_heap *heap)
 {
     return !heap->damage && !heap->input->damage && !heap->facts.is_cut &&
@@ -222,6 +223,8 @@ uint32_t g2h_heap_sample_span(const struct g2h_heap *heap, uint32_t object)
                : UINT32_MAX;
 }
 
+/* In a sample, each object that was read stands for others of its kind of span as well: its size is
+ * scaled by how many there are. 0: it is in no span of the sample. */
 uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object)
 {
     const struct g2h_sample *sample = &heap->facts.sample.all;

@@ -104,6 +104,8 @@ static bool read_looks(struct cursor *cursor, struct heap_ages *ages)
     return true;
 }
 
+/* Reads the looks now, and only passes over the spans, which are read when they are needed. Returns
+ * false if they are invalid, or are there twice. */
 bool heap_ages_read(struct cursor *cursor, struct heap_ages **ret)
 {
     struct heap_ages *ages = calloc(1, sizeof(*ages));
@@ -179,6 +181,8 @@ unsigned g2h_heap_age_class(const struct g2h_heap *heap, uint32_t object)
     return heap->facts.ages ? heap->facts.ages->of[2 * (size_t)object + 1] : 0;
 }
 
+/* Sums up how many objects of a span class had ended at a look; *ret_first: of these, those that
+ * had been there at the first one. */
 uint64_t g2h_heap_ended(const struct g2h_heap *heap, unsigned span_class, unsigned look,
                         uint64_t *ret_first)
 {

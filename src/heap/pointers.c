@@ -12,6 +12,8 @@
 #include "base/contract.h"
 #include "input/input.h"
 
+/* Returns the first hole of the file after an offset in the contents, by offsets in these:
+ * {UINT64_MAX, UINT64_MAX} if there is none, or they have fewer than LEAST_HOLE bytes. */
 struct range pointers_hole(const struct g2h_heap *heap, struct g2h_bytes contents, uint64_t offset)
 {
     const struct g2h_input *input = heap->input;

@@ -494,6 +494,8 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
     return identity->last.ids[object];
 }
 
+/* An object that was there before keeps the class that it had then; a new one gets the class given,
+ * if any. *ret is NULL if it has none. */
 bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *class,
                         size_t size, const char **ret, size_t *ret_size)
 {

@@ -58,6 +58,8 @@ static void unmap(struct g2h_input *input)
     input->size = 0;
 }
 
+/* Returns what is wrong with the input that the address is in, or NULL if it is in none. Called by
+ * a signal handler. */
 const char *g2h_input_fault(const void *address, const char **ret_name)
 {
     for (size_t i = 0; i < COUNT_OF(mapped); i++) {
@@ -406,6 +408,8 @@ static int make_named(const char *directory)
     return fd;
 }
 
+/* Makes a file without a name: in memory if directory is "", else there. Returns its descriptor, or
+ * -1. */
 int input_temporary_file(const char *directory)
 {
 #ifdef MFD_CLOEXEC
@@ -555,6 +559,7 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
+/* Has the writer write a temporary file, and maps that. */
 struct g2h_error *input_spooled(const char *name, const struct stat *source, bool in_memory,
                                 input_writer *write, void *context, struct g2h_input **ret)
 {

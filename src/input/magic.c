@@ -21,6 +21,7 @@ static unsigned magic_number_at(const uint8_t *data, bool big_endian, unsigned a
     return number;
 }
 
+/* Returns whether a file is a core file, of ELF or Mach-O. */
 bool magic_is_core(const uint8_t *data, uint64_t size)
 {
     enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
@@ -47,6 +48,8 @@ static uint64_t magic_word_at(const uint8_t *data)
     return magic_number_at(data, false, 0, 4) | (uint64_t)magic_number_at(data, false, 4, 4) << 32;
 }
 
+/* Returns how many bytes a core file has according to its segments; 0 if it is none of 64 bits and
+ * little endian. */
 uint64_t magic_core_size(const uint8_t *data, uint64_t size)
 {
     enum { FIRST_AT = 32, COUNT_AT = 56, OFFSET_AT = 8, SIZE_AT = 32, HEADER = 56 };

@@ -63,6 +63,7 @@ static bool questions_ask(struct questions *questions, enum channel_kind kind, c
            vector_push(&questions->list, ask);
 }
 
+/* Removes the question that an answer is to. Returns false if there is none. */
 bool questions_take(struct questions *questions, uint32_t number, struct question *ret)
 {
     VECTOR_EACH(struct question, question, questions->list) {
@@ -75,6 +76,8 @@ bool questions_take(struct questions *questions, uint32_t number, struct questio
     return false;
 }
 
+/* Gets the next message that is complete. Returns false if there is none yet, or, with *ret_broken,
+ * if it is too long. */
 bool questions_message(const struct questions *questions, size_t from, struct channel_head *ret,
                        const char **body, bool *ret_broken)
 {
@@ -298,6 +301,8 @@ static void advance(struct hub *hub, unsigned percent)
         show_progress(hub, client, percent, false);
 }
 
+/* Handles a message of the session about the current request. Returns false if it is not about
+ * that, or not expected. */
 bool requests_answered(struct hub *hub, const struct channel_head *head, const char *body)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -349,6 +354,8 @@ static bool wants_more(const struct hub *hub)
     return request->is_ready && !request->is_asked && is_taken(hub, request);
 }
 
+/* Forgets clients that have gone, begins the next request when it may, and asks for more bytes when
+ * the clients have room for them. */
 void requests_tick(struct hub *hub)
 {
     struct snapshot_requests *requests = &hub->requests;
@@ -365,6 +372,7 @@ void requests_tick(struct hub *hub)
     }
 }
 
+/* 0: there is something to do now; -1: nothing at any time; else in how many milliseconds. */
 int requests_patience(const struct hub *hub)
 {
     const struct snapshot_requests *requests = &hub->requests;
@@ -767,6 +775,7 @@ static void find_method(struct hub *hub, struct cdp_request *request, struct jso
                 message.failed ? 0 : message.size);
 }
 
+/* Answers a message that is no request with an error, and passes a request on to its method. */
 void cdp_message(struct hub *hub, struct client *client, const char *text, size_t size)
 {
     static const char no_json[] = "a message must be JSON, at most 32 levels deep",
@@ -880,6 +889,7 @@ static void append_address(struct text *text, const char *member, const char *be
     text->failed |= address.failed;
 }
 
+/* Lists the one target, with the addresses by which DevTools opens it; none until it is known. */
 void discovery_list(struct hub *hub, struct client *client)
 {
     static const char
@@ -978,6 +988,8 @@ static bool is_of_page(const struct http_request *request)
            !http_is(request->site, "same-origin");
 }
 
+/* Refuses requests for other hosts, and those of web pages, before anything else; then answers by
+ * path. */
 void discovery_request(struct hub *hub, struct client *client, const struct http_request *request)
 {
     const struct http_part path = without_slash(request->path);

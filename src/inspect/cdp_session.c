@@ -178,6 +178,8 @@ static struct g2h_error *read_and_identify(struct session *session,
     return identify(session, taken);
 }
 
+/* Takes a snapshot: reads the heap, compares it with the one before, which is then freed, makes the
+ * view, and writes it to fd. */
 struct g2h_error *session_take(struct session *session, const struct g2h_progress *progress, int fd)
 {
     struct taken before = session->taken;
@@ -683,6 +685,8 @@ static bool serve(struct running *running)
     return true;
 }
 
+/* The session's loop: waits for questions of the server, and for messages and bytes of the child
+ * that takes a snapshot, if there is one and they are wanted. Ends with the server. */
 void session_run(const struct session_options *options, int channel)
 {
     struct running running = {

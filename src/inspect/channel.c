@@ -46,6 +46,7 @@ static bool receive_all(int fd, char *data, size_t size)
     return true;
 }
 
+/* Waits for a whole message: its head, and then its body, which gets a null after it. */
 enum channel_state channel_receive(int fd, struct channel_head *ret, struct text *body)
 {
     body->size = 0;

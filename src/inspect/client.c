@@ -125,6 +125,7 @@ void reply_line(struct hub *hub, uint64_t connection, const char *line)
     send_text(hub, connection, &text);
 }
 
+/* Sends each line as one message. */
 void reply_events(struct hub *hub, uint64_t connection, const char *lines, size_t size)
 {
     for (size_t at = 0; at < size;) {

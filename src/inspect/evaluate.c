@@ -649,6 +649,8 @@ static void append_exception(struct text *text, const char *message)
     }
 }
 
+/* Writes the result of an expression as CDP has it. What is not found is an exception, unless the
+ * expression looks like a script that DevTools runs by itself: its result is undefined. */
 struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *options,
                            const char *expression, struct text *text)
 {

@@ -69,6 +69,8 @@ static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
     h[4] += e;
 }
 
+/* SHA-1 (FIPS 180-4): blocks of the data, and then one or two with the rest, a bit, and the
+ * length. */
 void sha1(const void *data, size_t size, uint8_t ret[SHA1_SIZE])
 {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
@@ -121,6 +123,8 @@ static void put_base64(const uint8_t *data, size_t size, char *ret)
     *ret = '\0';
 }
 
+/* RFC 6455, 4.2.2: the key and a fixed UUID, hashed. Returns false if the key is not one of 16
+ * bytes. */
 bool websocket_accept(const char *key, size_t size, char ret[WEBSOCKET_ACCEPT])
 {
     static const char uuid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -198,6 +202,7 @@ unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, si
     return 0;
 }
 
+/* Appends one frame, without a mask, as servers send them (RFC 6455, 5.2). */
 void websocket_write(struct text *out, enum websocket_opcode opcode, const char *data, size_t size)
 {
     uint8_t head[10] = {(uint8_t)(FIN | opcode)};
@@ -213,6 +218,7 @@ void websocket_write(struct text *out, enum websocket_opcode opcode, const char 
     text_append(out, data, size);
 }
 
+/* Runs of ASCII are passed over at once. */
 bool websocket_is_utf8(const char *data, size_t size)
 {
     uint32_t character;
@@ -344,6 +350,7 @@ static bool read_first(struct http_part line, struct http_request *ret)
     return http_is(line, "HTTP/1.1") || http_is(line, "HTTP/1.0");
 }
 
+/* Reads a head when it is complete, up to the empty line. */
 enum http_state http_read(const char *data, size_t size, struct http_request *ret, size_t *ret_size)
 {
     static const char end[] = "\r\n\r\n";
@@ -390,6 +397,9 @@ static bool cut_port(struct http_part *host)
     return is_number;
 }
 
+/* Returns whether Host, without its port, is localhost, a loopback address, or the address that the
+ * server is bound to (any address if that is 0.0.0.0): else a web page may have made a name point
+ * here. */
 bool http_host_is_here(struct http_part host, const char *bound)
 {
     static const char *const loopbacks[] = {"127.0.0.1", "::1"};
@@ -440,6 +450,7 @@ static const char *reason(unsigned status)
     return "Service Unavailable";
 }
 
+/* Appends a whole answer; the connection is closed after it. */
 void http_answer(struct text *out, unsigned status, const char *type, const char *body, size_t size)
 {
     text_printf(out, "HTTP/1.1 %u %s\r\nContent-Type: %s; charset=UTF-8\r\n", status,

@@ -48,6 +48,7 @@ void hub_accepted(struct hub *hub, int64_t microseconds)
     hub->accepts_from = hub->now + MIN(rest, REST_MOST);
 }
 
+/* Returns NULL if there are HUB_CONNECTIONS already, or memory runs out. */
 struct client *hub_add(struct hub *hub, int fd)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
@@ -188,6 +189,8 @@ static void read_frames(struct hub *hub, struct client *client)
     }
 }
 
+/* Handles what a client has sent: first its request, then frames. From one that leaves nothing is
+ * read any more. */
 void hub_feed(struct hub *hub, struct client *client)
 {
     if (client->state == CONNECTION_HEAD && client->in.size > 0)
@@ -218,6 +221,8 @@ static void take_answer(struct hub *hub, const struct channel_head *head, const 
         ask.done(hub, &ask.to, head->kind, body, head->size);
 }
 
+/* Handles the complete messages of the session, and keeps the rest. Returns false if one is
+ * broken. */
 bool hub_answered(struct hub *hub)
 {
     struct text *in = &hub->questions.in;
@@ -262,6 +267,7 @@ void hub_wake(struct hub *hub, int64_t now)
             hub->connections[i]->taken_at = now;
 }
 
+/* Handles what is due by time: clients whose turn has come, deadlines, and requests. */
 void hub_tick(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {
@@ -280,6 +286,7 @@ void hub_tick(struct hub *hub)
     requests_tick(hub);
 }
 
+/* Returns in how many milliseconds something is due by time, or -1 if nothing is. */
 int hub_patience(const struct hub *hub)
 {
     const int request = requests_patience(hub);

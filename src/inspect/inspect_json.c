@@ -261,6 +261,8 @@ static void join_pair(struct reader *reader, uint32_t *character)
     *character = is_pair ? 0x10000 + ((*character - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
 }
 
+/* Appends the characters of a string, with escapes replaced, as UTF-8. Returns false if the value
+ * is no string. */
 bool json_text(struct json_value value, struct text *ret)
 {
     struct reader reader = json_read_begin(value);
@@ -294,6 +296,8 @@ bool json_is_integer(struct json_value value)
     return skip_digits(&reader) && reader.at == reader.end;
 }
 
+/* Gets the next name and value of an object; *left is then what follows. Returns false at its
+ * end. */
 bool json_next_member(struct json_value *left, struct text *name, struct json_value *ret)
 {
     struct reader reader = json_read_begin(*left);
@@ -335,6 +339,7 @@ static void put_escape(struct text *text, char character)
         text_printf(text, "\\u%04x", (unsigned)character);
 }
 
+/* Appends a string: bytes that are not UTF-8 become U+FFFD. */
 void json_write(struct text *text, const char *data, size_t size)
 {
     static const char unknown[] = "\xef\xbf\xbd";

@@ -52,6 +52,8 @@ static bool read_number(const char **at, uint64_t most, uint64_t *ret)
     return true;
 }
 
+/* Reads what an objectId has, see place_append(). Returns false if it has another form, or its node
+ * is not in this snapshot; *ret_is_old: it is of an older one. */
 bool place_read(const struct taken *taken, const char *text, struct remote_place *ret,
                 bool *ret_is_old)
 {
@@ -215,6 +217,7 @@ static void place_of_node(const struct taken *taken, uint32_t node, struct remot
         ret->kind = PLACE_OBJECT;
 }
 
+/* Returns the node that it is, or that it leads to, or UINT32_MAX. */
 uint32_t remote_node(struct taken *taken, const struct remote *remote)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -231,6 +234,7 @@ uint32_t remote_node(struct taken *taken, const struct remote *remote)
     return node_at(taken, content.target);
 }
 
+/* Finds where its properties are. Returns false if it has none. */
 bool remote_place(struct taken *taken, const struct remote *remote, struct remote_place *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -266,6 +270,7 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct remot
     }
 }
 
+/* Finds the length of a string, slice or map. Returns false if it has none. */
 bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -532,6 +537,7 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
     return remote_append_object(taken, &remote->place, &name, &summary.text, text);
 }
 
+/* Appends a RemoteObject of CDP, by its kind. */
 struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text)
 {
     struct remote_place place;
@@ -769,6 +775,7 @@ static struct g2h_error *walk_edges(const struct walk *walk, uint32_t node)
 
 /* ---- variables ---- */
 
+/* Finds a variable by its full name. */
 enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
                                       struct remote *ret)
 {
@@ -948,6 +955,7 @@ static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_l
     return NULL;
 }
 
+/* Visits the properties of a place, by its kind: edges of a node, or values of a location. */
 struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context)
 {

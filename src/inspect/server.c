@@ -238,6 +238,7 @@ static struct g2h_error *become(uid_t user, gid_t group)
     return NULL;
 }
 
+/* Becomes the user who has called sudo, or stays the one that it is; then gives up capabilities. */
 struct g2h_error *server_drop_rights(void)
 {
     const bool is_root = getuid() == 0;
@@ -310,6 +311,8 @@ static bool parse_host(const char *text, size_t size, struct server_address *ret
     return true;
 }
 
+/* Reads "host:port", "port" or NULL: the usual ones. Returns false if either is invalid; ret stays
+ * as it was. */
 bool server_parse(const char *text, struct server_address *ret)
 {
     static const char usual[] = "127.0.0.1";

@@ -100,6 +100,7 @@ static struct g2h_error *command_end(struct command *command, const char *words)
                         WEXITSTATUS(status), *line ? ": " : "", line);
 }
 
+/* Reads the command's output as a dump. If the command fails, that is the error. */
 struct g2h_error *command_open(const char *words, const struct origin_options *options,
                                struct origin *ret)
 {
@@ -120,6 +121,8 @@ struct g2h_error *command_open(const char *words, const struct origin_options *o
 
 /* ---- creation ---- */
 
+/* Reads the heap of the process, the command or the file, and makes its graph; the view follows,
+ * see taken_view(). */
 struct g2h_error *taken_read(const struct taken_options *options,
                              const struct g2h_progress *progress, struct taken *ret)
 {
@@ -158,6 +161,7 @@ struct g2h_error *taken_view(const struct taken_options *options, struct taken *
 
 /* ---- its end ---- */
 
+/* Frees all but the heap and its input, with which the next snapshot is compared. */
 void taken_forget(struct taken *taken)
 {
     struct g2h_input *input = take_pointer(taken->made.origin.input);
@@ -180,6 +184,7 @@ void taken_deinit(struct taken *taken)
 
 /* ---- ids ---- */
 
+/* Returns the id that a node has in the series, or 0 if it has none. */
 uint32_t taken_id(const struct taken *taken, uint32_t number)
 {
     struct g2h_node node;
@@ -215,6 +220,8 @@ static struct g2h_error *find_ids(struct taken *taken)
     return NULL;
 }
 
+/* Finds the node with an id by an index, which is made when it is first needed. *ret is UINT32_MAX
+ * if there is none. */
 struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret)
 {
     *ret = UINT32_MAX;
@@ -411,6 +418,7 @@ static struct g2h_error *locate_nodes(const struct locating *locating)
     return NULL;
 }
 
+/* Locates the lines of goroutines, go statements and closures. None without an executable. */
 struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *taken,
                                  code_locations *ret)
 {
@@ -432,6 +440,7 @@ struct g2h_error *scripts_locate(struct scripts *scripts, const struct taken *ta
 
 /* ---- the files ---- */
 
+/* Appends an event for each file, as DevTools gets for scripts: a line each. */
 void scripts_append_events(const struct scripts *scripts, struct text *text)
 {
     for (uint32_t i = 0; i < scripts->files.count; i++) {
@@ -475,6 +484,8 @@ static bool append_below(const char *directory, const char *file, size_t size, s
     return !text->failed;
 }
 
+/* Appends the path of a file by its number. One that is relative is looked for below the directory
+ * of --source. Returns false if there is no such file, or if memory runs out. */
 bool scripts_append_path(const struct scripts *scripts, const char *number, struct text *text)
 {
     char *end;

@@ -55,6 +55,7 @@ static void file_append_program(struct text *name, const char *program)
     text_append(name, "-", 1);
 }
 
+/* PROGRAM-PID-TIME, with the remark and suffix. NULL if memory runs out. */
 char *death_file_path(const char *directory, const struct death_file *file)
 {
     const time_t seconds = (time_t)file->seconds;
@@ -166,6 +167,8 @@ static void directory_close(DIR **directory)
         closedir(*directory);
 }
 
+/* Removes the oldest files of the program, so that most of them stay, with the last one. *ret: how
+ * many. */
 struct g2h_error *death_files_trim(const char *path, const struct death_file *last, uint64_t most,
                                    uint64_t *ret)
 {
@@ -311,6 +314,8 @@ void scratch_deinit(struct scratch *scratch)
     scratch->file = -1;
 }
 
+/* Tries TMPDIR, the output's directory, /tmp and memory, in this order, and chooses the best of
+ * these, see try_directory(). */
 void scratch_choose(struct scratch *scratch, uint64_t bytes)
 {
     const char *wished = getenv("TMPDIR");
@@ -506,6 +511,8 @@ static void note_kills_of_living(struct death_box *box)
         death_box_note_kills(box);
 }
 
+/* Opens the program, and finds what is needed of its heap; all that was known of another program is
+ * forgotten. */
 struct g2h_error *death_box_prepare(struct death_box *box)
 {
     const struct origin_options options = {.pid = box->pid, .exe = box->exe};
@@ -547,6 +554,8 @@ static void note_growth(struct death_box *box, uint64_t resident)
     box->last = resident;
 }
 
+/* Looks at the process: how it has grown, where its heap is if that was not known (MOST_LOOKS
+ * times), and whether more memory is to be reserved for the copy. */
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = death_box_resident_of(box->pid, &box->own);
@@ -559,6 +568,7 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
     return NULL;
 }
 
+/* Begins to watch the collections when the heap is known. An error ends that for good. */
 struct g2h_error *death_box_keep_ages(struct death_box *box)
 {
     if (box->ages_seconds == 0 || !box->is_ready || !box->heap.is_known)
@@ -637,6 +647,8 @@ static uint64_t expected_of(const struct death_box *box)
     return MAX(own, before);
 }
 
+/* Copies the process at its end, with the ages known so far, and then lets it go, unless it is held
+ * until the dump is written. */
 struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
 {
     struct death_order order = order_of(box);

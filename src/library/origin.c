@@ -147,6 +147,7 @@ bool origin_is_go(uint64_t pid)
     return !error;
 }
 
+/* Finds a child of a go command that is the program it runs. 0: none. */
 uint64_t origin_find_child(uint64_t pid, struct text *name)
 {
     enum { MOST = 64 };
@@ -310,6 +311,7 @@ static struct g2h_error *origin_put(void *context, const void *data, size_t size
     return stream->put(stream->context, data, size, zeros);
 }
 
+/* Reads a copy, a process, a core or a dump, whichever the options name. */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret)
 {
     struct g2h_process_options process_options = {.threads = options->threads,
@@ -370,6 +372,8 @@ bool origin_is_miscounted(const struct origin *origin)
            account->spans_miscounted > account->threads + account->threads_stuck + 1;
 }
 
+/* Whether all that was looked for in a process was there, and understood; a dump is complete in
+ * this sense. */
 bool origin_is_complete(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

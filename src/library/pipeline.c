@@ -229,6 +229,8 @@ static struct g2h_error *open_and_match(struct pipeline *pipeline,
     return g2h_exe_match(*exe, pipeline->heap);
 }
 
+/* Checks that the executable wrote the dump. If it did not, and types are not required, goes on
+ * without it. */
 struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipeline_options *options)
 {
     assert(pipeline->heap && !pipeline->graph);
@@ -252,6 +254,7 @@ static void begin_phase(const struct pipeline_options *options, const char *phas
         options->phase(options->context, phase);
 }
 
+/* Types first, if there is an executable, and then the graph. */
 struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options)
 {
     assert(pipeline->heap && !pipeline->graph); /* after load and match */
@@ -285,6 +288,7 @@ static struct g2h_error *find_under(const struct pipeline *pipeline,
     return lookup_under(whole, pipeline->graph->threads, asked, ret);
 }
 
+/* With `under`, only what is below the nodes of that name is shown whole. */
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options,
                                 const char *under)
 {

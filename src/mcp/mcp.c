@@ -79,6 +79,8 @@ static enum lines_state lines_take_last(struct lines *lines)
     return lines->size > 0 && !lines->is_skipping ? LINES_READ : LINES_END;
 }
 
+/* Gets the next line. Of one that is longer than LINES_MOST, says so once, and skips the rest. The
+ * last line needs no end. */
 struct g2h_error *lines_read(struct lines *lines, enum lines_state *ret)
 {
     for (size_t more = 0;;) {
@@ -553,6 +555,8 @@ static void *mcp_run(void *context)
     return NULL;
 }
 
+/* Starts the thread that answers: the first messages need no heap, so the client need not wait for
+ * it. */
 struct g2h_error *mcp_begin(const struct mcp_settings *settings, int in, int out, struct mcp **ret)
 {
     struct mcp *mcp = *ret = calloc(1, sizeof(*mcp));
@@ -567,6 +571,8 @@ struct g2h_error *mcp_begin(const struct mcp_settings *settings, int in, int out
     return number == 0 ? NULL : error_system(number, "cannot start a thread");
 }
 
+/* Gives the heap's answers to the thread that waits for them, and waits until the client has
+ * gone. */
 struct g2h_error *mcp_serve(struct mcp *mcp, const struct answers_options *options)
 {
     _cleanup_(answers_destroy) struct answers *answers = NULL;

@@ -65,6 +65,7 @@ static struct g2h_error *answers_find_growth(struct answers *answers)
     return who_find(&answers->grown, &answers->growing);
 }
 
+/* Makes what the answers need of the heap once: the report, holders, classes and growth. */
 struct g2h_error *answers_create(const struct answers_options *options, struct answers **ret)
 {
     struct answers *answers = *ret = calloc(1, sizeof(*answers));
@@ -208,6 +209,7 @@ struct g2h_error *answers_goroutines(struct answers *answers, const struct quest
     return NULL;
 }
 
+/* Refuses a kind that there is not; without one, all are reported. */
 struct g2h_error *answers_waste(struct answers *answers, const struct question *question,
                                 struct page *page)
 {
@@ -258,6 +260,7 @@ static void answers_put_objects(const struct answers *answers, struct page *page
     page_close(page);
 }
 
+/* Refuses names that are not of a class. */
 struct g2h_error *answers_instances(struct answers *answers, const struct question *question,
                                     struct page *page)
 {
@@ -513,6 +516,7 @@ static bool tools_has(const struct mcp_settings *settings, const struct tool *to
            (!tool->needs_values || settings->has_values);
 }
 
+/* Returns NULL if there is none, with why: a tool may need an option of the server. */
 const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size,
                               const char **ret_missing)
 {

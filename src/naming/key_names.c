@@ -149,6 +149,8 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
     return true;
 }
 
+/* For a type with one entry, in fields "key" and "value". *ret stays NULL if it has no such fields,
+ * or they do not lie within it. Returns false if memory runs out. */
 bool map_entries_create_single(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = types_get(types, number);
@@ -581,6 +583,8 @@ static inline bool key_names_fits(uint64_t number, unsigned bits)
     return number >> bits == 0;
 }
 
+/* Packs where a key comes from into a number, by which equal keys are found: the integer, the
+ * string's object, offset and size, or, if these have too many bits, where the entry is. */
 uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset)
 {
     if (key->form == KEY_INTEGER)

@@ -60,6 +60,8 @@ static bool is_short_ascii(const void *name, size_t size)
     return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
 }
 
+/* Most names are short ASCII, and are added as they are; others are made valid UTF-8 of NAME_LIMIT
+ * characters. */
 bool names_add_node(struct names *names, const void *name, size_t size, uint32_t *ret)
 {
     struct text text = {0};
@@ -95,6 +97,7 @@ static void append_whole_name(struct text *text, const struct names *names, cons
     text_deinit(&unescaped);
 }
 
+/* Import paths in a name are shortened if that is unambiguous. Returns the number of characters. */
 size_t text_append_name(struct text *text, const struct names *names, const void *data, size_t size,
                         size_t limit)
 {
@@ -750,6 +753,8 @@ static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_c
                : G2H_RUNTIME_NONE;
 }
 
+/* Returns the form of a type's class, whether the runtime is special about it, and where its name
+ * is from, as bits. */
 unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of)
 {
     const enum g2h_class_form form = of != G2H_FORM_OTHER ? of : form_of(type);
@@ -762,6 +767,7 @@ unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of)
     return ret;
 }
 
+/* Returns whether a function is of the runtime, or of a library that serves others, as bits. */
 unsigned form_of_function(struct g2h_bytes function)
 {
     if (bytes_begin(function, "runtime."))
@@ -798,6 +804,7 @@ static size_t text_names_read_bytes(const struct names *names, uint32_t number,
     return size < contents.size ? (size_t)size : contents.size;
 }
 
+/* Hashes the bytes of a string, eight at a time. */
 uint64_t names_text_hash(const struct names *names, uint32_t object)
 {
     const uint8_t *data;

@@ -50,6 +50,8 @@ void text_append_unescaped(struct text *text, const void *name, size_t size)
     }
 }
 
+/* Replaces escapes such as %2e in import paths, if there are any. Returns the number of
+ * characters. */
 size_t text_append_symbol(struct text *text, const void *data, size_t size, size_t limit)
 {
     struct text name = {0};

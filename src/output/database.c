@@ -279,6 +279,7 @@ static struct g2h_error *database_allocate(const char *name, int fd, struct data
     return NULL;
 }
 
+/* For a new file, which nobody else reads: no journal, and all in one transaction. */
 struct g2h_error *database_create(int fd, const char *name, struct database **ret)
 {
     _cleanup_(database_closed) struct database *database = NULL;

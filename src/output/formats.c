@@ -153,6 +153,7 @@ const struct g2h_format *g2h_format(size_t index)
     return index < COUNT_OF(formats) ? &formats[index] : NULL;
 }
 
+/* by NULL: the usual variant, which comes first. Returns NULL if there is none. */
 const struct g2h_format *g2h_format_find(const char *name, const char *by)
 {
     const struct g2h_format *format;

@@ -91,6 +91,7 @@ char *json_string(char *at, const char *text, size_t size)
     return at;
 }
 
+/* Counts how many bytes more it takes if <, > and & are written as \u003c and so on. */
 size_t json_markup(const char *text, size_t size)
 {
     enum { MORE = sizeof("\\u003c") - sizeof("<") };

@@ -470,6 +470,8 @@ static size_t output_strings_begin_of(const char *text, size_t size, size_t numb
     return size;
 }
 
+/* A text longer than LONGEST becomes its begin, its size and a hash, so that different ones stay
+ * different. */
 const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                             size_t *ret_size)
 {
@@ -1023,6 +1025,7 @@ static bool is_shape(const char *name, size_t size)
     return true;
 }
 
+/* Returns the first synthetic node of a kind, or UINT32_MAX. */
 uint32_t output_strings_node_of(const struct g2h_view *view, enum g2h_node_kind kind)
 {
     const uint64_t synthetic = g2h_view_account(view)->synthetic_nodes;
@@ -1087,6 +1090,7 @@ bool strings_name_links(struct strings *strings, const struct overlay *overlay)
            strings_add(strings, OVERLAY_LINK_NAME, strlen(OVERLAY_LINK_NAME), &strings->link);
 }
 
+/* None without types. */
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
 {
     struct numbering numbering = {

@@ -154,6 +154,7 @@ static const struct overlay_fan *from_fan(const struct overlay *overlay, uint32_
 
 /* ---- nodes ---- */
 
+/* Returns the next node from first on whose edges differ from the view's, or UINT32_MAX. */
 uint32_t overlay_next(const struct overlay *overlay, uint32_t first)
 {
     const struct overlay_move *from = from_goroutine(overlay, first),
@@ -183,6 +184,7 @@ uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32
     return edges;
 }
 
+/* What a goroutine dominates in the view, its moved stack does here, but for what stays with it. */
 void overlay_dominator(const struct overlay *overlay, const struct g2h_dominators *dominators,
                        uint32_t node, uint32_t *dominator, uint64_t *retained)
 {
@@ -280,6 +282,8 @@ static size_t read_links(struct overlay_edges *reader, struct g2h_edge *ret, siz
     return count;
 }
 
+/* Reads a range of nodes at a time: its edges in the view that are kept, and then those that are
+ * added. Returns 0 at the end. */
 size_t overlay_edges_read(struct overlay_edges *reader, struct g2h_edge *ret, size_t most)
 {
     for (;;) {
@@ -322,6 +326,7 @@ static void add_goroutine(struct detached *detached, const struct g2h_view *view
     }
 }
 
+/* Marks the goroutines that are leaked, with their stacks. None are if no goroutine is. */
 struct g2h_error *detached_init(const struct g2h_view *view, struct detached *ret)
 {
     _cleanup_(edges_cleanup) struct g2h_edges *edges = NULL;

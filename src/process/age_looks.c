@@ -131,6 +131,9 @@ static void move_window(struct g2h_ages *ages)
     window->missed = ages->missed;
 }
 
+/* The first look sees objects of any age. A later one is of a new collection; if there are
+ * AGES_MOST looks, two are joined. Returns false if collections went back: it is another process.
+ */
 bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
 {
     const uint64_t last = ages->looks[ages->look_count].last;
@@ -171,6 +174,7 @@ static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
     ages->window.ended_first[class][ages->look_count] += since <= ages->window.next;
 }
 
+/* A span that is not used any more: all of its objects have ended. */
 void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
 {
     if (span->shape.nelems == 0)
@@ -183,6 +187,8 @@ void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
     *span = (struct aged_span){.bits = 0};
 }
 
+/* A slot that lives now and did not before has the age of this look; one that lives no more has
+ * ended. A span of another shape begins anew. Returns false if memory runs out. */
 bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct ages_shape *shape,
                     uint64_t bits, const uint64_t *marks)
 {
@@ -213,7 +219,8 @@ bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct 
 
 /* ---- a copy ---- */
 
-/* Records one span of a copy. Returns false if memory runs out. */
+/* Records which slots of one span of a copy live (their marks). A span without marks in the copy is
+ * counted as unread. Returns false if memory runs out. */
 static bool look_at_span(struct g2h_ages *ages, struct runtime *runtime, uint64_t index)
 {
     struct span span;

@@ -1006,6 +1006,7 @@ static void *follow_run(void *argument)
     return NULL;
 }
 
+/* Starts a thread that looks after each collection. */
 struct g2h_error *ages_follow_begin(uint64_t pid, struct g2h_exe *exe, uint64_t seconds,
                                     struct ages_follow *ret)
 {

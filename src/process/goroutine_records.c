@@ -126,6 +126,8 @@ static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata
            vector_push(&objects->list, object);
 }
 
+/* Adds the stack objects of a frame, by the function's table. *ret_good becomes false if that is
+ * invalid. Returns false if memory runs out. */
 bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
                        uint64_t varp, uint64_t argp, bool *ret_good)
 {
@@ -935,6 +937,8 @@ static void keep_all(struct keeping *keeping, const struct threads *threads)
     }
 }
 
+/* Prepares writing, and keeps the memory that goroutines need if the rest is given back meanwhile
+ * (release). */
 struct g2h_error *records_begin_goroutines(struct records *records, struct release *release,
                                            struct goroutines **ret)
 {

@@ -248,6 +248,7 @@ static bool is_complete(const struct g2h_exe *exe, struct g2h_bytes release,
     return true;
 }
 
+/* *ret_found stays false without DWARF, or if it lacks a field that this release must have. */
 struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
                                   bool *ret_found)
 {

@@ -284,6 +284,8 @@ static bool type_masks_find(struct type_masks *masks, const struct descriptor *t
     return true;
 }
 
+/* ret->bits stays NULL if the type is invalid, or its mask is missing. Returns false if memory runs
+ * out. */
 bool type_masks_get(struct type_masks *masks, uint64_t address, uint64_t most,
                     struct type_mask *ret)
 {

@@ -25,6 +25,8 @@
 
 /* ==== the memory limit that a live process is subject to ==== */
 
+/* Returns the memory limit of the process's control groups, or 0 if there is none or it is not
+ * known. */
 uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left)
 {
 #ifdef __linux__

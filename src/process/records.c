@@ -194,6 +194,8 @@ static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
                runtime_field(runtime, record, LAYOUT_MEM_RECORD_FREES));
 }
 
+/* Writes the buckets of the memory profile, and then its samples. most ends a chain that a damaged
+ * process may have made a circle. */
 struct g2h_error *records_put_profile(struct records *records)
 {
     enum { LEAST_BUCKET = 64 };
@@ -1130,6 +1132,8 @@ static struct g2h_error *put_all(struct records *records)
     return records_flush(records);
 }
 
+/* The work is limited by the size of the memory, since damaged memory may lead to the same names
+ * again and again. */
 struct g2h_error *records_write(struct records *records)
 {
     enum { NAMES = 2, FEW_NAMES = 1 << 20 };

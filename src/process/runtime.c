@@ -431,6 +431,7 @@ bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret)
     return true;
 }
 
+/* Returns the bytes of the string at an address: empty if it is empty, or cannot be read. */
 struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address)
 {
     uint64_t data, size;
@@ -648,6 +649,8 @@ static bool find_segments(const struct runtime *runtime, uint64_t module,
                              ret->ebss - ret->bss, &ret->bss_mask);
 }
 
+/* Finds the next module and its segments. Returns false at the end, or if it is invalid, which is
+ * counted. */
 bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runtime_segments *ret)
 {
     *ret = (struct runtime_segments){0};
@@ -871,6 +874,8 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     return NULL;
 }
 
+/* Error: the executable is not the one that the process runs, or the runtime's variables are not
+ * found in it. */
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe)
 {
     *ret = (struct runtime){

@@ -582,6 +582,8 @@ static uint64_t sum_up_kinds(const struct sampled_spans *sampled, struct sampled
     return count;
 }
 
+/* Writes a fact: the kinds of spans with their counts, and then the chosen spans, each by its
+ * distance from the one before. */
 struct g2h_error *sampled_spans_put(struct records *records)
 {
     const struct sampled_spans *sampled = records->sampled;

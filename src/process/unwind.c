@@ -32,6 +32,8 @@ static unsigned least_frame(uint16_t machine)
     return machine == EM_PPC64 ? 32 : WORD;
 }
 
+/* The work is limited by the size of the memory, as stacks may be damaged. usual_lr: the machine
+ * has a link register. */
 void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 {
     const uint16_t machine = runtime->process->machine;
@@ -562,6 +564,7 @@ void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start
                                  .is_saved = true};
 }
 
+/* Gets the name and value of register number index. Returns false after the last one. */
 bool threads_register(const struct threads *threads, const struct unwind_start *start,
                       unsigned index, const char **ret_name, uint64_t *ret)
 {

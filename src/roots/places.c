@@ -66,6 +66,8 @@ static bool add_calls(struct builder *builder, const struct heap_stack_frame *fr
     return true;
 }
 
+/* Of a call, pc is where it returns to, so the line is that of the byte before; not if the runtime
+ * made the call look so (callee): then pc is the very instruction. */
 uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee)
 {
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
@@ -133,6 +135,7 @@ void root_call_append(const struct names *names, const struct root_call *call, s
     text_printf(text, ":%u", call->line);
 }
 
+/* Makes the name of a frame when it is first needed. Returns false if memory runs out. */
 bool builder_site_name(struct builder *builder, uint32_t frame, uint32_t *ret)
 {
     const uint32_t number = builder->site_of[frame] - 1;
@@ -179,6 +182,9 @@ static bool stack_is_callback(struct g2h_bytes function)
     return bytes_begin(function, "runtime.cgocallback") || bytes_begin(function, "_cgoexp_");
 }
 
+/* Finds the function that a goroutine began with: the outermost that is not of the runtime's start
+ * of goroutines, nor a callback from C, nor a wrapper. Of the main goroutine it is what
+ * runtime.main calls. */
 struct g2h_error *builder_find_entry(struct builder *builder, const uint32_t *frames,
                                      uint32_t count, struct g2h_bytes *ret)
 {

@@ -236,7 +236,9 @@ static bool find_call(struct builder *builder, uint64_t pc, uint32_t *ret)
            vector_push(&roots->calls, call);
 }
 
-/* Adds the frames of a starter, without those of the runtime. Returns false if memory runs out. */
+/* Adds the frames of a starter, the goroutine whose go statement began another one, without those
+ * of the runtime and of wrappers. In all at most FRAMES_OF_OBJECT for each object of the heap, so
+ * that a damaged dump cannot have more. Returns false if memory runs out. */
 static bool add_frames(struct builder *builder, uint64_t address, struct root_starter *starter)
 {
     const uint64_t word = builder->heap->params.pointer_size;
@@ -281,6 +283,8 @@ static bool add_starters(struct builder *builder, uint64_t address, struct root_
     return true;
 }
 
+/* Reads the fields of g that say which goroutine began it, and with which labels. Nothing if g has
+ * no type. Returns false if memory runs out. */
 bool builder_find_starters(struct builder *builder, uint64_t g, struct root_goroutine *ret)
 {
     const struct typing *typing = builder->typing;

@@ -392,6 +392,7 @@ static void words_of_fields(struct pointer_map_maker *maker, bool first_words)
     }
 }
 
+/* Returns the size of a field that has a pointer, by its kind. */
 uint64_t pointer_field_size(const struct types *types, uint32_t type)
 {
     const uint64_t word = types->pointer_size;

@@ -441,6 +441,7 @@ static _asserted_ bool parts_ascend(const struct typing *typing)
     return true;
 }
 
+/* Nothing for releases without cleanups and weak handles. */
 void typing_gather_cleanups(struct typer *typer)
 {
     struct cleanup_types_gatherer gatherer = {.typer = typer};

@@ -338,6 +338,7 @@ static void pcs_deinit(struct match_pcs *pcs)
     free(pcs->list.data);
 }
 
+/* Lists the program counters of calls on the stacks, each once. */
 struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *ret)
 {
     _cleanup_(map_deinit) struct map known = {0};

@@ -54,6 +54,8 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
     return fits_class(typing, size, slot_class->size);
 }
 
+/* Tells which it is by the object: if the last word is no pointer to an object whose size is that
+ * of the variable's type, the closure holds the value. */
 bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type)
 {
     const struct types *types = typing->types;
@@ -76,6 +78,8 @@ bool closure_last_is_value(const struct typing *typing, struct g2h_bytes content
                        heap_slot_class(typing->heap, target)->size);
 }
 
+/* Returns whether a type has a value of the wanted type at an offset, itself or in a part of a
+ * part. */
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
@@ -166,6 +170,7 @@ static bool may_be_allocated(const struct types *types, const struct type *type)
     return (type->address != 0 || types->low >= types->high) && !is_not_in_heap(types, type);
 }
 
+/* Lists the structs that have an array in them, by size. */
 struct g2h_error *typing_find_arrays(struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -181,6 +186,8 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     return NULL;
 }
 
+/* Returns whether a type has an array of elem there, with count elements or more from the offset
+ * on. */
 bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
                     uint64_t count)
 {
@@ -271,6 +278,8 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
            1;
 }
 
+/* Whether what the field list has after the first value belongs to more such values, and not to
+ * bytes that the span's end leaves over. */
 bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map)
 {

@@ -52,7 +52,8 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
 
 /* Adds a type to the element types of arrays; one is kept for each size and field list. The key is
  * made word by word, so that guess_array_of() gets the keys of all prefixes of a list in one pass.
- * Returns false if memory runs out. */
+ * Returns false if memory runs out. If types of different names have one size and field list, it
+ * becomes AMBIGUOUS. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct pointer_map *map)
 {

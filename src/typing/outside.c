@@ -254,6 +254,8 @@ struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t addr
     return bytes_from(area->contents, offset);
 }
 
+/* Returns the value outside of the heap that has a word, or NULL if none is known. *ret_offset:
+ * where in the value. */
 const struct outside_value *outside_value_at(const struct outside *outside,
                                              const struct g2h_heap *heap, uint64_t address,
                                              uint64_t *ret_offset)

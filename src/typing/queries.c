@@ -22,6 +22,7 @@ uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool
                             : types_at(typing->types, typing->heap->itabs.data[itab].type);
 }
 
+/* Returns the variable that has an address, or NULL. *ret_offset: where in the variable. */
 const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset)
 {

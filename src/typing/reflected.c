@@ -445,6 +445,7 @@ static bool list_descriptors(struct reflected_reader *reader)
     return good;
 }
 
+/* Reads the types that the program made by package reflect, whose descriptors are objects. */
 struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types)
 {
     struct reflected_reader reader = {.typing = typing, .types = types, .parts = MOST_PARTS};

@@ -168,6 +168,7 @@ static bool add_classes(struct g2h_layouts *layouts)
                        ((struct g2h_layout_class){G2H_NAME_NONE, .size = 1, .reordered = 1}));
 }
 
+/* Without types there are no classes. */
 struct g2h_error *g2h_layouts_create(const struct g2h_view *view, struct g2h_layouts **ret)
 {
     *ret = calloc(1, sizeof(**ret));

@@ -71,6 +71,7 @@ uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory 
     return found == 0 ? 0 : found + memory->slide;
 }
 
+/* Returns the number in a field, or 0 if there is no such field, or it is not in the memory. */
 uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory *memory,
                            uint32_t type, const char *name)
 {
@@ -162,6 +163,8 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
     return found;
 }
 
+/* Only if exactly one variable that is a slice points to the object, and its length and capacity
+ * fit. */
 bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
 {
     const struct typing *typing = view->graph->typing;

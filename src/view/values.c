@@ -113,6 +113,8 @@ void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *l
     values_begin(values, location, true);
 }
 
+/* Packs what tells how values of objects are laid out, so that equal numbers mean equal layouts; 0:
+ * the type is not known. */
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 {
     const struct typing *typing = view->graph->typing;
@@ -433,6 +435,7 @@ bool value_is_secret(const struct g2h_heap *heap, const struct g2h_value *value)
     return value->kind != G2H_VALUE_POINTER && value->data && heap_is_secret(heap, value->data);
 }
 
+/* Appends nothing for a number that is redacted. */
 void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                     struct g2h_text *text)
 {

@@ -38,6 +38,7 @@ uint32_t g2h_view_name_count(const struct g2h_view *view)
     return graph_names(view) + view->own.count;
 }
 
+/* Names of the graph come first, and then the view's own. */
 const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size)
 {
     const uint32_t first_own = graph_names(view);

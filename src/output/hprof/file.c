@@ -23,6 +23,9 @@ struct g2h_error *file_is_too_large(const struct file *file)
 
 enum { STACK_MOST = 8 << 10, MANY = 64 };
 
+/* Notes what makes written nodes smaller than they are: arrays that the dump shortened, or
+ * --largest-array does, memory that was never written to, and stacks that are larger than what was
+ * read. */
 struct written written_begin(const struct g2h_view *view, const struct g2h_output_options *options)
 {
     const struct g2h_heap *heap = g2h_view_heap(view);
@@ -48,6 +51,7 @@ static uint64_t size_of_one(const struct written *written, const struct g2h_node
     return MIN(node->size, most);
 }
 
+/* Returns how many bytes of a node are written; of a folded one, the sum over its members. */
 uint64_t written_size(const struct written *written, uint32_t number, const struct g2h_node *node)
 {
     uint64_t size = 0;
@@ -63,6 +67,7 @@ uint64_t written_size(const struct written *written, uint32_t number, const stru
     return size;
 }
 
+/* Sums up what is not written of all nodes. */
 uint64_t g2h_hprof_cut(const struct g2h_view *view, const struct g2h_output_options *given)
 {
     struct g2h_output_options options;

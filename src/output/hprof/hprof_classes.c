@@ -45,6 +45,8 @@ bool java_names_text(struct java_names *names, const char *text, size_t size, ui
     return true;
 }
 
+/* Each name of the view is made once: names->of_view remembers it, 0 for those that are not made
+ * yet. */
 bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
 {
     size_t size;
@@ -110,6 +112,8 @@ static bool is_javas(struct g2h_bytes name)
     return false;
 }
 
+/* Appends a name that is turned into a Java class's. What would be a class of Java itself, or an
+ * array, gets " (Go)" after it. */
 void java_class_name(const char *name, size_t size, struct text *ret)
 {
     const size_t begin = ret->size;
@@ -152,6 +156,8 @@ static uint32_t next_character(const struct java_string *string, size_t *at)
     return character;
 }
 
+/* Finds how a string is stored: in bytes if all its characters are in Latin-1, else in UTF-16; and
+ * in how many bytes. */
 struct java_string java_string_of(const char *text, size_t size)
 {
     struct java_string string = {.text = text, .size = size < PIECE ? size : (size_t)PIECE};
@@ -504,6 +510,7 @@ static struct g2h_error *add_byte_order(struct classes *classes)
     return NULL;
 }
 
+/* Adds the classes that any Java heap has. */
 struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *view,
                                struct java_names *names)
 {
@@ -605,6 +612,7 @@ static struct g2h_error *write_class(const struct classes *classes, uint32_t num
     return NULL;
 }
 
+/* Writes a class dump for each, and then those that are roots as such. */
 struct g2h_error *classes_write(const struct classes *classes, struct worker_buffer *buffer)
 {
     struct hprof_segment segment;
@@ -755,6 +763,9 @@ static struct g2h_error *add_pointing(struct classes *classes, enum shape_form f
     return shape_of_objects(classes, bytes, sizeof(bytes) - 1, &shapes[classes->pointing_bytes]);
 }
 
+/* For objects of a shape that point to more than its fields have: adds a field for these to the
+ * shape's class. The fields, which must be in a row, are copied to the end. Strings and byte slices
+ * get classes of their own instead. */
 struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
 {
     static const char name[] = "(others)";
@@ -858,6 +869,8 @@ static struct g2h_error *make_shape(struct classes *classes, const struct shape_
     return make_object_shape(classes, key, name, size, shape);
 }
 
+/* What nodes of one shape have in common: the class, and of a single object also its size and
+ * layout. */
 struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
                               const struct g2h_node *node)
 {
@@ -881,6 +894,8 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
 
 /* ---- shapes of all objects ---- */
 
+/* Objects, texts, stacks and the rest of a view are; garbage only if the heap is not complete, as
+ * it may not be any. */
 bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
 {
     struct g2h_node member;
@@ -969,6 +984,7 @@ static struct g2h_error *make_shapes(struct shapes_finding *finding)
     return NULL;
 }
 
+/* Collects the shapes on all threads, and then makes them and their classes. */
 struct g2h_error *classes_find(struct classes *classes, unsigned threads)
 {
     struct shapes_finding finding = {.classes = classes};

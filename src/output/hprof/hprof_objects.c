@@ -539,6 +539,8 @@ static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
     return last + 1;
 }
 
+/* Notes which shapes have nodes that point to more than their fields have (ret, by shape). Runs of
+ * nodes that may are read in one go. */
 void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool *ret)
 {
     const struct file *file = writer->file;
@@ -591,6 +593,7 @@ static struct g2h_error *write_object(struct writer *writer, uint32_t number, ui
     return NULL;
 }
 
+/* Writes the nodes [first, end) that have an id, in one segment. */
 struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t end,
                                struct worker_buffer *buffer)
 {

@@ -72,6 +72,8 @@ void data_path(struct data *data, const struct text *path)
     data_put_short(data, path->data, path->size, DATA_PATH);
 }
 
+/* Returns the number of a name, shortened to DATA_CHARACTERS. A new one is also added to the list
+ * of names. */
 uint32_t data_name(struct data *data, const char *name, size_t size)
 {
     struct text made = {0};

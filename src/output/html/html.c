@@ -192,6 +192,8 @@ static void append_page(struct html *html)
     }
 }
 
+/* Makes the report twice, as JSON for the page's script and as text, and puts both into the
+ * page. */
 struct g2h_error *g2h_write_html(const struct g2h_view *view,
                                  const struct g2h_dominators *dominators,
                                  const struct g2h_output_options *given)

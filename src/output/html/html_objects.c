@@ -229,6 +229,7 @@ static struct g2h_error *find_objects(struct objects *objects)
                               objects->retainers);
 }
 
+/* Adds the largest objects, up to DATA_OBJECTS_BYTES of data. */
 struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tree)
 {
     _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
@@ -290,6 +291,8 @@ static void put_example_object(struct objects *objects, uint32_t example)
     html_objects_put_fields(objects, node.object);
 }
 
+/* Adds an example for each suspect, in the report's order: {} for one without, or beyond
+ * DATA_EXAMPLES_BYTES of data. What is outside of the heap comes first there, and has none. */
 struct g2h_error *data_put_examples(struct data *data, const struct who_suspects *suspects)
 {
     _cleanup_(html_objects_deinit) struct objects objects = {.data = data,
@@ -455,6 +458,7 @@ static void html_objects_put_layout(struct objects *objects, const struct struct
     data_words(data, "]}");
 }
 
+/* Adds the layouts of structs with padding, up to DATA_LAYOUTS_BYTES of data. */
 struct g2h_error *data_put_layouts(struct data *data)
 {
     _cleanup_(html_objects_deinit) struct objects objects = {.data = data,

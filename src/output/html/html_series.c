@@ -374,6 +374,7 @@ static struct g2h_error *put_compared(const struct html_series *series,
     return NULL;
 }
 
+/* Adds what earlier dumps of the series had. Times only if they differ. */
 struct g2h_error *data_put_series(struct data *data, const struct html_tree *tree,
                                   const struct g2h_html_options *wanted, const char *source)
 {

@@ -384,6 +384,7 @@ static void html_tree_choice_deinit(struct html_tree_choice *choice)
     free(choice->missing);
 }
 
+/* Chooses the nodes, numbers them, sums up the rest below each, and adds all by column. */
 struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
 {
     const struct findings *findings = data->findings;
@@ -405,6 +406,7 @@ struct g2h_error *data_put_tree(struct data *data, struct html_tree *tree)
 
 /* ---- the same tree at other times ---- */
 
+/* Adds up, by the tree's numbers, what its nodes and the rests below these had in the past. */
 struct g2h_error *tree_past_find(const struct findings *then, const struct html_tree *tree,
                                  struct html_tree_past *ret)
 {
@@ -436,6 +438,8 @@ void tree_past_deinit(struct html_tree_past *past)
     free(past->was_count);
 }
 
+/* Adds the number in the tree of each suspect; -1 for what is outside of the heap, which comes
+ * first in the report. */
 void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects)
 {
@@ -489,6 +493,8 @@ static void put_gone(struct data *data, const struct html_tree *tree,
     data_words(data, "}");
 }
 
+/* Adds what has gone since the base, the most first: MOST_GONE at most, each at least 1/LEAST_SHARE
+ * of all. What does not fit is counted. */
 struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
 {
     const struct findings *findings = data->findings;

@@ -78,6 +78,7 @@ static void append_clean(struct text *text, const char *data, size_t size)
         text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
+/* Cuts the words to most characters, the last of which is an ellipsis then. most 0: no limit. */
 void page_append_clipped(struct text *text, const void *words, size_t size, size_t most)
 {
     const char *data = words;
@@ -281,6 +282,7 @@ static void append_fitting(const struct page *page, struct text *out, const char
     text_deinit(&line);
 }
 
+/* Breaks the lines that are too wide for a terminal. Nothing for other pages. */
 void page_fit(struct page *page)
 {
     struct text out = {0};
@@ -387,6 +389,7 @@ void page_say(struct page *page, const char *words)
         text_append_string(&page->out, words);
 }
 
+/* Adds words, broken at blanks; lines but the first get the indent. Nothing in JSON. */
 void page_wrap(struct page *page, const char *words, size_t indent)
 {
     size_t at = indent;
@@ -663,6 +666,7 @@ void page_open_list(struct page *page, const char *key)
     open_value(page, page_key(key), true);
 }
 
+/* Ends what was opened last, also if it was left out. */
 void page_close(struct page *page)
 {
     if (page->skipped > 0) {
@@ -761,6 +765,8 @@ static void open_or_close(struct page *page, const char **at)
         open_value(page, key, is_list);
 }
 
+/* A template says both what text and what JSON get: "%" begins a field, "<" and "[" open an object
+ * or a list, and what is between two "|" is in JSON only. Unless is_said, all of it is. */
 void page_put(struct page *page, bool is_said, const struct page_value *values)
 {
     const struct page_value *next = values + 1;
@@ -809,6 +815,7 @@ static void page_put_data(struct page *page, const struct page_field *fields, si
         put_member(page, &fields[i]);
 }
 
+/* A width is at least LEAST and at most MOST columns; 0: USUAL. */
 void page_begin(const struct g2h_report_options *given, struct page *ret)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
@@ -832,6 +839,8 @@ void page_deinit(struct page *page)
 
 enum { GAP = 3, LEAST_FIRST = 20 };
 
+/* A title may begin with "@" (an address), ">" (a number) or "_" (on a line of its own below the
+ * row). */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most)
 {
@@ -880,6 +889,7 @@ bool table_skip_row(struct table *table)
     return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);
 }
 
+/* In JSON a row is an object; in text its cells are kept until all widths are known. */
 void table_open(struct table *table, const struct page_value *values)
 {
     const bool is_shown = !table->page->is_json && !table_is_full(table);
@@ -1066,6 +1076,7 @@ static void put_titles(const struct table *table, const size_t *widths)
     }
 }
 
+/* Now that all widths are known, adds the titles and the rows. Nothing more in JSON. */
 struct g2h_error *table_end(struct table *table)
 {
     struct page *page = table->page;

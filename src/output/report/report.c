@@ -410,6 +410,8 @@ static void report_put_under(const struct report *report)
     PUT(report->page, "</>");
 }
 
+/* Reports the totals of the heap, how the process ended, its memory, and the growth since the
+ * base. */
 void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
     const struct findings *findings = report->findings;

@@ -35,6 +35,8 @@ static struct g2h_bytes site_of(struct g2h_bytes site)
     return at > 0 && word.size > 0 && bytes_contain(word, ":") ? word : text_without(site, words);
 }
 
+/* Says how long goroutines have waited: "5 to 12 minutes" (median and most). Nothing for less than
+ * a minute. */
 void report_put_minutes(const struct report *report, const struct stack_place *place,
                         const char *before, const char *behind)
 {
@@ -502,6 +504,8 @@ static bool report_goroutines_are_of(const struct report *report, struct g2h_edg
            report_goroutines_are_at(report, edges, place, asked);
 }
 
+/* Reports the places whose goroutines are meant, and gets the name of an example. Nothing if none
+ * are. */
 struct g2h_error *report_put_goroutines_of(const struct report *report, const char *asked,
                                            struct text *ret_example)
 {

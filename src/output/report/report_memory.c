@@ -159,6 +159,7 @@ static void put_collector(const struct report *report)
     PUT(page, "</>\n");
 }
 
+/* Nothing if neither the resident memory nor the runtime's numbers are known. */
 void report_put_memory(const struct report *report)
 {
     const uint64_t *numbers = memory_stats(report->findings);
@@ -217,6 +218,7 @@ uint64_t report_grown_outside(const struct report *report)
     return grown >= LEAST_GROWTH ? (uint64_t)grown : 0;
 }
 
+/* Returns false, and reports nothing, unless the resident memory of both is known. */
 bool report_put_memory_growth(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory,
@@ -262,6 +264,8 @@ static struct g2h_error *report_memory_put_pointers(const struct report *report,
     return NULL;
 }
 
+/* If most of the resident memory is outside of the heap, reports that as the first suspect; *ret
+ * becomes whether it is. */
 struct g2h_error *report_put_outside(const struct report *report, bool *ret)
 {
     const struct g2h_memory *memory = report->findings->memory;

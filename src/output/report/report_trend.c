@@ -557,6 +557,7 @@ static struct g2h_error *report_trend_write_page(const struct g2h_output_options
     return sink_text(options, &page->out);
 }
 
+/* *ret_steady is 0 for fewer than TREND_LEAST heaps: too few to tell. */
 struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
                                   const struct g2h_output_options *given, size_t *ret_steady)
 {
@@ -575,6 +576,8 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
     return report_trend_write_page(options, &page);
 }
 
+/* Writes a line about the last heap: what is reachable, how much it has grown, and for how long the
+ * process was paused (stopped; negative: it was not). */
 struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double stopped,
                                        const struct g2h_output_options *given)
 {

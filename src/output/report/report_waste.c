@@ -378,6 +378,7 @@ static void put_pinned(const struct report *report, const struct pinned *sums)
     PUT(report->page, "[/]</>");
 }
 
+/* Reports all kinds of waste, each if it is much; JSON has all. */
 struct g2h_error *report_put_waste(const struct report *report)
 {
     const struct waste *waste = &report->findings->waste;

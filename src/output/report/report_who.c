@@ -951,6 +951,7 @@ static void put_not_compared(const struct report *report)
         memory->resident - memory->parts[G2H_MEMORY_OBJECTS], memory->resident);
 }
 
+/* Reports the suspects, as many as there are rows for, and what is left of them. */
 struct g2h_error *report_put_suspects(const struct report *report)
 {
     const struct who_suspects *suspects = report->suspects;

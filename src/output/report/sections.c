@@ -25,6 +25,7 @@ struct g2h_bytes report_name(const struct report *report, uint32_t node)
     return report_bytes(name, size);
 }
 
+/* As text only if is_line. Says of how many samples the call is known. */
 struct g2h_error *report_put_allocator(const struct report *report,
                                        const struct allocator *allocator, bool is_line)
 {
@@ -66,6 +67,7 @@ static void put_blocker(const struct report *report, uint32_t node, const char *
         report_bytes(blocker.function, blocker.function_size));
 }
 
+/* Says why the finalizer or cleanup never runs, or what keeps it from running. */
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent)
 {
@@ -89,6 +91,7 @@ bool report_is_much(const struct report *report, uint64_t wasted)
     return wasted > 0 && wasted >= report->findings->reachable / 1000;
 }
 
+/* As text: the first REPORT_LINES rows, each at least a hundredth of all, and much. JSON: all. */
 bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
 {
     return wasted > 0 &&

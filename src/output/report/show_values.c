@@ -107,6 +107,8 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     return NULL;
 }
 
+/* Appends the names of the nodes above a node, the uppermost first, without those that only group
+ * roots, and without those further up than REPORT_ASKED_ROWS. */
 void report_append_holders(const struct report *report, uint32_t node, struct text *text)
 {
     uint32_t chain[REPORT_ASKED_ROWS];
@@ -529,6 +531,7 @@ static struct g2h_error *show_values_put_text(struct show *show, uint32_t number
     return NULL;
 }
 
+/* Reports an object: its values, entries or text, if its type is known, and what refers to it. */
 struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t address,
                                   uint64_t offset)
 {
@@ -554,6 +557,8 @@ struct g2h_error *show_put_object(struct show *show, uint32_t number, uint64_t a
     return NULL;
 }
 
+/* Returns the address of the object that a variable points to, or 0 if it is no pointer, or points
+ * to none. */
 uint64_t show_leads_to(struct show *show, const struct g2h_location *location)
 {
     struct g2h_value value;

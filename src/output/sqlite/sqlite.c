@@ -187,7 +187,8 @@ static struct g2h_error *goroutine_tables_add(struct goroutine_tables *tables, s
     return goroutine_tables_add_starters(tables, number, goroutine.record.goid);
 }
 
-/* Creates and fills them. Errors: those of database_run(). */
+/* Creates the tables of goroutines in a database, and fills them, goroutine by goroutine. Errors:
+ * those of database_run(). */
 static struct g2h_error *goroutine_tables_write(const struct g2h_view *view,
                                                 struct database *database)
 {

@@ -414,6 +414,8 @@ struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct at
 
 enum { PART_IN_WINDOW = 25 };
 
+/* Returns whether there is memory for a window, and for what comes after it: in a control group,
+ * the conversion, and the dump if that is in memory. */
 bool attach_available_has_window(uint64_t bytes, struct attach_after after,
                                  const struct attach_available *available)
 {
@@ -440,6 +442,7 @@ static uint64_t limit_of(int status, const struct rlimit *limit)
     return status == 0 && limit->rlim_cur != RLIM_INFINITY ? (uint64_t)limit->rlim_cur / 1024 : 0;
 }
 
+/* Says which limit there is of addresses, and how to raise it. */
 void attach_available_address_limit(char ret[ATTACH_LIMIT_TEXT])
 {
     struct rlimit of_addresses, of_data;

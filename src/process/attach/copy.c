@@ -456,6 +456,7 @@ void copied_note_smaps(uint64_t pid, struct process *ret)
 
 /* ---- memory that a fork wipes ---- */
 
+/* Copies the memory that a child would get as zeros. Returns 0 or an errno value. */
 int copied_take_wiped(uint64_t pid, const struct ranges *ranges, struct copied_wiped *ret)
 {
     struct memory memory = {0};

@@ -137,8 +137,9 @@ static bool has_fork_flag(const char *line, const char flag[4])
     return strncmp(line, "VmFlags:", 8) == 0 && memmem(line, size, flag, 3) != NULL;
 }
 
-/* Refuses memory of aio and of io_uring, whose descriptor may be closed, and memory that a child
- * does not get (MADV_DONTFORK). */
+/* Looks at the mappings of the process (smaps). Refuses memory of aio and of io_uring, whose
+ * descriptor may be closed, and memory that a child does not get (MADV_DONTFORK, "dc"). Lists the
+ * memory that is zeros in a child (MADV_WIPEONFORK, "wf"): it has to be copied from the process. */
 bool attach_fork_check_mappings(struct attach_fork *fork, const char *smaps)
 {
     struct fork_mapping mapping = {0};
@@ -242,6 +243,7 @@ static bool check_room(struct attach_fork *fork)
     return true;
 }
 
+/* Returns whether the process may be forked; if not, why is noted. */
 bool attach_fork_check(struct attach_fork *fork)
 {
     if (!inject_is_possible())

@@ -389,6 +389,8 @@ static bool give_run(struct attach_pages *pages, const struct attach_run *run,
     return true;
 }
 
+/* Makes the pages of the runs of given ATTACH_GIVEN, as far as pages has them: runs are split where
+ * they begin or end. Returns false, with pages as they were, if memory runs out. */
 bool attach_pages_give(struct attach_pages *pages, const struct attach_pages *given)
 {
     struct attach_pages all = {.is_apart = pages->is_apart, .is_guess = pages->is_guess};
@@ -446,6 +448,7 @@ static bool space_add_area(struct attach_space *space, uint64_t from, uint64_t t
     return vector_push(&space->areas, area);
 }
 
+/* Returns the area that has all bytes of a range, or NULL. */
 const struct attach_area *attach_space_area(const struct attach_space *space, uint64_t address,
                                             uint64_t size)
 {

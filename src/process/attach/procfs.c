@@ -157,6 +157,7 @@ int procfs_read_whole_name(uint64_t pid, struct text *ret)
     return ret->failed ? ENOMEM : 0;
 }
 
+/* Returns the next entry whose name is a number, or 0 at the end. */
 uint64_t procfs_next_number(DIR *directory)
 {
     const struct dirent *entry;
@@ -175,6 +176,8 @@ void procfs_close(DIR **directory)
         closedir(*directory);
 }
 
+/* Returns what follows the key at the begin of a line, without blanks, or NULL if no line has
+ * it. */
 const char *procfs_value(const struct text *file, const char *key)
 {
     const size_t size = strlen(key);
@@ -194,6 +197,7 @@ uint64_t procfs_number(const struct text *file, const char *key)
     return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
 }
 
+/* Counts fields from the end of the name, which may have blanks itself. UINT64_MAX: not known. */
 uint64_t procfs_stat_number(uint64_t pid, unsigned field)
 {
     _cleanup_(text_deinit) struct text stat = {0};
@@ -206,6 +210,7 @@ uint64_t procfs_stat_number(uint64_t pid, unsigned field)
     return at && procfs_take_number(&at, 10, &value) ? value : UINT64_MAX;
 }
 
+/* Returns the value of an entry of the auxiliary vector, or 0. */
 uint64_t procfs_auxv(uint64_t pid, uint64_t type)
 {
     _cleanup_(text_deinit) struct text vector = {0};
@@ -385,6 +390,8 @@ static bool children_list(uint64_t pid, uint64_t *ret, size_t most, size_t *foun
     return true;
 }
 
+/* Follows the kernel's lists of children; where there are none, children_find() looks at all
+ * processes. */
 size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most)
 {
     size_t found = 0;
