@@ -95,8 +95,9 @@ void stack_append_function(const struct findings *findings,
     append_frame(findings, &call, text);
 }
 
-/* Appends the SHOWN innermost frames, and then the first frame of the program itself, with an
- * ellipsis for those between. Returns false if there are none, or if memory runs out. */
+/* Appends the SHOWN innermost frames outside of the runtime, and then the first frame of the
+ * program itself, with an ellipsis for those between. Returns false if there are none, or if memory
+ * runs out. */
 bool stack_append_frames(const struct findings *findings, uint32_t goroutine, struct text *text)
 {
     enum { SHOWN = 4, READ = 200 };

@@ -99,8 +99,8 @@ static bool hidden_is_started(const struct hidden *hidden, uint64_t code)
            (bytes_contain(name, ".gowrap") || bytes_contain(name, ".deferwrap"));
 }
 
-/* Returns whether the pointers of an object are hidden, by how much of the heap is
- * (hidden->kind). */
+/* Returns whether an object that no root reaches may belong to a cleanup, by what is known of the
+ * heap's functions (hidden->kind). */
 bool hidden_has(const struct hidden *hidden, uint32_t object)
 {
     switch (hidden->kind) {

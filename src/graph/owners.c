@@ -157,7 +157,8 @@ struct g2h_error *owners_own_group(struct owners *owners, struct g2h_graph *grap
     return owners_add_group(owners, graph, node);
 }
 
-/* Nodes that no one owner holds belong to the root, but garbage to none. */
+/* (GC roots) becomes the owner of the synthetic nodes that have none yet, except "(unreachable)",
+ * which belongs to the garbage. */
 struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph)
 {
     TRY(owners_grow(owners, graph));

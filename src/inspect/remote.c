@@ -270,7 +270,7 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct remot
     }
 }
 
-/* Finds the length of a string, slice or map. Returns false if it has none. */
+/* Finds the length of a string, slice, map or channel. Returns false if it has none. */
 bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};

@@ -147,7 +147,8 @@ bool origin_is_go(uint64_t pid)
     return !error;
 }
 
-/* Finds a child of a go command that is the program it runs. 0: none. */
+/* Returns the nearest descendant of a process that is a Go program, but not the go command, with
+ * its name; 0: there is none, or its name cannot be read. */
 uint64_t origin_find_child(uint64_t pid, struct text *name)
 {
     enum { MOST = 64 };

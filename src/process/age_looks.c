@@ -131,9 +131,9 @@ static void move_window(struct g2h_ages *ages)
     window->missed = ages->missed;
 }
 
-/* The first look sees objects of any age. A later one is of a new collection; if there are
- * AGES_MOST looks, two are joined. Returns false if collections went back: it is another process.
- */
+/* The first look sees objects of any age. A later one is of a new collection, or goes on with that
+ * of the last look; if there are AGES_MOST looks, two are joined. Returns false if collections went
+ * back. */
 bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
 {
     const uint64_t last = ages->looks[ages->look_count].last;

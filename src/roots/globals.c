@@ -930,8 +930,8 @@ static bool is_of_entries(const struct types *types, uint32_t type, uint64_t off
     return (buckets && buckets->offset == offset) || (directory && directory->offset == offset);
 }
 
-/* Appends the path to an offset of a type: ".items[3]". Nothing for the entries of a map: their
- * keys say more. */
+/* Appends the path to an offset of a type: ".items[3]". Nothing for a map's pointer to its
+ * entries. */
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
 {
     char path[NAME_LIMIT];

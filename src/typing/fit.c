@@ -54,8 +54,8 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
     return fits_class(typing, size, slot_class->size);
 }
 
-/* Tells which it is by the object: if the last word is no pointer to an object whose size is that
- * of the variable's type, the closure holds the value. */
+/* A reference would lead to the begin of an object of the size class for the variable's type: if it
+ * leads to a larger one, it is none. */
 bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type)
 {
     const struct types *types = typing->types;
@@ -278,8 +278,8 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
            1;
 }
 
-/* Whether what the field list has after the first value belongs to more such values, and not to
- * bytes that the span's end leaves over. */
+/* After a malloc header it always does; else only in objects too large for a bitmap, or with red
+ * zones (-asan), if all fields after the first value fit into further ones. */
 bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map)
 {

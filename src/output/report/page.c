@@ -282,7 +282,7 @@ static void append_fitting(const struct page *page, struct text *out, const char
     text_deinit(&line);
 }
 
-/* Breaks the lines that are too wide for a terminal. Nothing for other pages. */
+/* Cuts the lines that are too wide for a terminal. Nothing for other pages. */
 void page_fit(struct page *page)
 {
     struct text out = {0};
