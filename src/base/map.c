@@ -116,7 +116,8 @@ void map_deinit(struct map *map)
 
 /* ==== a set of numbers that are close together ==== */
 
-/* Doubles the table and moves all entries. Returns false if memory runs out. */
+/* Doubles the table, or makes one of 64 slots, and moves all entries. Returns false if memory runs
+ * out; the set stays as it was. */
 static bool number_set_grow(struct number_set *set)
 {
     const size_t slots = set->entries ? (set->mask + 1) * 2 : 64;

@@ -176,7 +176,7 @@ static void *run_tasks_in_order(void *argument)
 }
 
 /* Runs body on the caller's thread and on threads - 1 others, or on fewer if the system cannot
- * start as many. */
+ * start as many. threads 0: one for each task. Returns the error of a task that failed, if any. */
 static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads,
                                      void *(*body)(void *))
 {

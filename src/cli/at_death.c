@@ -343,7 +343,8 @@ static void note_status(struct at_death *at, int status)
 
 /* ---- ends ---- */
 
-/* Returns whether a process is the first one of its PID namespace. */
+/* Returns whether a process is the first one of its PID namespace (its number there, the last one
+ * of NStgid, is 1): when it ends, the kernel kills all others there. */
 static bool is_first(uint64_t pid)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -569,7 +570,8 @@ static void answer(const struct at_death *at, char byte)
 }
 
 /* Answers SIGUSR2: lets the process go, for another debugger, or seizes it again. A process that
- * cannot be let go has come to its end, which is written first. */
+ * cannot be let go has come to its end, which is written first. The parent is answered whether the
+ * process goes on. */
 static void let_go_or_seize(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -809,7 +811,8 @@ static void copy_before(struct at_death *at, uint64_t limit)
     at->next_before = clock_seconds() + (is_copied ? BETWEEN : BETWEEN_FAILED);
 }
 
-/* Copies the process when the user asks for it by SIGUSR1. */
+/* Copies the process when the user asks for it by SIGUSR1. Says why not if -o is no directory, a
+ * dump is being written already, or the disk has no room for another one. */
 static void copy_asked(struct at_death *at)
 {
     struct disk_room room;
@@ -825,7 +828,9 @@ static void copy_asked(struct at_death *at)
         (void)copy_living(at, "-asked");
 }
 
-/* Checks how much of its memory limit the process has used. */
+/* Checks how much of its memory limit the process has used, and copies it if that is the part of
+ * --at-death=PERCENT or more, unless a dump is being written, or was a short time ago. From CLOSE
+ * percent on, it is looked at more often. */
 static void look_at_limit(struct at_death *at)
 {
     uint64_t left;

@@ -349,7 +349,8 @@ static uint64_t most_objects(const struct options *options, const char **ret_bey
     return is_snapshot ? limits.snapshot_nodes : limits.objects;
 }
 
-/* Opens the dump, core or process, or reads the output of the command. */
+/* Opens the dump, core or process, or reads the output of the command. Which records are needed
+ * depends on the format. */
 static struct g2h_error *open_heap(const struct options *options, const char *path,
                                    const struct g2h_progress *progress,
                                    struct origin_stream *stream, struct pipeline *conversion)

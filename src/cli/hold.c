@@ -65,7 +65,9 @@ static void hold_give_up(const struct hold_message *message)
     _exit(EXIT_FAILED);
 }
 
-/* Handles the signals of `ending`. Several threads may run this at once. */
+/* Handles the signals of `ending`. Several threads may run this at once. A second signal that comes
+ * HOLD_FIRST to HOLD_LAST seconds after the first ends the program; one that comes later counts as
+ * a first one again. Those of the process `but` do not count. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     const double now = clock_seconds();

@@ -75,7 +75,8 @@ static void processes_deinit(struct processes *processes)
 
 /* ---- one process ---- */
 
-/* Returns what is known of the executable at a path; NULL: it cannot be read. */
+/* Returns what is known of the executable at a path; NULL: it cannot be read. Each file is looked
+ * at once, as many processes may run it. */
 static const struct looked_at *look_at(struct processes *processes, const char *path)
 {
     struct stat status;

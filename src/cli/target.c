@@ -404,7 +404,8 @@ static mode_t permissions(const struct target *target, const struct target_read 
     return mode & permissions_most(read->dump, own.st_gid);
 }
 
-/* Links a file without a name to a temporary name. Returns false, with errno set, if that fails. */
+/* Links a file without a name to a temporary name beside its own, PATH.1234abcd, which a rename can
+ * then turn into that. Returns false, with errno set, if that fails. */
 static bool name_temporarily(struct target *target)
 {
     enum { TRIES = 100 };
@@ -538,7 +539,9 @@ bool signals_occupy_descriptors(void)
 
 static const char *program; /* for messages */
 
-/* Handles unreadable bytes of a mapped file. Several threads may hit such bytes. */
+/* Handles SIGBUS. If it is for unreadable bytes of a mapped input, says so and ends the program,
+ * without unfinished files; otherwise ends it as the signal does. Several threads may hit such
+ * bytes: the first one tells it. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     static bool is_told;

@@ -212,8 +212,9 @@ static inline uint32_t next_of_object(const struct dominators_search *search, ui
     return NOWHERE;
 }
 
-/* Numbers the unseen nodes that a numbered node reaches, until there are no numbers left. Returns
- * false if memory runs out. */
+/* Numbers the unseen nodes that a numbered node reaches, depth-first, until the walker has no
+ * numbers left. walker->levels is the path, each level with its next edge. Returns false if memory
+ * runs out. */
 static bool search_from(struct walker *walker, uint32_t node)
 {
     struct dominators_search *search = walker->search;

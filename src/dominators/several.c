@@ -114,7 +114,8 @@ static inline bool is_walked(const struct shared_entries_walk *walk, owner_numbe
     return owner >= walk->from && owner < walk->end && (!walk->met || bits_have(walk->met, owner));
 }
 
-/* Looks at the edges of synthetic nodes. */
+/* Looks at the edges of synthetic nodes. They count if the source's owner is walked, the target is
+ * looked for, and the edge holds it. */
 static struct g2h_error *walk_synthetics(const struct shared_entries_finding *finding,
                                          struct crossings *crossings)
 {

@@ -400,7 +400,7 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
 }
 
 /* Reads an object after its tag. A shortened array, which this program has written, has no
- * pointers. */
+ * pointers. Returns false if it is invalid or cut. */
 static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     if (!read_object_memory(reader, ret))

@@ -264,7 +264,10 @@ static unsigned looks_since(const struct g2h_ages_known *known, int64_t moment)
     return count;
 }
 
-/* Judges objects of which none is as old as the watch. */
+/* Judges objects of which none is as old as the watch, by how many were born and how many ended. If
+ * the oldest are nearly as old, or births were uneven: mixed; if about as many ended as were born
+ * in the last quarter: bounded; too few looks since the first birth: too short; else the class has
+ * begun to grow. */
 static enum ages_verdict judge_cut(const struct findings *findings, const struct age_counts *counts,
                                    const struct g2h_ages_known *known, struct ages_found *found)
 {

@@ -394,7 +394,8 @@ static bool is_own(const struct findings *findings, uint32_t class)
            !merged_is_runtime(&findings->merged, class);
 }
 
-/* Finds the layout of a class by the object that is its example. Returns false if none is known. */
+/* Finds the layout of a class by the object that is its example. Returns false if none is known.
+ * Maps have none. */
 static bool find_layout(const struct findings *findings, const struct g2h_layouts *layouts,
                         const struct class_row *row, struct struct_layout *ret)
 {

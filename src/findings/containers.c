@@ -372,7 +372,8 @@ static bool is_as_many(const struct containers *containers, uint32_t branch, uin
 
 /* ---- links ---- */
 
-/* Lists the branches of a node that may be of the same entries, and marks what is in each. */
+/* Lists the branches of a node that may be of the same entries, and marks what is in each.
+ * MOST_BRANCHES at most. links->which has the number of a node's branch + 1, or 0. */
 static void list_branches(const struct containers *containers, struct container_links *links)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
@@ -393,7 +394,9 @@ static void list_branches(const struct containers *containers, struct container_
             links->which[i] = links->which[nodes[i].parent];
 }
 
-/* Notes to which other branches an object points. Returns false if it points nowhere. */
+/* Notes to which other branches an object points. Returns false if it points nowhere. Looks at
+ * SAMPLE_EDGES at most. hits[branch] counts, for each other branch, the objects that point to it.
+ */
 static bool note_pointers(const struct containers *containers, const struct container_links *links,
                           uint32_t object, uint32_t branch,
                           uint8_t hits[MOST_BRANCHES][MOST_BRANCHES])
@@ -469,7 +472,9 @@ static bool is_of_each(const struct containers *containers, uint32_t node, uint3
 }
 
 /* Returns whether a branch of a node is of the same entries as another one. An index without
- * pointers, such as a map of times by the same keys, cannot be linked: its number must do. */
+ * pointers, such as a map of times by the same keys, cannot be linked: its number must do. Other
+ * branches are if objects of the two point to each other, see link_branches(); the last result is
+ * kept. */
 static bool is_of_entries(const struct containers *containers, uint32_t node, uint32_t branch,
                           uint64_t entries, uint32_t child)
 {
@@ -743,7 +748,9 @@ static struct candidate candidate_of(const struct containers *containers, uint32
 
 /* Follows objects down the tree as long as one child has most, and then to the entries that the
  * last one spreads to. Of the classes of a recursive structure the numbers count, not the numbers
- * per object above. Returns MERGED_NONE if nothing is multiplied. */
+ * per object above. Returns MERGED_NONE if nothing is multiplied. *ret_last becomes the last object
+ * on the way down. Of several levels the one with the largest ratio counts, or a later one of the
+ * same structure with many more. */
 static uint32_t find_entries(const struct containers *containers, uint32_t node, uint32_t *ret_last)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
@@ -854,7 +861,8 @@ static void find_container(const struct containers *containers, uint32_t top, st
 }
 
 /* Of the classes of the structure that the entries are in, finds the one with the name of its first
- * object. */
+ * object. Returns MERGED_NONE if there is no such class, or the structure has the entries' own
+ * name. */
 static uint32_t find_tree(const struct containers *containers, uint32_t entry, uint32_t top)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;

@@ -759,7 +759,8 @@ static struct g2h_error *find_keeper(const struct findings *findings, uint32_t n
     return NULL;
 }
 
-/* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. */
+/* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. They are the
+ * targets of its edges "object" and "fn". */
 static void read_finalizer(const struct findings *findings, uint32_t finalizer,
                            uint32_t *ret_object, uint32_t *ret_function)
 {
@@ -967,7 +968,8 @@ static bool label_sums_add(struct label_sums *sums, uint32_t value, uint64_t cou
     return true;
 }
 
-/* The goroutines without the label come last. */
+/* Orders values by what their goroutines retain, the most first, and then by how many these are;
+ * the goroutines without the label come last. */
 static int label_values_compare(const void *a, const void *b)
 {
     const struct label_value *one = a;
@@ -983,7 +985,9 @@ static int label_values_compare(const void *a, const void *b)
     return COMPARE(one->value, other->value);
 }
 
-/* Adds the goroutines of a place. Returns false if memory runs out. */
+/* Adds the goroutines of a place to the sums of a label's values. If all have the same value, what
+ * the place retains counts, which is more than what each goroutine retains alone. Returns false if
+ * memory runs out. */
 static bool label_sums_add_place(struct label_sums *sums, const struct findings *findings,
                                  const struct goroutine_labels *labels, uint32_t key,
                                  uint32_t place)

@@ -163,7 +163,8 @@ static bool is_list(const struct merged *merged, uint32_t line)
     return size == sizeof(list) - 1 && memcmp(name, list, size) == 0;
 }
 
-/* Reads what an object, of which the location is known, says of its length. Returns what it is. */
+/* Reads what an object, of which the location is known, says of its length. Returns what it is.
+ * NULL: it has no length, or it is not known. */
 static const char *read_object(const struct merged *merged, uint32_t line,
                                struct g2h_values *values, const struct g2h_location *location,
                                uint64_t *ret)

@@ -77,7 +77,9 @@ static void strip_directories(const char *asked, struct text *text)
     }
 }
 
-/* Returns whether a class's name matches a query in a given way. */
+/* Returns whether a class's name matches a query in a given way: it is the name; it is the name
+ * behind the package of a type that is no pointer or slice (TYPE); it is an end (END) or any part
+ * of the name. */
 static bool matches_query(const char *name, size_t size, const char *asked, size_t length,
                           enum meaning meaning)
 {
@@ -455,7 +457,8 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
 /* ---- addresses ---- */
 
 /* Finds the object at a hexadecimal address. An address may also begin an expression
- * ("0x574f20[3]", "0xc000012345.Name"), so that is tried next. */
+ * ("0x574f20[3]", "0xc000012345.Name"), so that is tried next. What has no names is also called by
+ * an address, as a group or a part of a variable. Error: there is nothing at that address. */
 static struct g2h_error *find_object(const struct findings *findings, const char *asked,
                                      struct lookup *ret)
 {

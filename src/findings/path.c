@@ -625,7 +625,8 @@ struct reading {
     struct text *longer; /* NULL, or a path that begins with the expression, once there is one */
 };
 
-/* Cuts off the owner: "  (local of main.serve main.go:12)". */
+/* Cuts off the owner: " (local of main.serve main.go:12)". Without one, reading->owner stays
+ * NULL. */
 static void split_owner(struct reading *reading, const char *expression)
 {
     static const char bracket[] = "  (";
@@ -664,7 +665,9 @@ static struct g2h_error *expression_add(struct reading *reading, uint32_t node, 
     return NULL;
 }
 
-/* Returns the next edge to an object: a strong one or, with all_that_lead, see g2h_edge_leads(). */
+/* Gets the next edge to an object: a strong one or, with all_that_lead, see g2h_edge_leads().
+ * Returns false at the end, once the object is found, or after EXPRESSION_READ_MOST_EDGES.
+ * lacks_any becomes true if others would lead further. */
 static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 {
     while (reading->found == UINT32_MAX && reading->followed < EXPRESSION_READ_MOST_EDGES &&

@@ -257,7 +257,8 @@ static bool add_targets(struct reached *reached, uint32_t node)
     return true;
 }
 
-/* Adds what the words of a frame hit. Returns false if memory runs out. */
+/* Adds what the words of a frame hit. Returns false if memory runs out. Words that point to no
+ * object of the view are passed over. */
 static bool add_words(struct reached *reached, struct g2h_bytes contents)
 {
     const struct g2h_view *view = reached->findings->view;
@@ -387,8 +388,8 @@ static bool pattern_is_place(const struct pattern_try *try, uint32_t node, const
     return memmem(name, size, function, strlen(function)) != NULL;
 }
 
-/* Counts the objects of the class that goroutines at the places hold, and to which nothing else
- * leads. Parents come first in merged. */
+/* Counts the objects of the pattern's class that are below the places of goroutines in the tree,
+ * and that nothing outside of these reaches. Parents come first in merged. */
 static struct g2h_error *count_alone(const struct pattern_try *try, const char *function,
                                      uint64_t *ret)
 {

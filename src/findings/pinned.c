@@ -360,7 +360,8 @@ static bool is_alive(const struct pinned_finder *finder, uint32_t object)
     return node != UINT32_MAX && !findings_is_dead(finder->findings->view, node);
 }
 
-/* Records a slice in an array, which then is not pinned. Always returns true: the visit goes on. */
+/* Records a slice in an array, which then is not pinned. Always returns true: the visit goes on.
+ * Slices in garbage do not count. */
 static bool see_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct pinned_finder *finder = context;

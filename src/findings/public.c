@@ -255,7 +255,8 @@ const struct g2h_suspect *g2h_findings_suspect(const struct g2h_findings *findin
 
 /* ---- what keeps an object alive ---- */
 
-/* Finds the nodes of the path, from the root on. */
+/* Finds the nodes of the path, from the root on, by a search that is kept for the next question.
+ * Adds nothing if the node cannot be reached. */
 static struct g2h_error *public_find_nodes(struct g2h_findings *found, uint32_t node,
                                            node_vector *ret)
 {
@@ -272,7 +273,8 @@ static struct g2h_error *public_find_nodes(struct g2h_findings *found, uint32_t 
     return NULL;
 }
 
-/* Keeps the name of the first strong edge between two nodes. */
+/* Keeps the name of the first strong edge between two nodes. Keeps an empty one if there is
+ * none. */
 static struct g2h_error *keep_edge(struct g2h_findings *found, uint32_t from, uint32_t to,
                                    const char **ret)
 {

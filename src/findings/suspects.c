@@ -244,7 +244,8 @@ uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspe
                : MERGED_NONE;
 }
 
-/* Sets the number of entries that the container of a suspect has by its own count. */
+/* Sets the number of entries that the container of a suspect has by its own count. Nothing for
+ * goroutines, deferred calls, and containers that do not know their length. */
 static void set_entries(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged *merged = finder->merged;
@@ -264,7 +265,8 @@ uint64_t suspect_entries(const struct suspect *suspect)
     return suspect->is_entries ? suspect->entries : suspect->count;
 }
 
-/* Returns whether a suspect is large enough for its kind. */
+/* Returns whether a suspect is large enough for its kind: it has the threshold; a single object in
+ * a comparison a hundredth of the heap; the runtime's own objects a threshold of their own. */
 static bool is_enough(const struct suspects_finder *finder, const struct suspect *suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object must have a hundredth of the heap */
@@ -443,7 +445,8 @@ static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
     return suspects_add(finder, suspect);
 }
 
-/* Examines a node: it is a suspect, or leads to one, or its children are queued. */
+/* Examines a node: it is a suspect, or leads to one, or its children are queued. Garbage, and what
+ * a view is not about, lead to none. Returns false if memory runs out. */
 static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -1846,7 +1849,9 @@ static bool sharing_begin(const struct findings *findings, struct who *who, stru
            merged_is_island(&findings->merged, package);
 }
 
-/* Notes the variable that an edge comes from, if it leads to an object of the item. */
+/* Notes the variable that a strong edge comes from, if it leads to an object of the item, once, and
+ * up to one more than SHARERS_MOST: the one after the last is put there first, so that the search
+ * finds it in any case. */
 static void sharing_add(const struct findings *findings, struct sharing *sharing,
                         const struct g2h_edge *edge, uint32_t merged)
 {
@@ -1862,7 +1867,8 @@ static void sharing_add(const struct findings *findings, struct sharing *sharing
     sharing->count += known == sharing->count && sharing->found[known] != MERGED_NONE;
 }
 
-/* Finds the variables of several items: goes over all edges once. */
+/* Finds the variables of several items: goes over all edges once. Ends when each has more than
+ * SHARERS_MOST. */
 static void sharing_find(const struct findings *findings, struct sharing *list, size_t count)
 {
     enum { EDGES = 256 };

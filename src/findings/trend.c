@@ -148,8 +148,9 @@ static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_
            (is_regular && (third >= MANY || rate >= average * least[third]));
 }
 
-/* Classifies a series whose range, growth and settling are known. What still grows has not
- * stopped, even if it is near to the last number for long. */
+/* Classifies a series whose range, growth and settling are known. What still grows has not stopped,
+ * even if it is near to the last number for long. Waves have risen and fallen by a quarter of the
+ * range or more. */
 static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                                      const struct trend_course *course, uint64_t risen,
                                      uint64_t fallen)
@@ -891,7 +892,8 @@ static struct g2h_error *find_goroutines(const struct findings *findings, const 
     return NULL;
 }
 
-/* Finds the path to the example of a place in the heap that has been added. */
+/* Finds the path to the example of a place in the heap that has been added. None if it has no
+ * example. */
 static struct g2h_error *find_path(struct g2h_trend *trend, const struct findings *findings,
                                    const struct leaks *leaks, const struct trend_example *example)
 {

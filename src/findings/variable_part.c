@@ -220,7 +220,8 @@ static bool part_find_offset(const struct part_reading *reading, uint64_t offset
     return false;
 }
 
-/* Makes what an address leads to the part. */
+/* Makes what an address leads to the part. Error: it leads to no object of a known type, or into
+ * the middle of a value. */
 static struct g2h_error *part_go_to(const struct part_reading *reading, uint64_t address)
 {
     const struct g2h_view *view = reading->findings->view;

@@ -321,7 +321,8 @@ static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 
 /* ---- sums ---- */
 
-/* Merges all parts of each string into one. */
+/* Merges all parts of each string into one. Strings of which more is used than the parts say are
+ * left out. */
 static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
                                          const uint64_t *used, part_vector *ret)
 {
@@ -456,7 +457,7 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
 /* ---- full slices ---- */
 
 /* Extends the used part of an array in the list by a full slice. Always returns true: the visit
- * goes on. */
+ * goes on. Those in garbage do not count. */
 static bool visit_full(void *context, const struct g2h_capacity *capacity)
 {
     struct arrays *arrays = context;

@@ -318,7 +318,7 @@ static bool together_spread(struct together_finder *finder)
 /* ---- where sets begin ---- */
 
 /* Adds a member of the last package, or finds that its target is one already. Returns false if
- * memory runs out. */
+ * memory runs out. What members of several packages point to belongs to none of them. */
 static bool together_add_member(struct together_finder *finder, struct node node)
 {
     const uint32_t package = as_u32(finder->packages.count) - 1,
@@ -441,7 +441,8 @@ static bool join_members(struct together_finder *finder, uint32_t one, uint32_t 
     return changes || one != other;
 }
 
-/* Makes a member and all holders of a set a group. Returns whether anything changed. */
+/* Makes a member and all holders of a set a group. Returns whether anything changed. Of a set with
+ * more than MOST_HOLDERS these are all members that are in such sets. */
 static bool join_set(struct together_finder *finder, uint32_t member, const struct held_set *set)
 {
     const struct held_package *package = &finder->packages.data[set->package];
@@ -560,7 +561,8 @@ static void find_leading(struct together_finder *finder)
 }
 
 /* Notes an object that a chosen set holds, and to which what other sets hold leads. Returns false
- * if memory runs out. */
+ * if memory runs out. A set with more than MOST_SHARED is closed: no more is looked for; the sets
+ * that may lead there are found anew then, MOST_CLOSED times. */
 static bool note_shared(struct together_finder *finder, uint32_t object, uint32_t from,
                         uint64_t *seen, shared_object_vector *ret)
 {

@@ -44,7 +44,8 @@ static bool hidden_has_closures(const struct g2h_graph *graph)
     return false;
 }
 
-/* Since Go 1.26 the closure does not lead to the function and its argument. */
+/* Finds which objects may belong to a cleanup, by the release, and by what is known of the code.
+ * Since Go 1.26 the closure does not lead to the function and its argument. */
 static enum hidden_kind hidden_kind_of(const struct g2h_graph *graph)
 {
     const struct g2h_heap *heap = graph->heap;

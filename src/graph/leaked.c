@@ -317,7 +317,8 @@ static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t obj
 
 /* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
  * not in the heap, or if it is being woken. A sudog without an address is not in use, or waits for
- * a sync.Cond before 1.26: the Cond's list alone leads to it. */
+ * a sync.Cond before 1.26: the Cond's list alone leads to it. Sudogs of an earlier wait are passed
+ * over. */
 static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number, uint32_t sudog)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -454,7 +455,8 @@ static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
 }
 
 /* Marks what the handles of weak pointers in an object lead to, since weak.Pointer.Value() does:
- * each word of a handle is an address, which the collector does not follow. */
+ * each word of a handle is an address, which the collector does not follow. Returns false if memory
+ * runs out. */
 static bool follow_handle(struct leaked_finder *finder, uint32_t object)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -543,7 +545,8 @@ static bool follow_frames(struct leaked_finder *finder, const struct root_gorout
     return true;
 }
 
-/* Marks everything that the frames and the record of a goroutine hold. */
+/* Marks everything that the frames and the record of a goroutine hold. Returns false if memory runs
+ * out. */
 static bool leaked_hold(struct leaked_finder *finder, const struct blocked *blocked)
 {
     for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next) {
@@ -641,7 +644,8 @@ static bool push_preempted(const struct leaked_finder *finder, struct marker *ma
     return true;
 }
 
-/* Pushes what the records of goroutines hold that may run: these records are barred. */
+/* Pushes what the records of goroutines hold that may run: these records are barred. Returns false
+ * if memory runs out. */
 static bool push_live(struct leaked_finder *finder, struct marker *marker)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -866,7 +870,8 @@ static void find_lists_in(struct leaked_finder *finder, const struct conditions 
 }
 
 /* Lists the sudogs of the goroutines that wait for a sync.Cond and are not live, or whose sudog
- * does not lead to the sync.Cond. Returns false if memory runs out. */
+ * does not lead to the sync.Cond. Returns false if memory runs out. The first is so from 1.26 on.
+ */
 static bool conditions_list(const struct leaked_finder *finder, struct conditions *conditions)
 {
     uint32_t known;
@@ -911,7 +916,8 @@ static void find_lists(struct leaked_finder *finder, const struct conditions *co
     }
 }
 
-/* Finds the lists of sync.Conds that are variables of packages. */
+/* Finds the lists of sync.Conds that are variables of packages. A list is two pointers in a row, to
+ * its first and last sudog. */
 static void find_static_lists(struct leaked_finder *finder, const struct conditions *conditions)
 {
     struct static_pointers walk = {.heap = finder->graph->heap};

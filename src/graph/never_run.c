@@ -147,8 +147,9 @@ static bool start_finalizer(struct never_finder *finder, uint32_t node)
     return true;
 }
 
-/* Starts at what is kept for cleanups, and reaches all that other edges of a node lead to. Returns
- * false if memory runs out. */
+/* Goes over the strong edges of a root: what is kept for a cleanup starts with the number of the
+ * object that it is for; all else is reached for other reasons (BY_SEVERAL). Returns false if
+ * memory runs out. */
 static bool start_others(struct never_finder *finder, uint32_t node)
 {
     const struct g2h_graph *graph = finder->graph;

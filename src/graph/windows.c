@@ -347,7 +347,8 @@ static int compare_windows(const void *a, const void *b)
     return COMPARE(one->object, other->object);
 }
 
-/* Merges the slices that the first pass has found, and counts those of each array. */
+/* Merges the slices that the first pass has found, and counts those of each array. Then there is
+ * one entry for each array, ascending, and finder->slices has the counts. */
 static struct g2h_error *windows_merge(struct windows_finder *finder)
 {
     window_vector *all = &finder->found.list;

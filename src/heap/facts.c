@@ -76,7 +76,7 @@ static bool heap_facts_read_unread(struct cursor *cursor, struct facts *ret)
 }
 
 /* Reads RSS and its parts; those that contradict each other change nothing. Returns false if they
- * are cut. */
+ * are cut. Parts that this version does not know are only added up. */
 static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
 {
     struct g2h_memory memory = {0};

@@ -433,7 +433,8 @@ static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
                       threads);
 }
 
-/* Maps the possible first words of an interface, the addresses of itabs and of types, to types. */
+/* Maps the possible first words of an interface, the addresses of itabs and of types, to types.
+ * Types without a name are left out. */
 static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 {
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {

@@ -221,7 +221,8 @@ static inline bool find_of_words(const struct targets_finding *finding, struct b
     return end_words(finding, work, source);
 }
 
-/* Processes the words of an object of any kind. Returns false if memory runs out. */
+/* Processes the words of an object of any kind. Returns false if memory runs out. Words outside of
+ * the heap are noted; the others wait until there are enough to look them up together. */
 static bool find_of_object(const struct targets_finding *finding, struct block_work *work,
                            const struct targets_source *source, struct pointers *pointers)
 {
@@ -289,7 +290,8 @@ static void targets_end_block(struct block_work *work)
     finder->chunks.data[finder->chunks.count - 1].used += work->found;
 }
 
-/* Looks up the targets of all objects of a block; a task for several threads. */
+/* Looks up the targets of all objects of a block; a task for several threads. block->starts gets
+ * where each object's targets begin, and leading a bit for each object that has any. */
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)
 {
     struct targets_finding *finding = context;
@@ -322,7 +324,8 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
 enum { DEFER_WORDS = 16, G_WORDS = 96 };
 
 /* Removes the target of the first word with a value from the object at an address, and lists it.
- * Returns false if memory runs out. */
+ * Returns false if memory runs out. Only the first words of the object are looked at; nothing if it
+ * is not found. */
 static bool defer_pointer(struct targets *targets, const struct g2h_heap *heap, uint64_t address,
                           uint64_t wanted, uint64_t words)
 {

@@ -77,7 +77,8 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
     return NULL;
 }
 
-/* Checks that both dumps have the same pauses for the collections that both list. */
+/* Checks that both dumps have the same pauses for the collections that both list. A dump lists the
+ * last PAUSE_COUNT. */
 static struct g2h_error *check_pauses(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     const uint64_t *was = before->memstats.numbers;
@@ -344,7 +345,8 @@ static void add_map_class(const struct g2h_identity *identity, const struct name
         ret->layouts[class] = entries;
 }
 
-/* Finds the classes of buckets, groups, tables and directories by the types that maps lead to. */
+/* Finds the classes of buckets, groups, tables and directories by the types that maps lead to. Only
+ * those of types that objects have. */
 static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
                                           const struct g2h_graph *graph, struct map_classes *ret)
 {
