@@ -237,7 +237,8 @@ static struct main_sources list_sources(const struct options *options)
 }
 
 /* Converts a dump to a path, or to standard output if path is NULL. If a file was changed
- * meanwhile, that error takes precedence. */
+ * meanwhile, that error takes precedence. Also notes in outcome whether the dump was a process, and
+ * whether all of it was there. */
 static struct g2h_error *convert(const struct options *options, const char *dump, const char *path,
                                  const struct main_sources *sources, struct series *series,
                                  struct outcome *outcome)

@@ -387,7 +387,7 @@ static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is
 }
 
 /* Follows the words of an array and of its larger successor at equal indexes, if one is a copy of
- * the other. Returns false if memory runs out. */
+ * the other. Returns false if memory runs out. Each array is gone through once. */
 static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->after->heap;
@@ -1049,7 +1049,8 @@ static struct g2h_error *follow_moves(struct matching *matching)
 
 /* ---- step 4 ---- */
 
-/* Notes for the undecided objects that an object points to whether a survivor holds them. */
+/* Notes for the undecided objects (MATCH_EQUAL) that an object points to whether a survivor, or
+ * another object, holds them. */
 static void note_held(struct matches *matches, uint32_t object)
 {
     const uint32_t *end;

@@ -498,7 +498,7 @@ static void get_heap_id(struct hub *hub, struct cdp_request *request)
     ask_about(hub, request, CHANNEL_HEAP_ID, "objectId", pass_on_heap_id);
 }
 
-/* A row of the Memory panel has been selected: it is $0 now. */
+/* A row of the Memory panel has been selected: it is $0 now, and those before become $1 and on. */
 static void add_inspected(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text digits = {0};
@@ -649,7 +649,8 @@ static bool read_source(const char *path, struct text *ret)
     return good;
 }
 
-/* The session knows the path; whether this process may read the file is another question. */
+/* Answers with the text of a source file, whose path the session has sent. An error if that has
+ * none, or if this process may not read it. */
 static void source_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                         const char *body, size_t size)
 {

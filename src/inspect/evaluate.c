@@ -226,7 +226,8 @@ static void read_own(struct evaluation *evaluation, struct remote *ret)
         evaluation->at += size;
 }
 
-/* Reads a name, or the whole rest, as an expression that a report has printed. */
+/* Reads a name, or the whole rest, as an expression that a report has printed. An eager evaluation,
+ * while the user types, tries no such expressions, as they take long. */
 static struct g2h_error *read_name(struct evaluation *evaluation, struct remote *ret)
 {
     enum g2h_variable found;

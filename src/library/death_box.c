@@ -74,7 +74,7 @@ char *death_file_path(const char *directory, const struct death_file *file)
     return path.data;
 }
 
-/* Skips the remark of a name; NULL: it is not one of ours. */
+/* Skips the remark of a name, "-asked" or "-90%"; NULL: it is not one of ours. */
 static const char *file_skip_remark(const char *at)
 {
     static const char asked[] = "-asked";
@@ -216,7 +216,7 @@ enum { LEFT_PART = 20 };
 /* What a directory is worth, the sum of these: the best one is chosen, of equal ones the first. */
 enum { IS_ON_DISK = 1, HAS_ROOM = 2, CAN_WRITE = 4 };
 
-/* Copies the directory that a path of the output is in. */
+/* Copies the directory that a path of the output is in. "." if it has no slash. */
 static void directory_of_output(const struct scratch *scratch, char *ret, size_t size)
 {
     const char *slash = strrchr(scratch->output, '/');
@@ -253,7 +253,8 @@ static bool are_on_one_disk(const char *one, const char *other)
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev;
 }
 
-/* Returns how many bytes a directory has room for. A file in memory takes memory. */
+/* Returns how many bytes a directory has room for. A file in memory takes memory. A part of it is
+ * left to others. UINT64_MAX: not known. */
 static uint64_t room_of(const char *directory)
 {
     struct attach_available available = {.left = UINT64_MAX};
@@ -268,7 +269,8 @@ static uint64_t room_of(const char *directory)
     return room > LEFT_BYTES ? room - LEFT_BYTES : 0;
 }
 
-/* Measures the room for a heap whose temporary file is in a directory. */
+/* Measures the room for a heap whose temporary file is in a directory, and for the output, which is
+ * smaller if it is packed: on one disk they need room together. */
 static void measure(struct scratch *scratch, const char *directory, uint64_t bytes)
 {
     char output[sizeof(scratch->directory)];

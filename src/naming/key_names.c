@@ -409,7 +409,7 @@ static void key_names_append_integer(uint32_t integer, struct text *text)
 }
 
 /* Reads an integer or bool key and appends it: [42], [true]. Numbers that fit into an element's
- * index become KEY_INTEGER. */
+ * index become KEY_INTEGER. Integers are not shown if texts are redacted: KEY_NONE. */
 static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
                                   const uint8_t *at, struct text *text, struct slot_key *ret)
 {

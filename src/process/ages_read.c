@@ -161,7 +161,8 @@ static int read_sweepgen(struct ages_live *live, uint32_t *ret)
 
 /* ---- allspans ---- */
 
-/* Reads the slice allspans, which another thread may be writing: twice the same is right. */
+/* Reads the slice allspans, which another thread may be writing: twice the same is right. Returns 0
+ * or an errno value: EAGAIN: it changes all the time. */
 static int read_slice(struct ages_live *live, uint64_t ret[3])
 {
     enum { TRIES = 10, SIZE = 24 };
@@ -347,7 +348,8 @@ static bool is_doubtful(const struct g2h_ages *ages, size_t number)
 }
 
 /* Reads doubtful mspans again, until they are the same twice. What goes on changing is not known.
- * The first look need not do this: the next one finds what was wrong. */
+ * The first look need not do this: the next one finds what was wrong. Returns 0 or an errno value.
+ */
 static int read_twice(struct g2h_ages *ages, uint32_t sweepgen)
 {
     enum { ROUNDS = 4 };
@@ -526,7 +528,8 @@ static int choose_sample(struct ages_live *live, size_t known)
 }
 
 /* Waits while many spans are not swept yet, by a sample of them: so most mspans are read only once,
- * and their marks take less to read. */
+ * and their marks take less to read. Waits live->most_wait milliseconds at most, at growing
+ * intervals. Returns 0 or an errno value. */
 static int wait_for_sweep(struct ages_live *live, size_t known, uint32_t sweepgen)
 {
     enum { SHARE = 50, FIRST = 4 };
@@ -556,7 +559,7 @@ struct unswept_marks {
 };
 
 /* Reads the marks of some spans. The sweeper copies those inside the span to gcmarkBits before it
- * clears them: in this order none is missed. */
+ * clears them: in this order none is missed. Returns 0 or an errno value. */
 static int read_unswept(struct ages_live *live, const uint32_t *numbers, size_t count,
                         struct unswept_marks *ret)
 {
@@ -670,7 +673,8 @@ static int look_at_pending(struct g2h_ages *ages, uint32_t sweepgen)
 
 /* ---- a look ---- */
 
-/* Records the spans that were swept, and those that are not in use. */
+/* Records the spans that were swept, and those that are not in use. Returns 0 or an errno value.
+ * What is not known is counted as unread. */
 static int put_swept(struct g2h_ages *ages)
 {
     struct ages_live *live = ages->live;
@@ -989,7 +993,8 @@ struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
 
 #ifdef __linux__
 
-/* Looks until it is told to end, or the process ends. */
+/* Looks until it is told to end, or the process ends. Pauses while another thread holds it
+ * (is_held). */
 static void *follow_run(void *argument)
 {
     struct ages_follow *follow = argument;

@@ -103,7 +103,8 @@ static bool find_mask(struct stack_objects *objects, uint64_t address, bool is_p
 }
 
 /* Adds a stack object, a variable of a frame whose address is taken. If it cannot be on the stack,
- * *ret_good is false. Returns false if memory runs out. */
+ * *ret_good is false. Returns false if memory runs out. record is its entry in the function's
+ * table: offset from varp if negative, else from argp, size, bytes with pointers, and mask. */
 static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata,
                                   const uint8_t *record, uint64_t varp, uint64_t argp,
                                   bool *ret_good)
@@ -473,7 +474,8 @@ static bool frames_list_words(struct frames *frames, const struct frame_walked *
 }
 
 /* Writes the words of stack objects in a frame that are not listed yet; *next is the index of the
- * first word that is not before the frame. Returns false if memory runs out. */
+ * first word that is not before the frame. Returns false if memory runs out. listed has those of
+ * the frame's field list. */
 static bool put_object_words(struct frames *frames, const struct frame_walked *walked,
                              const uint64_t *listed, size_t *next)
 {

@@ -265,7 +265,7 @@ static bool same_bytes(const struct runtime *runtime, const struct image_section
     return true;
 }
 
-/* Returns whether words are the same, or relocated. */
+/* Returns whether count words are the same, or relocated by the slide. */
 static bool same_words(const struct image *image, const uint8_t *file, const uint8_t *process,
                        uint64_t count, uint64_t slide)
 {
@@ -301,7 +301,8 @@ static bool same_types(const struct runtime *runtime)
     return true;
 }
 
-/* Compares read-only data, which differs between any two builds. */
+/* Compares read-only data, which differs between any two builds. Sections that the file lacks, or
+ * that are written to, are passed over. */
 static struct g2h_error *check_constants(const struct runtime *runtime)
 {
     /* The sections of Go's linker that contain no addresses of a PIE. */
@@ -340,7 +341,8 @@ static bool has_same_notes(const struct runtime *runtime, const struct image *im
     return true;
 }
 
-/* Compares the build information, which says best how two builds differ. */
+/* Compares the build information, which says best how two builds differ. Nothing is concluded if
+ * either has none. */
 static struct g2h_error *check_build_info(const struct runtime *runtime)
 {
     _cleanup_(text_deinit) struct text why = {0};
@@ -491,7 +493,8 @@ static struct g2h_error *check_live_code(const struct runtime *runtime,
     return NULL;
 }
 
-/* Compares the section of code with that of the process. */
+/* Compares the section of code with that of the process. Nothing is concluded if it cannot be
+ * read. */
 static struct g2h_error *check_code(const struct runtime *runtime)
 {
     const struct image_section *section = image_section(exe_image(runtime->exe), ".text");

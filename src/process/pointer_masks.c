@@ -51,7 +51,8 @@ struct mask_build {
 
 /* ---- descriptors ---- */
 
-/* Reads a type of at most this many bytes. Returns false if it is missing or invalid. */
+/* Reads a type of at most this many bytes. Returns false if it is missing or invalid. Its numbers
+ * must not be larger than it is. */
 static bool descriptor_read(const struct runtime *runtime, uint64_t address, uint64_t most,
                             struct descriptor *ret)
 {
@@ -165,7 +166,8 @@ static bool mask_add_struct(struct mask_build *build, const struct descriptor *t
     return true;
 }
 
-/* Adds the mask of a type from a word on. Returns false if the type is invalid. */
+/* Adds the mask of a type from a word on. Returns false if the type is invalid. It is, too, if it
+ * is nested MOST_DEPTH levels deep, or its mask is missing. */
 static bool mask_add_type(struct mask_build *build, const struct descriptor *type, uint64_t word,
                           unsigned depth)
 {

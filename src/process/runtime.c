@@ -126,7 +126,8 @@ static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
            memory_range_at(runtime->memory, high - 1);
 }
 
-/* Returns whether a slice of pointers to gs is at an address, some of them alive. */
+/* Returns whether a slice of pointers to gs is at an address, some of them alive. Looks at the
+ * first SEARCH_LOOKED_AT. */
 static bool is_allgs(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
@@ -147,7 +148,7 @@ static bool is_allgs(struct search *search, uint64_t address)
 }
 
 /* Returns the number of Ms in a chain, or 0 if it is not a chain of Ms: an M's g0 points back to
- * it. */
+ * it. At most LONGEST_CHAIN. */
 static uint64_t count_chained_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
@@ -229,7 +230,8 @@ static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t
     return true;
 }
 
-/* Returns the number of finalizers in a chain of blocks, or 0 if it is not such a chain. */
+/* Returns the number of finalizers in a chain of blocks, or 0 if it is not such a chain. Looks at
+ * SEARCH_LOOKED_AT blocks at most. */
 static uint64_t count_chained_finalizers(struct search *search, uint64_t block)
 {
     const struct runtime *runtime = search->runtime;
@@ -270,7 +272,8 @@ static uint64_t count_cleanups(const struct runtime *runtime, uint64_t block)
     return sum;
 }
 
-/* Returns the number of cleanups in a chain of blocks, or 0 if it is not such a chain. */
+/* Returns the number of cleanups in a chain of blocks, or 0 if it is not such a chain. Looks at
+ * SEARCH_LOOKED_AT blocks at most. 0 also for releases without such queues. */
 static uint64_t count_chained_cleanups(struct search *search, uint64_t block)
 {
     const struct runtime *runtime = search->runtime;
@@ -843,7 +846,8 @@ static bool goroutines_start_at_functions(struct runtime *runtime)
 }
 
 /* Finds the runtime of a program whose version and functions name no release: as the newest whose
- * layout makes its variables valid. If none does, the error is that of the first. */
+ * layout makes its variables valid. If none does, the error is that of the first. Not if DWARF has
+ * the layout: then the release does not matter. */
 static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int newest)
 {
     struct g2h_error *first = find_for_release(runtime, newest);

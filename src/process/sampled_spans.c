@@ -348,7 +348,8 @@ static bool go_down_from_variables(struct sampling *sampling)
     return true;
 }
 
-/* Follows the first pointers of the object in a slot. Returns false if memory runs out. */
+/* Follows the first pointers of the object in a slot. Returns false if memory runs out.
+ * MOST_CHILDREN of them. */
 static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
 {
     const struct sampled_span *spans = sampling->sampled->spans.data;
@@ -471,7 +472,8 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
     return NULL;
 }
 
-/* Takes the referrers of a task: of each target the first ones. */
+/* Takes the referrers of a task: of each target the first ones. MOST_REFERRERS at most; one that
+ * was found already needs no place. */
 static struct g2h_error *take_referrers(void *context, const struct worker_buffer *buffer)
 {
     struct sampling *sampling = context;

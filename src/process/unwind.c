@@ -428,7 +428,8 @@ static struct g2h_error *add_m(struct threads *threads, uint64_t address)
     return NULL;
 }
 
-/* Lists all Ms, the runtime's records of operating-system threads, which are linked. */
+/* Lists all Ms, the runtime's records of operating-system threads, which are linked (allm). Ends at
+ * a cycle, as damaged memory may have. */
 static struct g2h_error *list_ms(struct threads *threads)
 {
     struct runtime *runtime = threads->runtime;

@@ -522,7 +522,9 @@ static uint64_t unnamed_variable_at(const struct builder *builder, uint64_t addr
     return array == 0 && user ? user->address + exe_slide(builder->exe) : array;
 }
 
-/* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. */
+/* Returns where the variable begins that has a word of data or bss, or 0 if it is not known. Asks,
+ * in this order: DWARF, the symbols, the values that the linker laid out without a name, and the
+ * code that uses it. */
 static uint64_t variable_with_word(const struct builder *builder, uint64_t address)
 {
     const struct typing *typing = builder->typing;

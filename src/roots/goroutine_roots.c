@@ -119,7 +119,8 @@ static bool count_calls(struct deferred *deferred)
 enum { MOST_LINES = 3 };
 
 /* Collects the lowest lines of a function's statements in lines, ascending, by insertion. Returns
- * their number: MOST_LINES + 1 if there are more than MOST_LINES. */
+ * their number: MOST_LINES + 1 if there are more than MOST_LINES. Lines that are not known (0) are
+ * left out. */
 static size_t collect_lines(const struct deferred *deferred, const struct deferring *function,
                             uint32_t *lines)
 {

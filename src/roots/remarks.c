@@ -20,7 +20,7 @@ static bool is_allocator(const struct g2h_memprof_frame *frame)
 }
 
 /* Makes the name of a site: the innermost function outside the runtime with its line, and up to
- * three of its callers. */
+ * three of its callers. "(no stack)" if it has none. */
 static void site_name(struct builder *builder, struct g2h_memprof memprof)
 {
     enum { CALLERS = 3 };

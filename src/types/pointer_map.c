@@ -365,7 +365,8 @@ static void add_word(struct pointer_map_maker *maker, uint64_t offset)
         maker->no_memory = true;
 }
 
-/* Adds the pointer words by the collector's own mask of the type. */
+/* Adds the pointer words by the collector's own mask of the type. A mask that takes too much work
+ * is not known. */
 static void words_of_mask(struct pointer_map_maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;

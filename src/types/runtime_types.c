@@ -294,7 +294,7 @@ static uint32_t argument_type(struct runtime_types *runtime, uint32_t type, unsi
 }
 
 /* Returns the target type of a generic pointer: by its field _ [0]*T or, if it has none, by its
- * name. */
+ * name. TYPE_NONE if neither tells it. */
 static uint32_t generic_pointer_target(struct runtime_types *runtime, uint32_t number)
 {
     const struct types *types = runtime->types;

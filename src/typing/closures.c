@@ -557,7 +557,8 @@ static bool add_all_made(struct closures_maker *maker)
 /* ---- all functions ---- */
 
 /* Adds a type for each function that may be a closure: by DWARF's captured variables, which are
- * sorted by function, or with the code pointer alone. Returns false if memory runs out. */
+ * sorted by function, or with the code pointer alone. Returns false if memory runs out. Where the
+ * last variable may be held by value, the closure has two types. */
 static bool closures_add_all(struct closures_maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;

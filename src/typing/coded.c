@@ -378,7 +378,8 @@ static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t
     coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
 }
 
-/* Follows the pointers of a value in data or bss, unless DWARF describes a variable there. */
+/* Follows the pointers of a value in data or bss, unless DWARF describes a variable there. Nothing
+ * if it does not lie in the segment as a whole. */
 static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t address)
 {
     const struct typing *typing = typer->typing;

@@ -420,8 +420,8 @@ static void follow_start(struct typer *typer, uint32_t object)
     follow_words(typer, &claimed, target, end, leaves_heap);
 }
 
-/* Follows a claim on a part of an object, unless the whole object has no pointers that lead
- * anywhere. */
+/* Follows the pointers of a claim on a part of an object, unless none of the object's pointers
+ * leads anywhere. An array without a count (0) goes up to the end of the slot. */
 static void follow_part(struct typer *typer, const struct item *item)
 {
     struct typing *typing = typer->typing;

@@ -30,7 +30,8 @@ static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
     return map_hash_pair(map_hash_text(code, size), slot);
 }
 
-/* Adds a type to the candidates for objects with its pattern. Returns false if memory runs out. */
+/* Adds a type to the candidates for objects with its pattern. Returns false if memory runs out. If
+ * types with different names have it, it is AMBIGUOUS; all are kept in a list. */
 static bool add_candidate(struct guesses *guesses, const struct typing *typing, uint32_t type,
                           const struct pointer_map *map, uint64_t slot)
 {
@@ -199,7 +200,7 @@ static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_
 }
 
 /* Returns the value in an object that says most about the object's type: the struct at the lowest
- * offset that a typed pointer leads to. */
+ * offset that a typed pointer leads to. TYPE_NONE: there is none. */
 static struct guess_part first_telling_part(struct typing *typing, uint32_t object)
 {
     struct guess_part part = {0, TYPE_NONE};

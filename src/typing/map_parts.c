@@ -215,8 +215,9 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
                : MAY_AGREE;
 }
 
-/* Returns how well a string agrees: its bytes are in an object without pointers, up to its
- * length. */
+/* Returns how well a string agrees: its bytes are in an object without pointers, up to its length.
+ * An empty one agrees; one of STRING_LIMIT bytes or more does not. An address between objects may
+ * agree. */
 static enum agreement string_agrees(const struct g2h_heap *heap, uint64_t address, uint64_t length)
 {
     if (length == 0)

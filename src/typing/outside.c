@@ -374,7 +374,8 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
     return pointer->type < typing->types->list.count;
 }
 
-/* Returns whether the words at offset that the collector scans are exactly the type's pointers. */
+/* Returns whether the words at offset that the collector scans are exactly the type's pointers.
+ * Where these are not known, any do. */
 static bool outside_words_fits(const struct typing *typing, const struct area *area,
                                uint64_t offset, const struct pointer_map *map)
 {

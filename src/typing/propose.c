@@ -164,8 +164,8 @@ static inline bool skip_for_now(struct typer *typer, uint32_t number,
 }
 
 /* Proposes a value that begins at offset. Where the collector's field list is available, the object
- * must have pointers exactly where the type has them; a channel must name the right element
- * type. */
+ * must have pointers exactly where the type has them; a channel must name the right element type.
+ * Nothing is proposed otherwise, nor for a part about which as much is known. */
 static void propose_value(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
                           const struct pointer_map *map)
@@ -306,7 +306,8 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
 }
 
 /* Finds whether a value of a type fits the start of the objects of a slot class that has a field
- * list. */
+ * list. FIT_EXACT: the slot has nothing else; FIT_PART: it has more behind the value; FIT_UNKNOWN:
+ * the object has to be looked at. */
 static enum fit find_fit(struct typer *typer, const struct slot_class *slot_class, uint32_t number,
                          const struct pointer_map **ret_map)
 {

@@ -302,7 +302,7 @@ static bool take_items(struct waves *waves, struct typer *typer)
 }
 
 /* Ends a round: proposes the references that have waited, one thread per shard, and gathers the new
- * claims of all threads. */
+ * claims of all threads. Few references are left to one thread. */
 static struct g2h_error *waves_settle(struct waves *waves)
 {
     const unsigned threads = waves->typing->threads;

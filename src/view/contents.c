@@ -242,7 +242,8 @@ static void format_at(const struct formatting *out, uint32_t number, uint64_t ad
     }
 }
 
-/* Formats a pointer that an interface holds; for an error also the string that it points to. */
+/* Formats a pointer that an interface holds; for an error also the string that it points to. nil if
+ * it is that, else the address. */
 static void format_direct(const struct formatting *out, uint32_t number, uint64_t address,
                           bool is_error)
 {

@@ -518,7 +518,8 @@ void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
     edges->repeats = repeat;
 }
 
-/* Keeps next_child if the iterator goes on where it was; otherwise searches for it. */
+/* Keeps next_child if the iterator goes on where it was; otherwise searches for it. An end beyond
+ * the last node is that of the nodes. */
 static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     const struct g2h_view *view = edges->view;

@@ -692,7 +692,7 @@ static void forget_worth(struct folding *folding)
     folding->group_of = (struct map){0};
 }
 
-/* Decides which nodes are kept, and groups the others. */
+/* Decides which nodes are kept, and groups the others. Error: there are too many nodes to fold. */
 static struct g2h_error *decide_folding(struct folding *folding)
 {
     struct fold *fold = folding->fold;

@@ -55,7 +55,9 @@ static const struct type_layout *layouts_find(const struct types *types,
                                               struct type_layout *layouts, uint32_t number,
                                               unsigned depth);
 
-/* Sums up a struct's fields. Returns false if they are not where Go would put them. */
+/* Sums up a struct's fields. Returns false if they are not where Go would put them. ret->padding is
+ * what lies between them, also in those of its fields; ret->reordered is the size that the struct
+ * would have if the fields were ordered by alignment, unless a field _ fixes them. */
 static bool layouts_find_fields(const struct types *types, struct type_layout *layouts,
                                 const struct type *type, struct type_layout *ret, unsigned depth)
 {

@@ -41,7 +41,8 @@ static uint64_t bytes_together(const struct typing *typing, const struct dwarf_l
 }
 
 /* Locates the memory of a variable that is complete, in the frame or its caller's. Returns false if
- * it is in neither, or not as a whole. */
+ * it is in neither, or not as a whole. It is doubtful if its first pointer is not in the frame's
+ * field list: then it may be dead. */
 static bool locals_locate(const struct g2h_view *view, const struct dwarf_local *local,
                           size_t number, size_t caller, struct g2h_local *ret)
 {

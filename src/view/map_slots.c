@@ -124,7 +124,8 @@ static bool visit_classic(struct slots *slots, uint32_t header, uint32_t bucket,
 
 /* ---- groups ---- */
 
-/* Visits the entries of count groups in an array. Returns false to stop. */
+/* Visits the entries of count groups in an array. Returns false to stop. Ends at groups that are
+ * not in the dump, and after slots->left ones in all. */
 static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
 {
     const uint64_t size = slots->entries->size;

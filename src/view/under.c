@@ -61,7 +61,8 @@ static void note_shared(const struct dominators *tree, const struct under *under
         bits_add(shared, preorder);
 }
 
-/* Marks what a node that the view is about points to beside these. */
+/* Marks what a node that the view is about points to beside these. Weak pointers, and those that
+ * hold nothing, do not count. */
 static void note_targets(const struct g2h_graph *graph, const struct dominators *tree,
                          const struct under *under, uint32_t node, uint64_t *shared)
 {
@@ -81,7 +82,8 @@ static void note_targets(const struct g2h_graph *graph, const struct dominators 
             note_shared(tree, under, synthetics + *target, shared);
 }
 
-/* Counts an object that is not garbage. */
+/* Counts an object that is not garbage. It is below what the view is about, or holds that, or is
+ * neither. */
 static void count_object(const struct under *under, uint32_t preorder, uint64_t size,
                          struct under_account *ret)
 {

@@ -169,7 +169,8 @@ static uint32_t values_next_part(struct g2h_values *values, uint64_t *ret_offset
     return field->type;
 }
 
-/* Enters a field or element that is a struct or an array. Returns false if it is neither. */
+/* Enters a field or element that is a struct or an array. Returns false if it is neither. As seen,
+ * types that have a form of their own, such as time.Time, are one value. */
 static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offset)
 {
     const struct types *types = types_of(values);

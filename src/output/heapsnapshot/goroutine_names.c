@@ -44,7 +44,8 @@ static void names_maker_deinit(struct names_maker *maker)
     map_deinit(&maker->goroutine_of);
 }
 
-/* Counts a value of a label; those of most goroutines stay first. */
+/* Counts a value of a label; those of most goroutines stay first. A key with more than MOST_VALUES
+ * is noted as such. */
 static void names_count_value(struct names_key *key, uint32_t text)
 {
     size_t at = 0;

@@ -477,7 +477,8 @@ static int compare_parents(const void *a, const void *b)
 
 /* ---- all groups ---- */
 
-/* Returns the package of the runtime, to whose variables the lists of timers belong. */
+/* Returns the package of the runtime, to whose variables the lists of timers belong. UINT32_MAX:
+ * there is none. */
 static uint32_t runtime_package(const struct g2h_view *view)
 {
     static const char runtime[] = "runtime";

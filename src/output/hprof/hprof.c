@@ -696,7 +696,8 @@ static size_t hprof_tasks(const struct hprof_writing *writing)
     return writing->blocks + 2;
 }
 
-/* Writes the part of one task. */
+/* Writes the part of one task. The first has all before the objects, the last the end, and the
+ * others a block of nodes each. */
 static struct g2h_error *hprof_produce(void *context, size_t task, unsigned worker,
                                        struct worker_buffer *buffer)
 {

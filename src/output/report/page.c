@@ -185,7 +185,8 @@ static void append_begin(const struct page *page, struct text *out, const char *
     text_append_string(out, page->is_colored ? "…\033[m" : "…");
 }
 
-/* Appends a line that is too wide, so that it fits, by cutting words. */
+/* Appends a line that is too wide, so that it fits, by cutting words. The longest word is cut in
+ * its middle, again and again, down to LEAST characters; then the line's end is cut. */
 static void page_append_cut(const struct page *page, struct text *out, const char *data,
                             size_t size)
 {
@@ -249,7 +250,8 @@ static size_t find_break(const struct page *page, const char *data, size_t size,
 }
 
 /* Appends a line so that it fits: it continues in the next lines, below its first words, or below
- * the details of a suspect if it is the suspect's head, which begins with its number. */
+ * the details of a suspect if it is the suspect's head, which begins with its number. MOST lines
+ * more at most; what is still too wide is cut. */
 static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
 {
     enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };

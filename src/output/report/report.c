@@ -308,7 +308,7 @@ static struct g2h_error *put_if_found(const struct report *report, const char *c
     return NULL;
 }
 
-/* Adds the commands for the first suspect that is objects of a class. */
+/* Adds the commands for the first suspect that is objects of a class. None if no suspect is. */
 static struct g2h_error *report_next_put_suspect(const struct report *report, const char *command)
 {
     const struct who_suspects *suspects = report->suspects;

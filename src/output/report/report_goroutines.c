@@ -153,7 +153,9 @@ struct place_parts {
     struct g2h_bytes state, function, line, runs; /* the line begins with a blank */
 };
 
-/* Splits a location into its parts. A part that it does not have is empty. */
+/* Splits a location into its parts. A part that it does not have is empty. "[select] main.f
+ * main.go:17 ← main.g": the state in brackets, the function, the line, and what the goroutine runs.
+ */
 static struct place_parts place_parts_of(const void *data, size_t size)
 {
     struct g2h_bytes rest = report_bytes(data, size);
@@ -330,7 +332,8 @@ static void put_goids(const struct report *report)
     PUT(report->page, "[/]");
 }
 
-/* Reports how many goroutines can never run again, or why that is not known. */
+/* Reports how many goroutines can never run again, or why that is not known. Nothing if no
+ * goroutine is blocked. */
 static void put_leaks(const struct report *report, const struct leaks *leaks)
 {
     static const char *const proofs[] = {

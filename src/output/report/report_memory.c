@@ -101,7 +101,8 @@ static const char *name_of_part(const struct g2h_memory *memory, int part)
                                                          : parts[part].name;
 }
 
-/* Reports the largest files: " (bolt.db 610 MB, index 2 MB)". Paths are private if strings are. */
+/* Reports the largest files: " (bolt.db 610 MB, index 2 MB)". Paths are private if strings are.
+ * MOST_FILES at most. */
 static void put_files(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
@@ -183,7 +184,8 @@ static uint64_t in_heap(const struct g2h_memory *memory)
            memory->parts[G2H_MEMORY_FREE];
 }
 
-/* Names the parts outside of the heap that grew, the one that grew most first. */
+/* Names the parts outside of the heap that grew, the one that grew most first. Each by LEAST_GROWTH
+ * or more. */
 static void put_grown_parts(const struct report *report, const struct g2h_memory *before)
 {
     const struct g2h_memory *memory = report->findings->memory;
@@ -248,7 +250,8 @@ bool report_put_memory_growth(const struct report *report)
 
 /* ---- the suspect ---- */
 
-/* Reports which fields and variables point to mappings of a part. */
+/* Reports which fields and variables point to mappings of a part. Only for files and for memory of
+ * C. */
 static struct g2h_error *report_memory_put_pointers(const struct report *report,
                                                     enum g2h_memory_part part)
 {

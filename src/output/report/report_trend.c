@@ -243,7 +243,8 @@ static void put_limit(const struct trend_report *report, const struct trend_foun
         &duration);
 }
 
-/* Reports what is known of the goroutines that a place is, or that hold it. */
+/* Reports what is known of the goroutines that a place is, or that hold it. Only those facts that
+ * are known. */
 static void put_goroutines(const struct trend_report *report, const struct trend_held *held)
 {
     const size_t most = 2 * report->page->columns;

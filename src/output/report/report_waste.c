@@ -91,7 +91,7 @@ enum {
     MOST_PINS = 2 /* classes that a line names */
 };
 
-/* Reports the classes that pin the sparse spans of a row. */
+/* Reports the classes that pin the sparse spans of a row. As text MOST_PINS at most. */
 static void put_pins(const struct report *report, const struct fragmentation *fragmentation,
                      uint64_t slot)
 {

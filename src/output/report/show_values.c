@@ -261,8 +261,8 @@ static struct g2h_error *show_values_find_target(const struct show *show,
     return NULL;
 }
 
-/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces
- * show->text. */
+/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces show->text.
+ * MOST_PARTS of them. */
 static struct g2h_error *show_values_read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};
@@ -383,7 +383,7 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
 /* ---- parts of variables and objects ---- */
 
 /* Writes the values below a part's path. They follow each other, so the first one that is not below
- * it ends the table. */
+ * it ends the table. SHOW_VALUES at most. */
 static struct g2h_error *show_put_part_values(struct show *show, const struct variable_part *part)
 {
     struct page *page = show->report->page;
@@ -685,7 +685,7 @@ static bool find_goroutine(const struct show *show, uint64_t number, struct g2h_
 }
 
 /* Finds a variable by its name, in the innermost frame that has one of that name in memory. Returns
- * false if there is none. */
+ * false if there is none. asked may name the function as well, with or without its line. */
 static bool show_locals_find(const struct show *show, const struct asked_goroutine *asked,
                              const struct g2h_view_goroutine *goroutine,
                              struct shown_frame *ret_frame, struct g2h_local *ret)

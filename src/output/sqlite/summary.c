@@ -257,7 +257,8 @@ static uint64_t bind_sums(sqlite3_stmt *statement, const struct summary_sums *su
     return sums->count + sums->bytes + sums->retained;
 }
 
-/* Begins a dump: adds its row, which the following functions refer to. */
+/* Begins a dump: adds its row, which the following functions refer to. Columns whose value is not
+ * known stay NULL. */
 static struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
                                                  const struct summary_value *values, size_t count)
 {
@@ -526,7 +527,8 @@ struct tree_row {
 };
 
 /* Chooses the nodes that retain most. A node's parent retains at least as much and comes first, so
- * it is chosen, too. */
+ * it is chosen, too. Also adds up the objects of each with those below it, and the rest below each
+ * that is chosen. */
 static struct g2h_error *choose_rows(const struct summary *summary, struct tree_row *rows)
 {
     const size_t count = summary->merged.nodes.count;

@@ -137,7 +137,7 @@ static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, 
 
 /* Reads the first piece like read_pieces(), after skip bytes of it, by /proc/PID/mem. Returns how
  * many bytes, or -1 with errno: ESRCH if the process has no memory any more, EFAULT if the page
- * cannot be read. */
+ * cannot be read. An interrupted call is made again. */
 static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, uint64_t skip)
 {
     const size_t left = (size_t)(piece->size - skip);
@@ -275,7 +275,8 @@ static int start_helper(struct copy *copy, pthread_t *ret)
                           : attach_urgent_start(ret, run_helper, copy);
 }
 
-/* Reads all batches, on the caller's thread and on others. */
+/* Reads all batches, on the caller's thread and on others. MOST_THREADS at most, and no more than
+ * there are batches or processors; fewer if they cannot be started. */
 static void copy_read_all(struct copy *copy, const struct g2h_progress *progress)
 {
     const unsigned available = workers_available();

@@ -1077,7 +1077,8 @@ static void find_memory(struct dying *dying)
         dying->left = followed;
 }
 
-/* Copies the memory of a process that is stopped at its end. Returns 0 or an errno value. */
+/* Copies the memory of a process that is stopped at its end. Returns 0 or an errno value. Also
+ * notes what cannot be read, and why. */
 static int death_copy_all(struct dying *dying, struct process *ret, struct attach_account *account,
                           struct death_loss *loss)
 {

@@ -498,7 +498,8 @@ static bool is_left_child(uint64_t child, uint64_t *ret_there)
     return *ret_there != 0;
 }
 
-/* Has the process wait for children that previous runs have left, because they were killed. */
+/* Has the process wait for children that previous runs have left as zombies, because these were
+ * killed before they could do so. Ends at the first that it does not wait for. */
 static void reap_left(const struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);

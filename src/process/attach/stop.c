@@ -337,7 +337,8 @@ static void give_up_stuck(struct attach_tracer *tracer)
     }
 }
 
-/* Waits until all threads have stopped. Returns 0 or ETIMEDOUT. */
+/* Waits until all threads have stopped. Returns 0 or ETIMEDOUT. Threads that do not stop in the
+ * kernel are given up after PATIENCE_IN_KERNEL seconds. */
 static int await_stops(struct attach_tracer *tracer)
 {
     const double start = clock_seconds();
@@ -466,7 +467,7 @@ static int make_child(struct attach_tracer *tracer)
     return procfs_has_exited(tracer->pid, tracer->pid) ? ESRCH : ETIMEDOUT;
 }
 
-/* Keeps the child as long as it is needed and may stay. */
+/* Keeps the child as long as it is needed and may stay. Nothing if there is none. */
 static void keep_child(struct attach_tracer *tracer)
 {
     if (!tracer->fork || tracer->fork->child == 0)
