@@ -81,6 +81,8 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
     return true;
 }
 
+/* Makes room for this many keys in an empty map, of which they fill half at most. Returns false if
+ * memory runs out. */
 bool map_reserve(struct map *map, size_t keys)
 {
     assert(map->count == 0);
@@ -157,6 +159,8 @@ void number_set_members(const struct number_set *set, uint64_t *ret)
         }
 }
 
+/* Sets how many members come before those of each entry. Then a member's rank is known from its
+ * entry alone. */
 void number_set_rank(struct number_set *set)
 {
     uint32_t rank = 0;

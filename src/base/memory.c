@@ -208,6 +208,8 @@ static void reserve_data_segment(void)
 
 #endif
 
+/* Has malloc() map large blocks one by one, so that they go back to the system, and use one arena
+ * for all threads. */
 void memory_prepare(void)
 {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)

@@ -82,6 +82,7 @@ bool ranges_next(const struct ranges *ranges, uint64_t from, uint64_t end, struc
     return true;
 }
 
+/* Returns where [from, end) ends if a range that reaches to its end, or beyond, is left out. */
 uint64_t ranges_trim(const struct ranges *ranges, uint64_t from, uint64_t end)
 {
     const struct range *list = ranges->list.data;

@@ -75,12 +75,14 @@ static size_t size_classes_find(uint64_t size)
     return at;
 }
 
+/* Returns the slot size for an object of so many bytes, or 0 if it is too large for one. */
 uint64_t size_class(uint64_t size)
 {
     const size_t at = size_classes_find(size);
     return at < COUNT_OF(classes) ? classes[at].size : 0;
 }
 
+/* Returns the bytes that -asan adds to an object: the more, the larger it is. */
 uint64_t size_class_red_zone(uint64_t size)
 {
     static const uint64_t most[] = {64, 128, 512, 4096, 1 << 14, 1 << 15, 1 << 16};
@@ -100,6 +102,8 @@ uint64_t size_class_without_red_zone(uint64_t size)
     return zone < size ? size - zone : 0;
 }
 
+/* Returns the bytes of a span of slots of exactly this size, or 0 if there is no such size
+ * class. */
 uint64_t size_class_span(uint64_t slot)
 {
     const size_t at = size_classes_find(slot);

@@ -141,6 +141,8 @@ void child_forward(struct child *child, const siginfo_t *info)
     }
 }
 
+/* Notes how the command has ended. If it was by a signal that this program had passed on, passes
+ * that on to the process that took its place, too. */
 void child_end(struct child *child, int status)
 {
     child->has_ended = true;

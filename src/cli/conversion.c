@@ -207,6 +207,8 @@ struct g2h_error *series_open_redaction(const struct options *options, struct se
     return g2h_redaction_create(options->redact_key ? key : NULL, &series->redaction);
 }
 
+/* Keeps the heap and its input, to compare the next dump with it, and frees those of the dump
+ * before. */
 void series_keep(struct series *series, struct pipeline *conversion)
 {
     g2h_heap_destroy(series->heap);
@@ -217,6 +219,8 @@ void series_keep(struct series *series, struct pipeline *conversion)
     conversion->origin.input = NULL;
 }
 
+/* The bases are the earlier dumps; their times come before that of this one. Returns false if
+ * memory runs out. */
 bool series_set_html(struct series *series, int64_t time, struct g2h_html_options *ret)
 {
     if (!vector_grow(&series->times, 1))
@@ -246,6 +250,7 @@ void series_deinit(struct series *series)
 
 /* ---- the executable of a series ---- */
 
+/* Keeps the executable for the next dump, and frees the rest. */
 void series_end(struct series *series, struct pipeline *conversion)
 {
     if (conversion->origin.exe) {
@@ -475,6 +480,7 @@ struct g2h_error *conversion_check_inputs(const struct series *series,
     return error;
 }
 
+/* Returns whether all of the dump, and of the process that it was made of, was there. */
 bool conversion_is_whole(const struct pipeline *conversion)
 {
     const struct g2h_input *input = conversion->origin.input;

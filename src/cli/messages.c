@@ -31,6 +31,7 @@ void messages_never_wait(void)
     never_waits = true;
 }
 
+/* When nothing may be waited for, returns false if standard error takes nothing for a moment. */
 bool messages_can_print(void)
 {
     enum { PATIENCE = 100 /* ms */ };
@@ -289,6 +290,8 @@ static void message_fork(const struct origin *origin)
             origin->input->name);
 }
 
+/* Notes that the process is the go command, and which child of it runs the program, if there is
+ * one. */
 void message_go_command(uint64_t pid)
 {
     _cleanup_(text_deinit) struct text name = {0};
@@ -787,6 +790,7 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
         share / 10, share % 10, reason);
 }
 
+/* Notes that fewer users may read the file now than before. */
 void message_narrowed(const struct target *target)
 {
     struct stat status;

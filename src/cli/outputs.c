@@ -181,6 +181,8 @@ static struct g2h_error *write_file(const struct keep *keep, const char *name, b
     return write_to(&target, keep, gzip, dump);
 }
 
+/* Writes the first dump packed, and each other one as the last one, unpacked, as it may be replaced
+ * soon: keep_last() packs it. Nothing if none are kept. */
 struct g2h_error *keep_dump(struct keep *keep, const struct g2h_input *dump)
 {
     const bool is_first = !keep->has_first;

@@ -211,6 +211,8 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
+/* Returns the directory that the file is in, from malloc(); "." if its path has none. NULL: memory
+ * has run out. */
 char *target_directory_of(const struct target *target)
 {
     const char *slash = target->path ? strrchr(target->path, '/') : NULL;
@@ -338,6 +340,7 @@ static struct g2h_error *check_database(const char *path, const struct stat *sou
     return followed ? check_beside(followed, source, what) : NULL;
 }
 
+/* A journal that is not empty is of a writer that has not come to its end. */
 bool target_has_journal(const char *path)
 {
     _cleanup_free_ char *journal = NULL;

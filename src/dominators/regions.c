@@ -369,6 +369,7 @@ static bool regions_count_nodes(struct regions *regions)
     return good && (used < MANY_REGIONS || used < inner / LEAST_NODES);
 }
 
+/* Makes one region of all nodes, that of the root. */
 void regions_join(struct regions *regions)
 {
     const uint32_t nodes = regions_nodes(regions);
@@ -453,6 +454,8 @@ bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t 
     return by != target && regions->entries[by] >= graph_synthetics(regions->graph);
 }
 
+/* Nothing for an edge within a region. From the root's region the source itself holds; from another
+ * one its entry does, which dominates all in it. */
 void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
 {
     assert(target < regions->count && regions->entries[target] != NOWHERE);
@@ -474,6 +477,7 @@ bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
            crossings_add(crossings, by, target);
 }
 
+/* regions->highest becomes the last node that is above all that hold entries which are objects. */
 void regions_end_direct(struct regions *regions)
 {
     const uint32_t synthetics = graph_synthetics(regions->graph);

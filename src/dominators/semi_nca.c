@@ -167,6 +167,8 @@ static _asserted_ bool dominators_are_above(const struct semi_nca *graph, uint32
     return true;
 }
 
+/* First the semidominators of [begin, end), from the last node to the first, and then the
+ * dominators, in order. */
 void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     assert(begin < end && (begin == 0 || graph->idom[begin] < begin));

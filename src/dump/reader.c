@@ -490,6 +490,8 @@ bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
     return false;
 }
 
+/* Reads the next object without going on to it. Returns false if the next record is none, or
+ * invalid. */
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
 {
     if (!reader_is_at_object(reader))

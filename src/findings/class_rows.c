@@ -455,6 +455,8 @@ struct g2h_error *structs_find(const struct findings *findings, struct_vector *r
 
 /* ==== held ==== */
 
+/* Makes the indexes for many questions about one heap: objects by class, retainers by object, and
+ * the paths from the roots to all. */
 struct g2h_error *held_make(struct findings *findings, struct held *ret)
 {
     TRY(class_index_make(findings->view, findings->dominators, &ret->classes));

@@ -504,6 +504,8 @@ static bool is_of_entries(const struct containers *containers, uint32_t node, ui
 
 /* ---- the parts of a container ---- */
 
+/* Returns whether a child of the container's node is of its entries: all are, or it is the branch,
+ * or is linked with that. */
 bool container_has(const struct containers *containers, const struct container *container,
                    uint32_t child)
 {
@@ -582,6 +584,7 @@ static bool is_interning(const struct containers *containers, uint32_t node)
            !is_unique_map(containers, containers->merged->nodes.data[node].parent);
 }
 
+/* Goes up from a node to the first that no object holds alone, or MERGED_NONE. */
 uint32_t containers_shared_above(const struct containers *containers, uint32_t node)
 {
     while (node != MERGED_NONE && !is_shared(containers, node))

@@ -820,6 +820,7 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
     return NULL;
 }
 
+/* *ret stays FINALIZED_CAN_RUN if neither a finalizer nor a cleanup keeps the node. */
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret)
 {
@@ -884,6 +885,8 @@ static bool waits_for_its_end(const struct findings *findings, uint32_t node)
     return false;
 }
 
+/* Finds the goroutine that runs a finalizer, and has not come to its end, if the node waits for
+ * that. ret->goroutine stays UINT32_MAX if there is none. */
 void finalized_find_blocker(const struct findings *findings, uint32_t node,
                             struct finalized_blocker *ret)
 {

@@ -85,6 +85,7 @@ static enum g2h_memory_part largest_other_part(const struct findings *findings)
     return most;
 }
 
+/* Not with a base: then the growth is reported instead. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
     return !findings->base && memory_is_mostly_outside(findings, ret);

@@ -39,6 +39,7 @@ const char *findings_name_of(const struct g2h_view *view, uint32_t node, size_t 
     return g2h_view_name(view, read.name, ret_size);
 }
 
+/* Returns whether a node of the view is garbage; a folded one is if its first member is. */
 bool findings_is_dead(const struct g2h_view *view, uint32_t number)
 {
     struct g2h_node node;

@@ -1122,6 +1122,8 @@ static struct g2h_error *append_collected(struct paths *paths, struct text *text
     return expression_append(paths->view, paths->edges, nodes->data, nodes->count, text);
 }
 
+/* Appends the path from the roots to a node; *ret_end is the node that it leads to, which may be
+ * one like it. Nothing for the root itself. */
 struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *text,
                               uint32_t *ret_end)
 {
@@ -1150,6 +1152,7 @@ struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct 
                  : NULL;
 }
 
+/* As path_append(), but by a holder of the node held, from which the node is reached. */
 struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,
                                  struct text *text, uint32_t *ret_end)
 {
@@ -1161,6 +1164,7 @@ struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t 
     return append_collected(paths, text);
 }
 
+/* Returns whether the last path has a node, and which one comes before it. */
 bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder)
 {
     for (size_t i = 1; i < paths->nodes.count; i++) {

@@ -1102,6 +1102,8 @@ const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t p
     return NULL;
 }
 
+/* Returns in how many milliseconds the limit is reached if it goes on like this, or 0: more than a
+ * year, no limit, or no growth. */
 int64_t trend_full_in(const struct g2h_trend *trend, int64_t grown)
 {
     const double year = 365.0 * 24 * 60 * 60 * 1000;

@@ -238,6 +238,7 @@ static struct g2h_error *part_go_to(const struct part_reading *reading, uint64_t
                : part_refuse(reading, "leads into the middle of a value");
 }
 
+/* Returns the address that a string, slice, interface or pointer leads to, or 0. */
 uint64_t variable_part_target(const struct findings *findings, const struct variable_part *part)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text shown = {0};

@@ -114,6 +114,7 @@ uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
     return at;
 }
 
+/* Adds a node without edges after all others: its range of children is empty. */
 struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind kind, uint32_t name,
                                     uint32_t *ret)
 {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/port.h"
 
+/* Nodes that were added have no owner yet. */
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count;

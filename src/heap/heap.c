@@ -61,6 +61,8 @@ bool g2h_heap_is_complete(const struct g2h_heap *heap)
            heap->facts.conservative_objects == 0 && heap->facts.conservative_frames == 0;
 }
 
+/* A heap from which it can be proved that something is not there: complete, and all that a process
+ * has was read. */
 bool heap_is_exact(const struct g2h_heap *heap)
 {
     const struct facts *facts = &heap->facts;
@@ -93,6 +95,7 @@ const char *g2h_heap_warning(const struct g2h_heap *heap)
     return g2h_reader_warning(heap->reader);
 }
 
+/* The dump has words about its release, but none that tells which it is. */
 bool g2h_heap_lacks_release(const struct g2h_heap *heap)
 {
     return heap->go_minor == 0 && (*heap->go_version || heap->params.experiment.size > 0);
@@ -243,6 +246,7 @@ uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object)
     return (uint64_t)(MIN(all, most) + 0.5);
 }
 
+/* Counts how many objects of each kind of span were read. */
 void heap_count_sample(struct g2h_heap *heap)
 {
     struct fact_sample *sample = &heap->facts.sample;

@@ -223,6 +223,7 @@ bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, 
     return runs_add_object(reader, object, end) && close_run(reader);
 }
 
+/* A chunk ends when it has many runs, or many slot classes. */
 bool run_reader_is_full(const struct run_reader *reader)
 {
     return reader->slot_classes.list.count >= SLOT_CLASSES_ENOUGH ||

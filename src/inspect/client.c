@@ -29,6 +29,7 @@ void client_send(struct client *client, const char *data, size_t size)
         websocket_write(&client->out, WEBSOCKET_TEXT, data, size);
 }
 
+/* Sends why, if it is connected, and lets it close the connection. */
 void client_leave(struct client *client, enum websocket_status why, int64_t now)
 {
     const char reason[] = {(char)(why >> 8), (char)(unsigned char)(why & 0xff)};

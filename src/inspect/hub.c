@@ -34,11 +34,14 @@ static bool has_panel(const struct hub *hub)
     return false;
 }
 
+/* Waits only if there is a client with a panel, which others could disturb. */
 bool hub_may_accept(const struct hub *hub)
 {
     return hub->now >= hub->accepts_from || !has_panel(hub);
 }
 
+/* Accepting a client took so long: after it, no other one is accepted for REST times as long, so
+ * that clients that come and go all the time take little of the processor. */
 void hub_accepted(struct hub *hub, int64_t microseconds)
 {
     assert(microseconds >= 0);
@@ -258,6 +261,8 @@ static int64_t deadline(const struct client *client)
     }
 }
 
+/* Notes the time. Clients for which nothing waits are as patient as if they had taken something
+ * now. */
 void hub_wake(struct hub *hub, int64_t now)
 {
     assert(now >= hub->now);

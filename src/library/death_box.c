@@ -700,6 +700,8 @@ void death_box_deinit(struct death_box *box)
     *box = (struct death_box){0};
 }
 
+/* After a copy that was made while the process goes on: the program, which the copy has had, is the
+ * box's again. */
 void death_box_take_back(struct death_box *box, struct death *death)
 {
     box->program = death->program;

@@ -129,6 +129,8 @@ static struct g2h_error *read_core(const struct origin_options *options,
 
 /* ---- a process ---- */
 
+/* Returns whether a process is the go command, or one of its tools, by the path of its
+ * executable. */
 bool origin_is_go_command(uint64_t pid)
 {
     char path[256];
@@ -198,6 +200,8 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
     return NULL;
 }
 
+/* The program is what is given with --exe, or the file that the process runs, or the first of its
+ * libraries with a runtime. */
 struct g2h_error *origin_open_program(const struct origin_options *options, struct origin *ret)
 {
     TRY(g2h_process_check(options->pid));
@@ -366,6 +370,7 @@ void origin_deinit(struct origin *origin)
     g2h_modules_deinit(&origin->modules);
 }
 
+/* As many spans as there are threads may be, as each may be within malloc. */
 bool origin_is_miscounted(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

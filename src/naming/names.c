@@ -786,6 +786,7 @@ unsigned form_of_function(struct g2h_bytes function)
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
+/* Of a block that several strings share, it ends where the last one does. */
 uint64_t names_text_size(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];
@@ -866,6 +867,7 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
         append_part(names, data, size, text);
 }
 
+/* A block that has several strings has a bit for the begin of each. */
 bool names_text_is_shared(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];

@@ -226,6 +226,7 @@ static struct g2h_error *explain_ids(struct g2h_error *error,
 #define SAMPLE_REFUSED \
     "this is a sample of a heap: only --format report says how exact its figures are"
 
+/* A sample of a heap goes into a report only. */
 struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
                             const struct g2h_output_options *options)
 {

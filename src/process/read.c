@@ -601,6 +601,7 @@ static struct g2h_error *process_read_explain(struct g2h_error *error,
     return better;
 }
 
+/* Reads the core's memory and threads, and then its heap as that of a process. */
 struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,

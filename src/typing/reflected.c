@@ -201,7 +201,8 @@ static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *c
 
 /* Reads the fields of a struct, three words each (name, type, offset), adds them, and appends the
  * name of the struct type. Fields must ascend and end within the struct. Returns false if one is
- * invalid. */
+ * invalid. In some releases the lowest bit of the offset says that a field is embedded, in later
+ * ones its name's flags. With --redact the names are hashes. */
 static bool reflected_read_fields(struct reflected_reader *reader, const struct g2h_bytes *contents,
                                   uint64_t parts, struct type *type, struct text *name,
                                   unsigned depth)

@@ -102,6 +102,7 @@ static void html_tree_number_nodes(struct html_tree *tree, const struct merged *
     }
 }
 
+/* A node that is not in the tree is in the rest below the one that is its anchor. */
 uint32_t tree_number(const struct html_tree *tree, uint32_t node)
 {
     return tree->numbers[node] != TREE_NONE ? tree->numbers[node]

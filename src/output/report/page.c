@@ -414,6 +414,7 @@ void page_wrap(struct page *page, const char *words, size_t indent)
     page_say(page, "\n");
 }
 
+/* Adds a blank line, and words in bold. Nothing in JSON. */
 void page_head(struct page *page, const char *words)
 {
     page_say(page, "\n");
@@ -537,6 +538,7 @@ static void page_leave_out(struct page *page)
     page->left_out[i].rows++;
 }
 
+/* Returns how many rows of a member the limits left out. */
 uint64_t page_left_out(const struct page *page, const char *member)
 {
     for (size_t i = 0; i < PAGE_MEMBERS && page->left_out[i].member.data; i++)
@@ -628,6 +630,7 @@ static void open_value(struct page *page, struct g2h_bytes key, bool is_list)
     page->elements[page->depth++] = 0;
 }
 
+/* Elements that the caller passed over count as opened: the window begins after some. */
 void page_pass(struct page *page, size_t count)
 {
     page->window.opened += count;

@@ -209,6 +209,8 @@ static void put_grown_parts(const struct report *report, const struct g2h_memory
     }
 }
 
+/* Returns by how much the memory outside of the Go heap has grown since the base; 0: by less than
+ * LEAST_GROWTH, or not known. */
 uint64_t report_grown_outside(const struct report *report)
 {
     const struct g2h_memory *before = &growth_totals(report->findings->base)->memory;

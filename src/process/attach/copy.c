@@ -171,7 +171,8 @@ static bool copy_leave_out(struct copy *copy, uint64_t address)
     return good;
 }
 
-/* Returns pages of zeros to the system: they still read as zeros, and take no memory. */
+/* Returns pages of zeros to the system: they still read as zeros, and take no memory. Notes where
+ * they are. Returns false if memory runs out. */
 static bool copy_drop(struct copy *copy, const struct piece *piece, uint64_t from, uint64_t end)
 {
     const struct range zeros = {piece->address + from, piece->address + end};
