@@ -506,6 +506,8 @@ static bool may_convert(const struct options *options, const struct main_sources
     return sources->list && !target_is_source(STDERR_FILENO, sources->list, sources->count);
 }
 
+/* Reads the options and does the one of four things that they ask for: to watch with a guard
+ * process, to wait for a death, to serve DevTools, or to convert. */
 int main(int argc, char **argv)
 {
     struct options options;

@@ -15,6 +15,7 @@
 
 #if defined(__APPLE__) || defined(__wasi__)
 
+/* The system gives at most 256 bytes at a time. */
 int port_random(void *bytes, size_t size, bool secret)
 {
     enum { MOST = 256 }; /* getentropy() returns no more at a time */
@@ -58,6 +59,7 @@ uint64_t port_disk_faults(void)
 
 #else
 
+/* The system counts in KiB, macOS in bytes. */
 uint64_t port_peak_memory(void)
 {
 #ifdef __APPLE__

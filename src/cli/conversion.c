@@ -325,6 +325,8 @@ static void begin_phase(const void *context, const char *phase)
     progress_begin(((const struct conversion_context *)context)->progress, phase);
 }
 
+/* The dominators of the whole graph are left out if neither the format needs them nor the view is
+ * folded or limited to what an object holds. */
 struct pipeline_options conversion_options(const struct options *options,
                                            const struct series *series,
                                            const struct conversion_context *context)
@@ -454,6 +456,8 @@ static uint64_t conversion_view_nodes(const struct options *options)
                : options->max_nodes - G2H_MOST_CONTEXTS;
 }
 
+/* Builds the graph and the view of it, and numbers the graph's nodes as in the dumps before if this
+ * is one of a series. */
 struct g2h_error *conversion_build(const struct options *options, const struct series *series,
                                    const struct pipeline_options *steps,
                                    struct pipeline *conversion)
@@ -512,6 +516,8 @@ static struct g2h_report_options report_options(const struct options *options,
                                            options->again.size > 0 ? options->again.data : NULL};
 }
 
+/* Fills in the options of all formats, though only one is written. What only the open dump tells
+ * follows in output_settings_add_dump(). */
 void output_settings_begin(const struct options *options, const struct series *series,
                            const struct outputs *outputs, const struct g2h_progress *progress,
                            struct output_settings *settings)
@@ -580,6 +586,8 @@ static struct g2h_summary_options summary_options(const struct options *options,
                                         .label_count = options->label_count};
 }
 
+/* Adds the source, the memory, the times of a series for HTML, and the line of --summary if that is
+ * wanted. */
 struct g2h_error *output_settings_add_dump(const struct options *options, struct series *series,
                                            const struct pipeline *conversion,
                                            struct output_settings *settings)
@@ -632,6 +640,8 @@ static struct g2h_error *name_inspected(const struct options *options, struct te
     return NULL;
 }
 
+/* Serves the heap to DevTools until the session ends. The owner of the process that is inspected,
+ * if there is one, may connect, too. */
 struct g2h_error *devtools_serve(const struct options *options)
 {
     _cleanup_(text_deinit) struct text title = {0}, path = {0};

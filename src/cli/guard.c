@@ -49,6 +49,8 @@ static char guard_ask(const struct guard *guard)
     return kill(guard->id, SIGUSR2) == 0 ? guard_await(guard) : 0;
 }
 
+/* The guard is a child made by fork(), connected by a pipe for its answers; this waits for the
+ * first, which tells whether the guard is ready. */
 bool guard_begin(const struct options *options, at_death_write *write, void *context,
                  struct guard *ret)
 {
@@ -82,6 +84,9 @@ bool guard_has_ended(const struct guard *guard)
     return guard_ask(guard) != AT_DEATH_READY || guard_ask(guard) != AT_DEATH_READY;
 }
 
+/* Asks whether the guard still waits for a death: if so, ends it by SIGTERM; if it has copied a
+ * process, waits until that is written. Returns the guard's exit status if that is not 0 and status
+ * is not EXIT_FAILED, else status. */
 int guard_end(struct guard *guard, int status)
 {
     int how = SIGKILL;

@@ -53,6 +53,8 @@ static void print_line(const char *line, size_t size)
     fwrite(line, 1, size, stderr);
 }
 
+/* A long line is formatted twice: first into a buffer on the stack, and if that is too small, into
+ * memory of its size. */
 void say(const char *format, ...)
 {
     char usual[1024];
@@ -693,6 +695,8 @@ void message_size(const struct options *options, const struct g2h_input *input,
     }
 }
 
+/* Prints the sections of the account in the order of the steps: records, objects, stacks, the
+ * executable, types, and the graph. */
 void message_account(const struct options *options, const struct g2h_input *input,
                      const struct g2h_exe *exe, const struct g2h_graph *graph,
                      const struct g2h_view *view, const struct g2h_numbers_account *numbers)
@@ -765,6 +769,8 @@ static void message_unfit(const struct g2h_input *input, const struct g2h_exe *e
             input->name, unfit, all, g2h_exe_path(exe));
 }
 
+/* Says why nothing is typed if there is no account of types. The share is in tenths of a percent,
+ * rounded down; below 95 % the reason follows. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph)
 {
@@ -882,6 +888,7 @@ static void account_urgent(const struct g2h_process_account *account)
             label, "refused", strerror(account->urgent_error));
 }
 
+/* A line has a number, and a remark on what it means, if there is one. */
 void message_process_account(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

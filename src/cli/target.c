@@ -581,6 +581,9 @@ static void on_end(int number)
     raise(number);
 }
 
+/* Sets a handler for each signal from 1 to 31 that has its usual effect now, except for those that
+ * cannot be caught or do not end a program. SIGBUS has a handler of its own, on_bus_error(), for
+ * inputs that cannot be read any more. */
 void signals_catch(const char *name)
 {
     enum { SIGNALS = 31 }; /* numbers above are real-time signals, which are not sent here */

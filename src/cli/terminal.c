@@ -171,6 +171,8 @@ bool terminal_has_color(const struct options *options)
 
 extern char **environ;
 
+/* Prefers a file in memory (memfd_create), else takes a temporary file that has no name any
+ * more. */
 int pager_collect(void)
 {
 #ifdef MFD_CLOEXEC

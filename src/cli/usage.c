@@ -124,6 +124,8 @@ static void append_dump(struct text *text)
     text_printf(text, "%-12s  the heap dump itself, of a core or process", FORMAT_DUMP);
 }
 
+/* The list of formats, in the middle of the text, is made from the table of the formats, since a
+ * build may lack some. */
 int usage_print_help(void)
 {
     static const char indent[] = "                        ";
@@ -151,6 +153,8 @@ static void add_library(struct text *text, const char *name, const char *version
         text_printf(text, ", without %s", name);
 }
 
+/* Prints the version, and those of the libraries that this was built with: zlib, SQLite and the
+ * packers. */
 int usage_print_version(void)
 {
     const char *sqlite = g2h_sqlite_version();

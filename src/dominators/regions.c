@@ -464,6 +464,8 @@ void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
         hold_from(regions, target, by == REGION_ROOT ? source : regions->entries[by]);
 }
 
+/* target is lifted to the height of the region by. If it is not the highest yet, the pair is kept
+ * as a crossing, to be looked at again when by has moved up. */
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
                           struct crossings *crossings)
 {

@@ -114,6 +114,9 @@ struct estimate_parts {
     double objects, bytes, objects_variance, bytes_variance;
 };
 
+/* Adds what a sample says about one kind of span to an estimate: numbers of objects that were read
+ * are scaled up by the share of the kind's objects that was read, unless all of its spans were
+ * read. Variances add up, as the kinds are independent. */
 static void add_kind(const struct estimates *estimates, const struct estimate_sums *sums,
                      struct estimate *set, struct estimate_parts *parts)
 {

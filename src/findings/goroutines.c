@@ -1013,6 +1013,8 @@ static bool label_sums_add_place(struct label_sums *sums, const struct findings 
     return true;
 }
 
+/* Adds the goroutines of each node of merged to the sum of their value of the label, and sorts the
+ * sums. */
 struct g2h_error *label_values_find(const struct findings *findings,
                                     const struct goroutine_labels *labels, uint32_t key,
                                     label_values *ret)

@@ -310,6 +310,8 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
     return error;
 }
 
+/* Makes the base, which keeps numbers and names of the view, not the view. *ret is NULL if there is
+ * an error. */
 struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name, unsigned threads,
                                   struct g2h_base **ret)
 {

@@ -153,6 +153,7 @@ static bool is_pooled(const struct findings *findings, uint32_t node)
     return holder != MERGED_NONE && findings_is_kind(findings, holder, G2H_NODE_POOLS);
 }
 
+/* Adds the targets of the variable's edges that are pools. */
 struct g2h_error *lookup_pooled(const struct findings *findings, uint32_t variable,
                                 node_vector *ret)
 {

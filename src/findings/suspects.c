@@ -476,6 +476,8 @@ static bool suspects_examine(struct suspects_finder *finder, uint32_t node)
     return push_children(finder, node) != UINT32_MAX;
 }
 
+/* Orders suspects by bytes, most first: by the bytes of their pages if those are what they are for;
+ * equal ones by node. */
 static int suspects_compare(const void *a, const void *b)
 {
     const struct suspect *one = a;

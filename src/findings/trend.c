@@ -1289,6 +1289,7 @@ static void sum_chosen(const struct choice *choice, uint64_t *sums)
     }
 }
 
+/* Orders places by how much they changed, most first; equal ones by the number of the place. */
 static int compare_found(const void *one, const void *other)
 {
     const struct trend_found *a = one;

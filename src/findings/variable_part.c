@@ -62,6 +62,8 @@ static unsigned most_changes(const struct similar *similar)
     return 1 + (unsigned)(size / 3);
 }
 
+/* Adds a name if its distance, the number of characters to change, is at most most_changes(), and
+ * it is not there yet. The list is ascending by distance; the furthest goes if it is full. */
 void similar_add(struct similar *similar, const char *name, size_t size)
 {
     const unsigned most = most_changes(similar);
@@ -121,6 +123,8 @@ static struct g2h_error *part_refuse(const struct part_reading *reading, const c
 
 /* ---- paths of values ---- */
 
+/* The value's path must be the part's path, or begin with it and go on with "." or "[". *without is
+ * the rest, without a leading ".". */
 bool variable_part_has(const struct variable_part *part, const struct g2h_value *value,
                        struct g2h_bytes *without)
 {
@@ -737,6 +741,7 @@ struct g2h_error *variable_part_read(const struct findings *findings, const char
     return size > 0 ? part_read_steps(&reading, expression + size) : NULL;
 }
 
+/* The whole location becomes the part, with name as its text; values are read from the view. */
 struct g2h_error *variable_part_begin(const struct findings *findings,
                                       const struct g2h_location *location, const char *name,
                                       struct variable_part *ret)

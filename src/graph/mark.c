@@ -87,6 +87,8 @@ static inline bool note_holder(struct marker *marker, owner_number known, owner_
     return true;
 }
 
+/* Marks in marks, or, with owners, with the current owner. With met, notes also that an object
+ * which another owner has is met by this one. */
 bool marker_push(struct marker *marker, uint32_t object)
 {
     assert(marker->owners ? marker->owner != OWNER_NONE : marker->marks != NULL);

@@ -500,6 +500,8 @@ static enum pointer_form pointer_form_of(const struct g2h_reader *reader)
     return strcmp(g2h_reader_format(reader), "1.4") == 0 ? POINTERS_LISTED_KIND : POINTERS_LISTED;
 }
 
+/* Reads the whole input once. An option that is 0, or no options, means the default: as many
+ * threads as processors. *ret is set only without an error. */
 struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                                 const struct g2h_heap_options *options, struct g2h_heap **ret)
 {

@@ -580,6 +580,7 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source, boo
     return NULL;
 }
 
+/* Counts as a copy, so that the file is not looked at again. */
 struct g2h_error *input_without_bytes(const char *name, const struct stat *source,
                                       struct g2h_input **ret)
 {
@@ -593,6 +594,8 @@ struct g2h_error *input_without_bytes(const char *name, const struct stat *sourc
     return NULL;
 }
 
+/* The bytes are borrowed: they are neither copied nor freed, and must live as long. The name is
+ * copied. */
 struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
                                         struct g2h_input **ret)
 {

@@ -211,6 +211,7 @@ static struct reader json_read_begin(struct json_value value)
     return (struct reader){data, data + value.size};
 }
 
+/* Reads the members one after the other; names are compared as they are after escapes. */
 struct json_value json_member(struct json_value object, const char *name)
 {
     struct json_value found = {0}, value;

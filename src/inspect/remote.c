@@ -1074,6 +1074,8 @@ static void write_about(const struct taken *taken, const struct remote_place *pl
     }
 }
 
+/* Writes what DevTools shows below an opened object: {"result": [fields], "internalProperties":
+ * [facts about the object]}. */
 struct g2h_error *properties_write(struct taken *taken, const struct remote_place *place,
                                    struct text *text)
 {

@@ -465,6 +465,8 @@ static struct death_order order_of(struct death_box *box)
                                 .spill_most = box->spill_most};
 }
 
+/* The reserve has the size of the process now, and a margin. This program is locked in memory as
+ * well, as far as it is there, because memory may be short when the process dies. */
 struct g2h_error *death_box_reserve(struct death_box *box)
 {
     const struct death_order order = order_of(box);
@@ -673,6 +675,7 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     return death_box_explain(box, error);
 }
 
+/* Ends the following of ages, copies, and gives back what of the reserve the copy did not take. */
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
 {
     const struct attach_options options = {.space = &box->reserve.space};

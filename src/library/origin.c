@@ -164,7 +164,8 @@ uint64_t origin_find_child(uint64_t pid, struct text *name)
     return 0;
 }
 
-/* Watches the collections of a process before it is read. Its executable must be known. */
+/* Watches the collections of a process before it is read. Nothing if its executable is not known:
+ * reading the process says why. */
 static struct g2h_error *origin_watch(const struct origin_options *options, struct g2h_exe *exe,
                                       struct origin *origin)
 {

@@ -135,6 +135,8 @@ static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
 
 CLEANUP_POINTER(build_destroy, struct g2h_graph, g2h_graph_destroy);
 
+/* No options means the defaults, and 0 threads as many as there are processors. *ret is set only
+ * without an error. */
 struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
                                   const struct g2h_graph_options *options, struct g2h_graph **ret)
 {
@@ -182,6 +184,8 @@ const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *gr
 
 /* ==== the steps ==== */
 
+/* Loads the heap. If the input is damaged, that is the error, whatever the reader complained about.
+ * Takes RSS from the dump if the origin did not know it. */
 struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
                                 const struct g2h_progress *progress)
 {
@@ -395,6 +399,8 @@ static struct g2h_error *session_make(struct g2h_session *session, const char *s
 
 CLEANUP_POINTER(close_session, struct g2h_session, g2h_close);
 
+/* Makes all of a session in one call: source, heap, graph and view. *ret is NULL if there is an
+ * error. */
 struct g2h_error *g2h_open(const char *source, const char *exe,
                            const struct g2h_open_options *given, struct g2h_session **ret)
 {

@@ -422,6 +422,9 @@ static bool protocol_is_id(struct json_value id)
     return id.size <= LONGEST_ID && (id.data[0] == '"' || json_is_integer(id));
 }
 
+/* Checks in the order of JSON-RPC: is it JSON (else error -32700), is it an answer (ignored), is it
+ * a request of version 2.0 with a method and a fit id (else -32600)? Without an id it is a
+ * notification, which is ignored. */
 void protocol_answer(struct protocol *protocol, const char *message, size_t size,
                      struct text *answer)
 {

@@ -131,6 +131,8 @@ static struct report answers_begin(const struct answers *answers, bool grown, st
 
 /* ---- answers that are sections of the report ---- */
 
+/* Answers the tool "summary": totals, who keeps free slots, and what the server knows (types,
+ * values, a base). */
 struct g2h_error *answers_summary(struct answers *answers, const struct question *question,
                                   struct page *page)
 {
@@ -570,6 +572,7 @@ static void tools_put_schema(const struct tool *tool, struct text *text)
     text_append_string(text, ",\"additionalProperties\":false}");
 }
 
+/* Leaves out tools that the settings do not allow. All are marked as those that only read. */
 void tools_list(const struct mcp_settings *settings, struct text *text)
 {
     const char *before = "[";
@@ -785,6 +788,7 @@ static struct g2h_error *call_run(struct answers *answers, const struct tool *to
     return call_answer(answers, &call, text);
 }
 
+/* Writes the message of an error in place of what has been written so far. */
 void tools_call(struct answers *answers, const struct tool *tool, struct json_value arguments,
                 struct text *text, bool *ret_is_error)
 {

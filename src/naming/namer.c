@@ -331,6 +331,8 @@ static void namer_append_key(const struct names *names, uint64_t key, struct tex
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
+/* An index as "[3]", a key of a map by namer_append_key(), and others by their string in the
+ * pool. */
 void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text)
 {
     size_t size;

@@ -273,6 +273,9 @@ static uint32_t positions_of(const struct g2h_heap *heap, uint32_t object)
     return size > IDS_PART ? (uint32_t)((size - 1) / IDS_PART) + 1 : 1;
 }
 
+/* A counting sort by age: the number of positions per age gives where each age begins; then each
+ * object takes the next positions of its age. positions_of() tells how many numbers an object
+ * takes. */
 struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap)
 {
     *ids = (struct ids){.heap = heap};

@@ -302,6 +302,8 @@ static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
     return true;
 }
 
+/* Writes FACT_AGES: times and counts, the looks, then per span, ascending by address, its shape and
+ * the ages of its slots; 0 ends them. Spans without objects are left out. */
 bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer)
 {
     _cleanup_vector_ VECTOR(const struct aged_span *) sorted = {0};

@@ -920,6 +920,8 @@ static bool has_other_program(const struct g2h_ages *ages)
     return g2h_process_image(ages->pid) != ages->image;
 }
 
+/* Takes the first look. It is not done if collections end meanwhile; then it is repeated after POLL
+ * milliseconds, at most TRIES times, and after that the ages begin without a look. */
 struct g2h_error *g2h_ages_begin(uint64_t pid, struct g2h_exe *exe, struct g2h_ages **ret)
 {
     enum { TRIES = 100 };
@@ -941,6 +943,9 @@ struct g2h_error *g2h_ages_begin(uint64_t pid, struct g2h_exe *exe, struct g2h_a
     return NULL;
 }
 
+/* Looks whenever a look is due, for these seconds, and checks each second that the process is still
+ * the same program. Error G2H_ERROR_SYSTEM if a look fails, or the process has ended or become
+ * another program. */
 struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
                                  const struct g2h_progress *progress)
 {

@@ -6,6 +6,8 @@
 #include "base/ranges.h"
 #include "process/records.h"
 
+/* Writes to the stream of the records if they have one, else to the temporary file; the zeros
+ * behind the data are skipped in the file, not written. */
 struct g2h_error *records_put(const struct records *records, const struct worker_buffer *buffer)
 {
     if (records->stream)

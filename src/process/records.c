@@ -1092,6 +1092,7 @@ static struct g2h_error *consume_segments(void *context, const struct worker_buf
     return records_put(records, buffer);
 }
 
+/* Writes the segments of data and bss of all modules, as one task of one worker. */
 static struct g2h_error *put_segments(struct records *records)
 {
     return workers_run_ordered(1, 1, produce_segments, NULL, consume_segments, records);

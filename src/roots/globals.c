@@ -985,7 +985,8 @@ static bool append_variable(struct builder *builder, const struct outside_words_
 }
 
 /* Follows the holders from the word's value up to the variable, at most PATH_STEPS, and then
- * appends the steps in the other order. */
+ * appends the steps in the other order, after "…" if there are more. Returns NULL, and appends
+ * nothing, if the address is in no value or the value is not held by a holder of the kind. */
 const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
                                                           enum holder_kind from)
 {
@@ -1054,6 +1055,9 @@ static uint64_t word_of_lock(const struct root_sources *sources, uint64_t addres
     return 0;
 }
 
+/* Appends nothing, and returns false, if no word leads to the lock, or there are no symbols, so
+ * that the path has a space. Otherwise "package." comes before the path, whose part within package
+ * sync is cut off. */
 bool roots_append_lock(const struct root_sources *sources, uint64_t address, struct text *text)
 {
     const uint64_t word = word_of_lock(sources, address);

@@ -124,6 +124,8 @@ const struct type_field *types_field(const struct types *types, uint32_t number,
     return NULL;
 }
 
+/* The fields ascend by offset. The last one that begins at or before the offset contains it, unless
+ * fields without size are behind it: up to EMPTY_FIELDS_MOST are passed over. */
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset)
 {

@@ -47,6 +47,8 @@ static bool coded_add_generic(struct coded *coded, uint32_t type)
     return true;
 }
 
+/* Maps the names of all types that have a size to their numbers, if the machine's code can be read;
+ * otherwise nothing will be found. */
 struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -322,6 +324,9 @@ bool coded_agree(const struct typing *typing, struct word_type *all, struct word
     return false;
 }
 
+/* By the type of the word: it points to one value; to an array of values, as many as are in the
+ * object; or it is the first word of a value itself, of which only the pointer at its beginning is
+ * followed. Nil is not followed. */
 void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
                  const struct extent *extent)
 {
@@ -478,6 +483,8 @@ static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_
                                            .size = types_size(typer->typing->types, type.type)});
 }
 
+/* The words are sorted, so that all evidence about one follows each other. Returns the index behind
+ * the last of it. */
 size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
                       struct word_type *ret)
 {
@@ -586,6 +593,9 @@ static void coded_sort_values(struct typing *typing)
     typing->static_values.count = kept;
 }
 
+/* Reads how the code uses words of data and bss, follows those of known type, sorts the values that
+ * these lead to outside of the heap, and follows on from there. Does nothing if the machine's code
+ * cannot be read. */
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
 {
     struct typing *typing = typer->typing;
@@ -612,6 +622,9 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
  * follows. */
 enum { MOST_OF_VARIABLE = 32 };
 
+/* The user nearest before the address, in the addresses of the file: it must be at it, or, unless
+ * is_exact, be of an array's element or take the address of a variable that begins less than
+ * MOST_OF_VARIABLE before. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = typing->static_words;
@@ -647,6 +660,9 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
+/* Looks down from the address for a user of an element's field (one with a distance between
+ * elements) whose field is a whole number of elements before; then down to the first field of the
+ * first element. Looks at MOST_FIELDS users at most. */
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
 {
     enum { MOST_FIELDS = 16 };

@@ -37,6 +37,8 @@ static void create_destroy(struct g2h_typing **typing)
     g2h_typing_destroy(*typing);
 }
 
+/* Returns without an error and with *ret NULL if there is nothing to type by: the executable has no
+ * types, or the dump is so old that it has types of its own. */
 struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2h_exe *exe,
                                     const struct g2h_typing_options *options,
                                     struct g2h_typing **ret)

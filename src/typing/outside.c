@@ -565,6 +565,7 @@ bool typer_take_outside(struct typer *alone, struct typer *other)
     return true;
 }
 
+/* Sorts the pointers that lie outside of the heap, and removes those that several threads found. */
 void typer_sort_outside(struct typing *typing)
 {
     struct outside *outside = &typing->outside;

@@ -17,6 +17,7 @@ size_t g2h_view_goroutine_count(const struct g2h_view *view)
     return view->graph->roots.goroutines.count;
 }
 
+/* Copies what the roots know about the goroutine; its node becomes the one of the view. */
 void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
                         struct g2h_view_goroutine *ret)
 {

@@ -58,6 +58,8 @@ char *realpath(const char *path, char *ret)
     return ret ? strcpy(ret, path) : strdup(path);
 }
 
+/* Replaces the last 6 characters of the path by digits, and takes the first number for which no
+ * file exists. -1 with errno otherwise. */
 int mkostemp(char *path, int flags)
 {
     char *digits = path + strlen(path) - 6;

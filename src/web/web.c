@@ -131,6 +131,9 @@ static struct g2h_error *make(const char *path, const char *exe, struct pipeline
     return pipeline_view(ret, &view, NULL);
 }
 
+/* Converts one more dump, and makes a base of it, to compare the others with; its time is kept, the
+ * collections of the last one, and the executable of the first. Error G2H_ERROR_LIMIT if there are
+ * MOST_BASES already. */
 static struct g2h_error *add(const char *path, const char *exe, struct pipeline *made)
 {
     const size_t number = page.base_count;
@@ -176,6 +179,8 @@ EXPORT(bool, web_is_reversed, void)
 
 /* ---- formats ---- */
 
+/* Writes the page's heap in a format, on one thread, compared with the first of the dumps before if
+ * there are any. */
 static struct g2h_error *write_to(const struct g2h_format *format, bool is_json, const int *fds,
                                   const char *path)
 {

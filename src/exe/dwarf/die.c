@@ -268,7 +268,8 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
 /* ---- units ---- */
 
 /* Reads the header of a unit; *ret_abbrev is the offset of its abbreviations in .debug_abbrev.
- * Returns false if the header cannot be read. */
+ * Returns false if the header cannot be read, or is not of DWARF 2 to 5 with addresses of 4 or 8
+ * bytes. */
 static bool die_units_read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
                                   uint64_t *ret_abbrev)
 {

@@ -333,6 +333,9 @@ uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
                : UINT32_MAX;
 }
 
+/* Counts without writing: nodes and edges of the groups of goroutines and the two rests (garbage,
+ * other roots), then those of timers and handlers. Errors are dropped, and leave the numbers too
+ * small. */
 void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
 {
     uint64_t groups = 0, of_rest[RESTS] = {0};

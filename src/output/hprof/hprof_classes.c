@@ -185,6 +185,8 @@ static char *put_wide(char *at, uint32_t character)
     return put_u2(put_u2(at, 0xd800 | character >> 10), 0xdc00 | (character & 0x3ff));
 }
 
+/* ASCII is copied; other texts are written character by character, in one byte each (Latin-1) or,
+ * if wide, in UTF-16. */
 char *java_string_put(char *at, const struct java_string *string)
 {
     if (string->is_ascii) {
@@ -567,6 +569,8 @@ struct g2h_error *classes_named(struct classes *classes, uint32_t name, uint32_t
 
 /* ---- records ---- */
 
+/* Writes HPROF_LOAD_CLASS per class: serial number, ID, serial number of a stack trace (0), and the
+ * ID of the name. */
 struct g2h_error *classes_write_loads(const struct classes *classes, struct worker_buffer *buffer)
 {
     enum { LOAD = 4 + ID_SIZE + 4 + ID_SIZE };

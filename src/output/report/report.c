@@ -39,6 +39,8 @@ static void put_else(const struct report *report)
             plural_of(account->else_objects), account->else_bytes);
 }
 
+/* Shows the rows of the largest classes, or with a base of those that grew most, and sums up the
+ * others in a line. In JSON each class has also who allocated it. */
 struct g2h_error *report_put_classes(const struct report *report)
 {
     _cleanup_(class_rows_deinit) struct class_rows classes = {0};
@@ -565,6 +567,8 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
     return NULL;
 }
 
+/* Makes the whole page in memory, and writes it at the end, so that an error leaves no half of a
+ * report. */
 struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *given)

@@ -411,6 +411,8 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
     return NULL;
 }
 
+/* Lists the places where goroutines wait, by weight, or with a base those with more goroutines than
+ * before; then leaked goroutines, and what has ended. */
 struct g2h_error *report_put_goroutines(const struct report *report)
 {
     _cleanup_(goroutines_report_deinit) struct goroutines_report goroutines = {.report = report};

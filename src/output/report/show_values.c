@@ -46,6 +46,8 @@ static void put_pages_of(const struct report *report, const struct pages_sum *su
     PUT(report->page, ", %b{free_slots} of that are free slots\n</>", sum->empty);
 }
 
+/* Writes the class, address, size and retained size; the share of the reachable bytes if it is 0.1
+ * % or more; then what is special: an inner address, folded objects, garbage, pages. */
 void report_put_object(const struct report *report, uint32_t number, uint64_t offset)
 {
     struct page *page = report->page;
@@ -73,6 +75,8 @@ void report_put_object(const struct report *report, uint32_t number, uint64_t of
         put_pages_of(report, &sum, report_node(report, merged)->count, false);
 }
 
+/* Writes number, bytes and retained bytes, the garbage, and with a base how the number of live
+ * objects changed. The pages are summed over nodes that are in no other node of the class. */
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes)
 {
     struct page *page = report->page;
@@ -128,6 +132,8 @@ void report_append_holders(const struct report *report, uint32_t node, struct te
     }
 }
 
+/* Below it is a table of the children by retained bytes, with the address of an example if that is
+ * an object. */
 struct g2h_error *report_put_group(const struct report *report, uint32_t node)
 {
     struct page *page = report->page;
@@ -161,6 +167,8 @@ struct g2h_error *report_put_group(const struct report *report, uint32_t node)
     return NULL;
 }
 
+/* Writes a table with a row per class and field that refer to the node: how many times, and the
+ * address of one. */
 struct g2h_error *report_put_retainers(const struct report *report, struct g2h_edges *edges,
                                        uint32_t node)
 {
@@ -413,6 +421,8 @@ static struct g2h_error *show_put_part_values(struct show *show, const struct va
     return NULL;
 }
 
+/* The name counts as that of a variable if the part is the whole of a location outside of objects.
+ * The type and the value are left out if they are not known, the value also if texts are hidden. */
 struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part)
 {
     const struct g2h_view *view = report->findings->view;
@@ -930,6 +940,9 @@ bool show_is_of_goroutine(const char *asked)
     return show_locals_read_goroutine(asked, &ignored);
 }
 
+/* The query is a goroutine, "12", or a variable of it, "12 v.items[3]". Since a variable's name may
+ * have dots itself, the whole is tried as one first, then each beginning of it that is before a "."
+ * or "[". A variable that leads to an object is shown as that object. */
 struct g2h_error *show_put_goroutine(struct show *show, const char *text)
 {
     struct asked_goroutine asked;

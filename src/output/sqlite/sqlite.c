@@ -569,6 +569,7 @@ static struct g2h_error *sqlite_write_all(struct sqlite_writer *writer)
     return database_commit(writer->database);
 }
 
+/* Writes one row about the heap (--summary), or the whole graph in a new database. */
 struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *given)

@@ -491,6 +491,9 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     return NULL;
 }
 
+/* Ends the child and fills in the account: bytes read, and whether the child is left. The error
+ * says why the memory was not read to its end: a signal (EINTR), memory became short (SHORT), or
+ * the system's. */
 struct g2h_error *attach_finish(struct process *process, struct attach_account *account)
 {
     struct held *held = take_pointer(process->held);

@@ -373,6 +373,8 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
     return MAX(conversion, copy);
 }
 
+/* The messages differ in what helps: if the dump fits but its conversion does not, convert
+ * elsewhere; if the machine is short, take a core; if the limit of a group is, raise it. */
 struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct attach_after after,
                                          const struct attach_available *available)
 {
@@ -647,6 +649,8 @@ bool needs_have_memory(uint64_t bytes)
     return !*available.limit && available.left != UINT64_MAX && bytes <= available.left / 2;
 }
 
+/* Checks in this order: the number of objects, memory, room on the disk, and address space. Returns
+ * the first error. */
 struct g2h_error *needs_check(const struct needs *needs)
 {
     struct attach_available available;

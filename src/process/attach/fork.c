@@ -599,6 +599,8 @@ static void collapse_pages(struct collapse *collapse, const struct attach_pages 
     }
 }
 
+/* Finds the resident pages, and collapses the process's through a descriptor of it. *ret_error may
+ * be set even if some bytes were collapsed. */
 uint64_t attach_collapse(struct attach_fork *fork, const struct g2h_progress *progress,
                          int *ret_error)
 {

@@ -498,6 +498,8 @@ static long inject_follow(struct injection *injection)
     }
 }
 
+/* Sets the thread's registers for the call, and lets it run to the end of the call. INJECT_LOST:
+ * the thread's registers cannot be set, as it has ended. */
 long inject(struct injection *injection, long call, const uint64_t arguments[6])
 {
     assert(injection->tracee); /* inject_begin() has been called */

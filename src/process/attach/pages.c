@@ -348,6 +348,7 @@ int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret)
     return find_pages(pid, true, ret);
 }
 
+/* Makes a mapping of each range, as if from /proc/PID/maps. Returns 0 or an errno value. */
 int attach_pages_find_in(uint64_t pid, const struct ranges *ranges, struct attach_pages *ret)
 {
     struct attach_mappings mappings = {0};

@@ -539,6 +539,8 @@ void attach_stop_let_go(struct attach_stop *stop)
     stop_await(stop->tracer, &stop->tracer->has_gone);
 }
 
+/* Lets the threads continue and the tracer thread end, and waits for its end. Does nothing if no
+ * process is stopped. */
 void attach_stop_end(struct attach_stop *stop)
 {
     struct attach_tracer *tracer = stop->tracer;
