@@ -484,6 +484,8 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
 static void find_ids_of_objects(struct csv *csv, uint32_t node, uint32_t end)
 {
     const struct g2h_heap *heap = g2h_view_heap(csv->view);
+    assert(node >= csv->node_ids.first_object &&
+           end <= csv->node_ids.first_object + g2h_heap_object_count(heap));
     for (; node < end; node++) {
         const uint32_t object = node - csv->node_ids.first_object;
         csv->ids[node] = ids_object(&csv->node_ids.ids, object, g2h_heap_address(heap, object));

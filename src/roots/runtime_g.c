@@ -32,6 +32,7 @@ static uint64_t builder_read_field(const struct builder *builder, uint64_t addre
     const uint64_t word = heap->params.pointer_size;
     const uint32_t number = heap_find(heap, address);
     struct g2h_object object;
+    assert(field->type < types->list.count);
     if (number == UINT32_MAX)
         return 0;
     heap_object(heap, number, &object);

@@ -389,6 +389,9 @@ static bool add_all_candidates(struct closures_maker *maker)
 {
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
+    assert(
+        IS_ORDERED(i, dwarf->maybe_captured.count,
+                   dwarf->maybe_captured.data[i - 1].entry <= dwarf->maybe_captured.data[i].entry));
     maker->layouts_left = 1 << 22; /* a large program tries some 10,000 */
     for (size_t i = 0; i < dwarf->maybe_captured.count;) {
         const struct dwarf_captured *first = &dwarf->maybe_captured.data[i];
@@ -564,6 +567,8 @@ static bool closures_add_all(struct closures_maker *maker)
     const struct g2h_exe *exe = maker->typing->exe;
     const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(exe);
+    assert(IS_ORDERED(i, dwarf->captured.count,
+                      dwarf->captured.data[i - 1].entry <= dwarf->captured.data[i].entry));
     for (size_t i = 0; i < dwarf->captured.count;) {
         const struct dwarf_captured *captured = &dwarf->captured.data[i];
         size_t count = 1;

@@ -179,6 +179,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const uint32_t number = heap_find(heap, address);
+    assert(count > 0);
     if (type >= typing->types->list.count || number == NO_TARGET)
         return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
     const struct slot_class *slot_class = heap_slot_class(heap, number);
@@ -425,6 +426,7 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
     const struct map_part *last = NULL;
     bool fits = false;
     size_t at;
+    assert(allocated > 0);
     if (slot < base)
         return NOTHING;
     BISECT(at, parts->list.count, parts->list.data[at].size <= (slot - base) / allocated);

@@ -95,6 +95,7 @@ static void html_series_add_row(struct html_series_row *rows, size_t *count, siz
                                 const struct html_series_row *row)
 {
     size_t at = *count;
+    assert(*count <= most && IS_ORDERED(i, *count, rows[i - 1].weight >= rows[i].weight));
     if (row->weight == 0)
         return;
     while (at > 0 && rows[at - 1].weight < row->weight)

@@ -678,6 +678,7 @@ static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t pla
 static struct g2h_error *summary_add_goroutines(struct summary *summary, ranking *places)
 {
     const uint32_t group = find_kind(summary, G2H_NODE_GOROUTINES);
+    assert(places->count == 0);
     if (group == MERGED_NONE)
         return NULL;
     struct summary_sums rest = {g2h_view_goroutine_count(summary->view), 0,
