@@ -85,6 +85,7 @@ uint64_t port_disk_faults(void)
 
 #ifdef __APPLE__
 
+/* Returns the last byte of this value, or NULL. */
 void *port_memrchr(const void *bytes, int byte, size_t size)
 {
     const uint8_t *begin = bytes;
@@ -94,6 +95,7 @@ void *port_memrchr(const void *bytes, int byte, size_t size)
     return NULL;
 }
 
+/* Like realloc() of count * size bytes; NULL and ENOMEM if that overflows. */
 void *port_reallocarray(void *block, size_t count, size_t size)
 {
     size_t bytes;

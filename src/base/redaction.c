@@ -119,6 +119,8 @@ struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t 
     return error == 0 ? NULL : error_system(error, "cannot redact: no random numbers");
 }
 
+/* Makes a redaction with the key, or with a random one if it is NULL. *ret is set only without an
+ * error. */
 struct g2h_error *g2h_redaction_create(const uint8_t *key, struct g2h_redaction **ret)
 {
     _cleanup_free_ struct g2h_redaction *redaction = malloc(sizeof(*redaction));

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 
+/* By the processors that the scheduler allows, else by those that are online; at least 1. */
 unsigned workers_available(void)
 {
 #ifdef CPU_COUNT

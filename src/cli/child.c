@@ -109,6 +109,7 @@ int child_start(char **command, const sigset_t *mask, struct child *ret)
     return 0;
 }
 
+/* Lets the child, which waits for a byte, run the command. */
 void child_go(struct child *child)
 {
     const char byte = 0;

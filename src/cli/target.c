@@ -39,6 +39,7 @@ enum { FILES = G2H_MOST_FILES, DIRECTORIES = 2, UNFINISHED_SIZE = 4096 };
 
 static char unfinished[FILES + DIRECTORIES][UNFINISHED_SIZE];
 
+/* Files first, then directories, the last made first, since one may be in the other. */
 void target_remove_unfinished(void)
 {
     for (unsigned i = 0; i < FILES; i++)
@@ -356,6 +357,7 @@ struct g2h_error *target_check_database(const char *path, const struct g2h_input
     return status ? check_database(path, status, what) : NULL;
 }
 
+/* A source that does not exist cannot be deleted, so it is not checked. */
 struct g2h_error *target_refuse_database(const char *path, bool is_new,
                                          const struct target_source *sources, size_t count)
 {

@@ -104,6 +104,7 @@ static void show(const char *phase, uint64_t done, uint64_t total, uint64_t obje
         fprintf(stderr, ", %.1f M objects", in_millions(objects));
 }
 
+/* Shows how far a phase is; several threads may report it. */
 static void update(void *context, const char *phase, uint64_t done, uint64_t total,
                    uint64_t objects)
 {

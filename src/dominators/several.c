@@ -680,6 +680,7 @@ static void separate(struct text *text, unsigned at, unsigned count)
         text_printf(text, at + 1 < count ? ", " : " and ");
 }
 
+/* Appends the name of a synthetic node. */
 static void sharers_append_name(const struct naming *naming, uint32_t node, struct text *text)
 {
     const struct g2h_graph *graph = naming->sharers->graph;

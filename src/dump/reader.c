@@ -702,6 +702,7 @@ static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
                                           : read_bool(reader, &ret->data_is_pointer));
 }
 
+/* Reads the numbers one after the other. If they end early, *ret is all 0, and the result false. */
 bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret)
 {
     struct cursor cursor = {encoded.data, encoded.data + encoded.size};
@@ -1044,6 +1045,8 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
     return MAX(limit, TRUSTED_SIZE);
 }
 
+/* While a file that must be copied is read, a reader follows it, and tells how much is needed: no
+ * more than the dump, and little of a file that is none. */
 struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                  struct g2h_input **ret)
 {

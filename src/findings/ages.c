@@ -66,6 +66,7 @@ const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap)
     return known && known->look_count > 1 ? known : NULL;
 }
 
+/* No error either if the heap is whole and was just not watched. */
 struct g2h_error *ages_check_cut(const struct g2h_heap *heap)
 {
     return g2h_heap_ages(heap) || !g2h_heap_damage(heap)

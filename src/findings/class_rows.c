@@ -345,6 +345,7 @@ static struct g2h_error *find_candidates(const struct findings *findings, large_
     return NULL;
 }
 
+/* Orders objects by retained bytes, most first; equal ones by node. */
 static int largest_compare(const void *a, const void *b)
 {
     const struct large_object *one = a;
@@ -375,6 +376,7 @@ struct g2h_error *largest_find(const struct findings *findings, large_vector *re
 
 enum { STRUCTS_OF_ALL = 1000 };
 
+/* Orders rows by bytes, most first; equal ones by node. */
 static int structs_compare(const void *a, const void *b)
 {
     const struct class_row *one = a;

@@ -35,6 +35,7 @@ static bool is_place(const struct findings *findings, uint32_t node)
            findings_is_kind(findings, node, G2H_NODE_GOROUTINE);
 }
 
+/* Orders places by weight, most first; equal ones by node. */
 static int goroutines_compare_places(const void *a, const void *b)
 {
     const struct goroutine_place *one = a;
@@ -695,6 +696,7 @@ static struct g2h_error *deferred_collect(struct holding *holding, uint32_t call
     return NULL;
 }
 
+/* Orders what calls hold by retained bytes, most first; equal ones by node. */
 static int deferred_compare(const void *a, const void *b)
 {
     const struct deferred_held *one = a;
@@ -902,6 +904,8 @@ void finalized_find_blocker(const struct findings *findings, uint32_t node,
 
 /* ---- reading ---- */
 
+/* Adds a label of a goroutine; the type is that of a g2h_label_visit. Returns false if memory runs
+ * out. */
 static bool labels_add(void *context, const struct g2h_label *label)
 {
     struct goroutine_labels *labels = context;

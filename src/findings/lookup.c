@@ -495,6 +495,7 @@ static struct g2h_error *find_object(const struct findings *findings, const char
                : error_create(G2H_ERROR_NOT_FOUND, "'%s' is in garbage, which is left out", asked);
 }
 
+/* Finds an address, which begins with 0x, or a name. */
 static struct g2h_error *find_asked(const struct findings *findings, const char *asked,
                                     struct lookup *ret)
 {
@@ -576,6 +577,8 @@ struct g2h_error *lookup_find(const struct findings *findings, const char *asked
     return find_asked(findings, expression.data, ret);
 }
 
+/* Makes the location the part, follows the steps, and decides whether the result is a part or a
+ * whole object. */
 struct g2h_error *lookup_from(const struct findings *findings, const struct g2h_location *location,
                               const char *name, const char *steps, struct lookup *ret)
 {

@@ -783,6 +783,7 @@ struct island_variable {
     uint32_t island, node, name; /* member; node of the view; name of merged */
 };
 
+/* Orders variables by island, then by node. */
 static int compare_island_variables(const void *a, const void *b)
 {
     const struct island_variable *one = a;
@@ -1288,6 +1289,8 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
     return error;
 }
 
+/* By the kind of an example. If a place of goroutines has others beside those that the view is
+ * about, it counts as goroutines. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;

@@ -312,6 +312,8 @@ static struct g2h_error *add_step(struct g2h_findings *found, uint32_t from, uin
     return keep_edge(found, from, number, &step->edge);
 }
 
+/* Finds the nodes of the path from a root to the node, and adds each as a step; *ret is the number
+ * of steps. The steps of an earlier call are freed. */
 struct g2h_error *g2h_findings_path(struct g2h_findings *findings, uint32_t node, size_t *ret)
 {
     _cleanup_vector_ node_vector nodes = {0};
@@ -328,6 +330,7 @@ const struct g2h_step *g2h_findings_step(const struct g2h_findings *findings, si
     return struct_at(&findings->path, index);
 }
 
+/* Makes the expression by which a program reaches the node. It is kept until the next call. */
 struct g2h_error *g2h_findings_expression(struct g2h_findings *findings, uint32_t node,
                                           const char **ret)
 {

@@ -570,6 +570,7 @@ static bool holders_examine(struct holders_finder *finder, uint32_t node)
     return holders_push_children(finder, node);
 }
 
+/* Orders holders by the empty bytes of their pages, most first; equal ones by node. */
 static int compare_holders(const void *a, const void *b)
 {
     const struct pages_holder *one = a;

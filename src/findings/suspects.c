@@ -891,6 +891,7 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
 
 /* ---- parts ---- */
 
+/* Orders parts by bytes, most first; equal ones by node. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct suspect_part *one = a;
@@ -2030,6 +2031,7 @@ static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_
     return NULL;
 }
 
+/* Orders holders by their number of edges, most first; equal ones by node. */
 static int compare_co_edges(const void *a, const void *b)
 {
     const struct co_holder *one = a;

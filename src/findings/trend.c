@@ -998,6 +998,8 @@ void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left)
     trend->left = left;
 }
 
+/* Notes for the last heap how much memory the process had, and how much of it beside the objects.
+ * Does nothing without heaps, or if RSS is not known. */
 void g2h_trend_set_memory(struct g2h_trend *trend, const struct g2h_memory *memory)
 {
     if (trend->heaps.count == 0 || memory->resident == 0)

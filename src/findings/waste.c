@@ -1244,6 +1244,7 @@ static struct g2h_error *sum_maps(const struct waste_finder *finder, struct wast
     return NULL;
 }
 
+/* Orders rows by wasted bytes, most first; equal ones by declaration. */
 static int waste_compare(const void *a, const void *b)
 {
     const struct waste_row *one = a;

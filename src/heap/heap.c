@@ -215,6 +215,8 @@ const struct g2h_sample *g2h_heap_sample(const struct g2h_heap *heap)
     return heap->facts.sample.all.every > 0 ? &heap->facts.sample.all : NULL;
 }
 
+/* Returns the index of the sample's span that contains the object, or UINT32_MAX if none does.
+ * Spans ascend by address. */
 uint32_t g2h_heap_sample_span(const struct g2h_heap *heap, uint32_t object)
 {
     const struct g2h_sample *sample = &heap->facts.sample.all;

@@ -45,6 +45,7 @@ struct run_reader {
     uint16_t offsets[SLOTS_PER_PAGE]; /* offsets of the run's objects in the page */
 };
 
+/* Returns a reader at the beginning, or NULL if memory runs out. */
 struct run_reader *run_reader_create(const struct g2h_heap *heap)
 {
     struct run_reader *reader = calloc(1, sizeof(*reader));

@@ -256,6 +256,7 @@ static void identified_deinit(struct identified *identified)
     *identified = (struct identified){.heap = NULL};
 }
 
+/* Begins a series without heaps; *ret is NULL if there is an error. */
 struct g2h_error *g2h_identity_create(unsigned threads, struct g2h_identity **ret)
 {
     struct g2h_identity *identity = calloc(1, sizeof(*identity));

@@ -597,6 +597,7 @@ static bool match_map_parts(struct moving *moving, const struct move *move, bool
 
 /* ---- all of it ---- */
 
+/* Orders moves by the number before, then by the number after. */
 static int compare_moves(const void *a, const void *b)
 {
     const struct move *one = a;

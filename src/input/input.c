@@ -103,6 +103,7 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     return NULL;
 }
 
+/* Finds the first hole of a sparse file within [from, end). Returns false if there is none. */
 bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end, uint64_t *ret_begin,
                     uint64_t *ret_end)
 {
@@ -149,6 +150,8 @@ static void input_read_ahead(const struct g2h_input *input)
 #endif
 }
 
+/* Tells the kernel in which order the mapped file will be read; INPUT_ALL also reads it ahead. Does
+ * nothing for borrowed bytes. */
 void input_expect(const struct g2h_input *input, enum input_order order)
 {
     if (input->borrowed)

@@ -31,6 +31,7 @@ static bool gzip_is_it(const uint8_t *data, uint64_t size)
     return magic_begins(data, size, 0, "\x1f\x8b", 2);
 }
 
+/* Returns a stream of zlib that expects a header of gzip, or NULL if memory runs out. */
 static void *gzip_begin(void)
 {
     _cleanup_free_ z_stream *stream = calloc(1, sizeof(*stream));

@@ -73,6 +73,7 @@ static void reply_begin(struct text *text, const struct reply_to *to)
         text_printf(text, "\"sessionId\":%s,", to->session);
 }
 
+/* Sends a result: before, result and behind, one after the other, are its JSON. */
 void reply_within(struct hub *hub, const struct reply_to *to, const char *before,
                   const char *result, size_t size, const char *behind)
 {

@@ -140,6 +140,7 @@ bool origin_is_go_command(uint64_t pid)
     return slash && (strcmp(slash, "/go") == 0 || strstr(path, "/pkg/tool/") != NULL);
 }
 
+/* A Go program is one whose executable can be opened as such. */
 bool origin_is_go(uint64_t pid)
 {
     struct g2h_exe *exe = NULL;

@@ -445,6 +445,7 @@ const struct g2h_process_account *g2h_session_process(const struct g2h_session *
     return session->made.origin.is_process ? &session->made.origin.account : NULL;
 }
 
+/* Computes the dominators at the first call. The session keeps them. */
 struct g2h_error *g2h_session_dominators(struct g2h_session *session,
                                          const struct g2h_dominators **ret)
 {
@@ -454,6 +455,8 @@ struct g2h_error *g2h_session_dominators(struct g2h_session *session,
     return NULL;
 }
 
+/* Computes the findings, and the dominators that they need, at the first call. The session keeps
+ * both. */
 struct g2h_error *g2h_session_findings(struct g2h_session *session, struct g2h_findings **ret)
 {
     struct g2h_findings_options options = {.size = sizeof(options), .threads = session->threads};

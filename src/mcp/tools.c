@@ -150,6 +150,7 @@ struct g2h_error *answers_summary(struct answers *answers, const struct question
     return NULL;
 }
 
+/* Answers the tool "suspects" as the report has them. */
 struct g2h_error *answers_suspects(struct answers *answers, const struct question *question,
                                    struct page *page)
 {
@@ -160,6 +161,7 @@ struct g2h_error *answers_suspects(struct answers *answers, const struct questio
     return NULL;
 }
 
+/* Answers the tool "growth": suspects and classes by how much they grew since the base. */
 struct g2h_error *answers_growth(struct answers *answers, const struct question *question,
                                  struct page *page)
 {
@@ -171,6 +173,7 @@ struct g2h_error *answers_growth(struct answers *answers, const struct question 
     return NULL;
 }
 
+/* Answers the tool "classes": the largest classes. */
 struct g2h_error *answers_classes(struct answers *answers, const struct question *question,
                                   struct page *page)
 {
@@ -181,6 +184,7 @@ struct g2h_error *answers_classes(struct answers *answers, const struct question
     return NULL;
 }
 
+/* Answers the tool "path": how a root leads to what was asked for. */
 struct g2h_error *answers_path(struct answers *answers, const struct question *question,
                                struct page *page)
 {
@@ -191,6 +195,7 @@ struct g2h_error *answers_path(struct answers *answers, const struct question *q
     return NULL;
 }
 
+/* Answers the tool "show": the contents of what was asked for. */
 struct g2h_error *answers_show(struct answers *answers, const struct question *question,
                                struct page *page)
 {
@@ -201,6 +206,7 @@ struct g2h_error *answers_show(struct answers *answers, const struct question *q
     return NULL;
 }
 
+/* Answers the tool "goroutines": where they wait, and which are leaked. */
 struct g2h_error *answers_goroutines(struct answers *answers, const struct question *question,
                                      struct page *page)
 {
@@ -375,6 +381,8 @@ static void answers_put_locations(const struct answers *answers, const char *ask
     page_close(page);
 }
 
+/* Answers the tool "find": variables, classes and locations whose name has the words that were
+ * asked for. */
 struct g2h_error *answers_find(struct answers *answers, const struct question *question,
                                struct page *page)
 {

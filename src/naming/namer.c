@@ -92,6 +92,7 @@ static bool names_need_keys_other(const struct names *names, uint32_t object)
                                                         has_header ? MALLOC_HEADER : 0));
 }
 
+/* Begins anew with the same object and contents, but without its type. */
 void namer_init_other(struct namer *namer)
 {
     *namer = (struct namer){.names = namer->names,

@@ -856,6 +856,7 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
     }
 }
 
+/* A text in a tiny block shares its object with other values; any other is a part of an object. */
 void names_append_text(const struct names *names, uint32_t object, struct text *text)
 {
     const uint32_t extent = names->typing->texts[object];

@@ -192,6 +192,7 @@ const char *g2h_sqlite_version(void)
     return NULL;
 }
 
+/* Stands in for the writer in a build without SQLite: always an error. */
 struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)

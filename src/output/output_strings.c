@@ -201,6 +201,7 @@ static bool note_slice(void *context, const struct g2h_capacity *capacity)
 
 /* ---- the largest declarations ---- */
 
+/* Orders declarations by bytes, most first; equal ones by number. */
 static int compare_declarations(const void *a, const void *b)
 {
     const struct held_declaration *one = a;

@@ -154,6 +154,7 @@ static struct sink sink_of(const struct g2h_output_options *options)
                          .is_sparse = sparse_is_possible(options->fd)};
 }
 
+/* With gzip, the threads compress each buffer on their own; the pieces together are one member. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce_bytes, void *context)
 {
@@ -276,6 +277,7 @@ struct g2h_error *sink_finish(struct sink_stream *stream)
     return end_member(&stream->sink);
 }
 
+/* Puts the whole text into the buffer, as the only task. */
 static struct g2h_error *produce_text(void *context, size_t task, unsigned worker,
                                       struct worker_buffer *buffer)
 {

@@ -248,6 +248,8 @@ bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
            (ages->look_count == 0 || runtime->sweepgen / 2 >= ages->looks[ages->look_count].last);
 }
 
+/* A look belongs to a collection, whose number is half the sweepgen. If collections went back,
+ * nothing is looked at. */
 bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 {
     if (!ages_look_begin(ages, runtime->sweepgen / 2, clock_since_1970()))
@@ -260,6 +262,7 @@ bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 
 /* ---- the fact ---- */
 
+/* Orders spans by address. */
 static int compare_aged(const void *a, const void *b)
 {
     const struct aged_span *const *one = a;

@@ -150,6 +150,7 @@ static int read_at(struct ages_live *live, uint64_t address, uint64_t size, void
     return read_all(live, &(struct ages_piece){address, size, data}, 1);
 }
 
+/* Reads mheap.sweepgen, which grows by 2 per collection. Returns 0 or an errno value. */
 static int read_sweepgen(struct ages_live *live, uint32_t *ret)
 {
     uint8_t bytes[4];
@@ -1074,6 +1075,7 @@ void ages_follow_deinit(struct ages_follow *follow)
 
 #endif
 
+/* Copies the numbers of what has been looked at so far. */
 void g2h_ages_get(const struct g2h_ages *ages, struct g2h_ages_account *ret)
 {
     *ret = (struct g2h_ages_account){.seen = ages->seen,

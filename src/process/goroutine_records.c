@@ -196,6 +196,8 @@ static int compare_words(const void *a, const void *b)
     return COMPARE(one, other);
 }
 
+/* Scans objects until none is grey (reached, but not scanned yet); a scan may make others grey. The
+ * words are sorted at last. */
 bool stack_objects_find(struct stack_objects *objects)
 {
     while (objects->grey.count > 0)
@@ -962,6 +964,7 @@ struct g2h_error *records_begin_goroutines(struct records *records, struct relea
     return NULL;
 }
 
+/* Frees goroutines; they may be NULL. */
 void records_end_goroutines(struct goroutines *goroutines)
 {
     if (!goroutines)

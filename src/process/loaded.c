@@ -32,6 +32,8 @@
  * machine. */
 #define NEW 3.0
 
+/* Returns whether the process started less than NEW seconds ago; false if its start is not
+ * known. */
 bool g2h_process_is_new(uint64_t pid)
 {
     const uint64_t start = procfs_stat_number(pid, PROCFS_START);
@@ -533,6 +535,8 @@ struct g2h_error *same_build_check(const struct runtime *runtime)
     return check_code(runtime);
 }
 
+/* Compares the words before gcdatamask, but for the last. True as well if one of both cannot be
+ * read. */
 bool same_build_moduledata(const struct runtime *runtime, uint64_t address)
 {
     const struct image *image = exe_image(runtime->exe);

@@ -294,6 +294,7 @@ static char *file_of(uint64_t pid, const struct mapped_file *file)
     return size < 0 ? NULL : path;
 }
 
+/* Orders files by path, byte by byte; a path that begins another one comes first. */
 static int modules_compare_paths(const void *a, const void *b)
 {
     const struct mapped_file *one = a;
@@ -350,6 +351,7 @@ static void files_deinit(struct mapped_files *files)
     free(files->data);
 }
 
+/* Returns no modules, and no error, if the process cannot be read. */
 struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};
@@ -361,6 +363,7 @@ struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
     return modules_find(pid, &files, ret);
 }
 
+/* Reads the list of mapped files in the core, and finds the modules among them. */
 struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modules *ret)
 {
     _cleanup_(process_deinit) struct process process = {0};
@@ -566,6 +569,7 @@ bool g2h_input_is_core(const struct g2h_input *input)
 
 /* ---- cores ---- */
 
+/* *ret is the path of the executable, to be freed, or NULL if the core does not name it. */
 struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
 {
     _cleanup_(process_deinit) struct process process = {0};

@@ -1052,6 +1052,7 @@ static struct g2h_error *put_begin(struct records *records)
     return records_flush(records);
 }
 
+/* Writes the data and the bss of one module, a record each. */
 static struct g2h_error *put_module(struct records *records, const struct runtime_segments *module,
                                     struct worker_buffer *buffer)
 {

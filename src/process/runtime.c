@@ -413,6 +413,7 @@ bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct ru
            ret->count <= ret->capacity;
 }
 
+/* Begins with mheap.heapArenas, a slice of indexes of arenas; none if it cannot be read. */
 void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *ret)
 {
     *ret = (struct runtime_arenas){.runtime = runtime};
@@ -447,6 +448,8 @@ struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t addre
 
 /* ---- functions ---- */
 
+/* Finds the module and the function that contain a pc. Returns false if none does; *ret is then of
+ * no use. */
 bool runtime_function(const struct runtime *runtime, uint64_t pc, struct runtime_code *ret)
 {
     VECTOR_EACH(const struct runtime_module, module, runtime->modules) {

@@ -271,6 +271,7 @@ static void spans_cut(struct span *span)
         span->live[i] = 0;
 }
 
+/* SPAN_MISSING if something cannot be read, SPAN_UNUSED if the span is not in use for objects. */
 enum span_state span_read_fields(const struct runtime *runtime, uint64_t address, struct span *ret)
 {
     uint64_t state;

@@ -219,6 +219,8 @@ uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem)
                : derive(runtime, TYPE_POINTER, elem, 0, "*", runtime->types->pointer_size);
 }
 
+/* Makes the type [length]elem. Returns TYPE_NONE if elem is not known or too large, or the length
+ * is 1,000 or more. */
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length)
 {
     char prefix[32];

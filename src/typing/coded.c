@@ -648,6 +648,7 @@ const struct static_user *typing_last_user(const struct typing *typing, uint64_t
     return behind > 0 ? &words->users.data[behind - 1] : NULL;
 }
 
+/* Near is less than MOST bytes before the address. */
 const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
 {
     enum { MOST = 256 };
@@ -693,6 +694,7 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
     return 0;
 }
 
+/* Values ascend by address: only the last that begins at or before the address may contain it. */
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)
 {
     size_t behind;

@@ -110,6 +110,8 @@ struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *ty
     return NULL;
 }
 
+/* Proposes for each table of itabs that was found its type; the source of this evidence is the
+ * runtime. */
 void typing_seed_itab_tables(struct typer *typer)
 {
     VECTOR_EACH(const struct itab_table, table, typer->typing->itab_tables) {

@@ -420,6 +420,8 @@ static inline void propose_resolved(struct typer *typer, uint32_t object,
     propose_fields(typer, object, base, offset, reference);
 }
 
+/* For the content of an interface, or a closure, the type is taken from what it points to first;
+ * nothing is proposed if that fails. */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference)
 {

@@ -55,6 +55,8 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     }
 }
 
+/* Proposes the types that the dump itself knows (facts), for objects that begin at the fact's
+ * address. */
 void typer_seed_facts(struct typer *typer)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -528,6 +530,8 @@ static void seed_frames(struct typer *typer)
     stack_parts_deinit(&parts);
 }
 
+/* Seeds in this order: the runtime's records, variables in data and bss, frames, then what these
+ * reach outside of the heap; last the words that no symbol describes. */
 void typing_seed_roots(struct typer *typer)
 {
     seed_records(typer);

@@ -34,6 +34,7 @@ static void capacities_append_type(const struct g2h_capacities *capacities, uint
     text_append_name(text, &capacities->graph->names, name.data, name.size, NAME_LIMIT);
 }
 
+/* Appends "map[Key]Elem". */
 static void append_map(const struct g2h_capacities *capacities, const struct type *map,
                        struct text *text)
 {

@@ -234,6 +234,9 @@ bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object, struct
     return true;
 }
 
+/* Returns the bytes of the slot for an object of this size, with pointers; header is the size of
+ * the malloc header, 0 if the release has none. Only small objects too large for bits at the end of
+ * their span have one. */
 uint64_t g2h_layouts_slot(const struct g2h_layouts *layouts, uint64_t header, uint64_t size)
 {
     const uint64_t word = layouts->view->graph->heap->params.pointer_size;

@@ -202,6 +202,7 @@ static void locations_append_type(const struct g2h_view *view, uint32_t type, st
     text_append_name(text, &view->graph->names, name.data, name.size, NAME_LIMIT);
 }
 
+/* Appends the type's name, with "[]" before it if the location is an array. */
 void g2h_location_type(const struct g2h_view *view, const struct g2h_location *location,
                        struct g2h_text *text)
 {

@@ -107,6 +107,8 @@ static uint32_t graph_node_of(const struct g2h_view *view, uint32_t node)
     return graph_synthetics(view->graph) + fold_object_of(fold, node);
 }
 
+/* Returns the node that dominates a node directly. A folded node's is known; another's may itself
+ * be folded, so its number in the view is looked up. */
 uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;
@@ -177,6 +179,7 @@ uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t 
     return g2h_dominators_number(dominators, g2h_dominators_of(dominators, node));
 }
 
+/* The node "(folded)" counts as 0. */
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;

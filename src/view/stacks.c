@@ -33,6 +33,7 @@ void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
         .parent = root->parent};
 }
 
+/* Copies what the roots and the heap know about the frame; its node becomes the one of the view. */
 void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_frame *ret)
 {
     const struct root_frame *root = &view->graph->roots.frames.data[number];
@@ -63,6 +64,7 @@ bool g2h_view_call(const struct g2h_view *view, size_t frame, uint32_t index,
     return true;
 }
 
+/* Appends the function, and the line if it is known. */
 void g2h_view_call_text(const struct g2h_view *view, const struct g2h_view_call *call,
                         struct g2h_text *text)
 {
@@ -72,6 +74,7 @@ void g2h_view_call_text(const struct g2h_view *view, const struct g2h_view_call 
     view_give_back(text, &made);
 }
 
+/* Replaces the text by the goroutine's state. */
 void g2h_view_state(const struct g2h_view *view, size_t goroutine, struct g2h_text *text)
 {
     struct text made = view_borrow(text);
@@ -103,6 +106,7 @@ bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **r
     return sharing_find(&graph->sharing, node, ret, ret_size);
 }
 
+/* The node is UINT32_MAX if the view has none for the owner, or it is not a synthetic one. */
 void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)
 {
     const struct graph_owner *owner = &view->graph->owners.data[number];

@@ -40,6 +40,7 @@ struct g2h_values {
     struct text path;
 };
 
+/* Makes an iterator without a location. *ret is NULL if memory runs out. */
 struct g2h_error *g2h_values_create(const struct g2h_view *view, struct g2h_values **ret)
 {
     *ret = calloc(1, sizeof(**ret));

@@ -84,6 +84,8 @@ bool g2h_view_is_map_of(const struct g2h_view *view, uint32_t map, uint32_t entr
     return names_is_map_of(&view->graph->names, map, entries);
 }
 
+/* Looks in the graph's names, then in those of the view. Returns false if no node or edge has the
+ * name. */
 bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size, uint32_t *ret)
 {
     if (string_pool_find(&view->graph->names.strings, text, size, ret))
@@ -237,6 +239,7 @@ void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *
     g2h_view_nodes(view, node, 1, ret);
 }
 
+/* Reads a node without counting its edges, which takes long. */
 void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
 {
     assert(node < g2h_view_node_count(view));
@@ -253,6 +256,7 @@ uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object)
     return view->is_folded ? view->fold.number_of[number] : number;
 }
 
+/* Reads one of the nodes that a folded node stands for, by its number among them. */
 void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
                      struct g2h_node *ret)
 {
@@ -432,6 +436,7 @@ uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32
     return view->graph->live ? (uint32_t)bits_count(view->graph->live, first, end) : end - first;
 }
 
+/* If the view is about a part of the heap, only the leaked goroutines in it are counted. */
 struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)
 {
     const struct leaked *leaked = &view->graph->leaked;
@@ -451,6 +456,8 @@ bool g2h_view_is_leaked(const struct g2h_view *view, uint32_t node)
     return read.kind == G2H_NODE_GOROUTINE && leaked_has(&view->graph->leaked, read.whole);
 }
 
+/* Returns the name of the variable that a goroutine waits on, or NULL if the node is no goroutine
+ * or the name is not known. */
 const char *g2h_view_waits_on(const struct g2h_view *view, uint32_t node, size_t *ret_size)
 {
     const struct leaked *leaked = &view->graph->leaked;

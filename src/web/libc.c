@@ -73,6 +73,7 @@ int mkostemp(char *path, int flags)
     return -1;
 }
 
+/* Makes a file, and removes its name at once. */
 int memfd_create(const char *name, unsigned flags)
 {
     char path[] = "/memory.XXXXXX";
@@ -119,6 +120,7 @@ static void sort(const struct order *order, char *entries, size_t count, char *b
     merge(order, beside, half, second, count - half, entries);
 }
 
+/* Sorts by merging, with memory for half of the entries beside them. */
 void qsort_r(void *entries, size_t count, size_t size, compare_with *compare, void *context)
 {
     const struct order order = {size, compare, context};

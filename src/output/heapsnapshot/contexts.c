@@ -31,6 +31,7 @@ struct contexts_group {
 
 typedef VECTOR(struct contexts_group) group_vector;
 
+/* Orders groups by bytes, most first; equal ones by number. */
 static int compare_groups(const void *a, const void *b)
 {
     const struct contexts_group *one = a;

@@ -36,6 +36,7 @@ void java_names_deinit(struct java_names *names)
     free(names->of_view);
 }
 
+/* The ID is the string's number in the pool, plus 1. */
 bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t number;
@@ -207,6 +208,7 @@ char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wi
     return put_u1(put_u4(at, bytes), is_wide);
 }
 
+/* Writes the instance of String, and behind it the array of its bytes. */
 struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
                                     const char *text, size_t size)
 {
@@ -544,6 +546,8 @@ void classes_deinit(struct classes *classes)
     g2h_values_destroy(classes->values);
 }
 
+/* The class begins where the lists of fields and statics end now, so its own are to be added
+ * next. */
 struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *ret)
 {
     const struct class class = {.name = name,

@@ -318,6 +318,8 @@ static struct g2h_error *array_write_large(struct writer *writer, const struct s
 
 enum { LONG_TEXT = 2 << 10 /* from this slot size on, a string may have been cut */ };
 
+/* Makes a writer with edges of its own, for one thread. On an error *ret is to be destroyed all the
+ * same. */
 struct g2h_error *writer_create(const struct file *file, struct writer **ret)
 {
     *ret = calloc(1, sizeof(**ret));

@@ -424,6 +424,8 @@ static struct g2h_error *pprof_retained_produce(void *context, size_t task, unsi
     return pprof_retained_put_profile(&retained);
 }
 
+/* Merges the dominators by class, and writes a sample per node of the merged tree: what it
+ * retains. */
 struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
                                   const struct g2h_dominators *dominators,
                                   const struct g2h_output_options *given)
@@ -543,6 +545,7 @@ static bool number_function(struct allocations *all, const struct g2h_call *call
     return true;
 }
 
+/* Adds a message Line to the location that is being written. Returns false if memory runs out. */
 static bool pprof_alloc_put_line(struct allocations *all, uint32_t function, uint32_t line)
 {
     struct worker_buffer *part = &all->part;

@@ -59,6 +59,7 @@ static bool is_begin(char byte)
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
+/* Counts the characters of a text in UTF-8: the bytes that begin one. */
 size_t page_characters(const void *text, size_t size)
 {
     const char *data = text;

@@ -517,6 +517,7 @@ static struct g2h_error *say_how_much(struct sqlite_writer *writer)
     return NULL;
 }
 
+/* Adds the names of the types of nodes and edges, which are numbers in the other tables. */
 static struct g2h_error *sqlite_add_types(struct tables *tables)
 {
     for (unsigned i = 0; i < COUNT_OF(node_types); i++)

@@ -107,6 +107,8 @@ static struct g2h_error *summary_tables_read_number(struct database *database, c
     return NULL;
 }
 
+/* Marks the database as one of this program, of this version of its tables, and creates the
+ * tables. */
 static struct g2h_error *make_tables(struct database *database)
 {
     char sql[96];
@@ -460,6 +462,7 @@ static void summary_add_sums(struct summary_sums *to, const struct summary_sums 
 
 /* ---- classes ---- */
 
+/* Orders classes by bytes, most first; equal ones by node. */
 static int compare_classes(const void *a, const void *b)
 {
     const struct summary_class *one = a;

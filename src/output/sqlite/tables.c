@@ -174,6 +174,7 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
     return database_step(tables->database, tables->add_edges);
 }
 
+/* Adds the string with this number, which must be the next one. */
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size)
 {

@@ -384,6 +384,7 @@ static int stop_and_copy(struct attach_job *job)
     return job->account.is_forked ? copy_child(job) : 0;
 }
 
+/* Returns the error that memory became short. */
 static struct g2h_error *refuse_short(uint64_t pid)
 {
     return error_create(G2H_ERROR_SYSTEM,

@@ -309,6 +309,8 @@ static void note_inside(uint64_t pid, const struct text *groups, const struct te
     }
 }
 
+/* Goes by the process's control groups, as this program sees them, and then notes the limit that a
+ * process in another container sees itself. */
 void attach_available_find_of(uint64_t pid, struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text groups = {0}, own = {0};
@@ -632,6 +634,7 @@ static struct g2h_error *refuse_room(const struct needs *needs, uint64_t room)
                                     : "-z writes a fraction of that");
 }
 
+/* Returns the error about too few addresses, which names the limit. */
 static struct g2h_error *refuse_addresses(const struct needs *needs)
 {
     _cleanup_(text_deinit) struct text shortage = {0};

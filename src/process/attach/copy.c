@@ -490,6 +490,8 @@ bool copied_mark_wiped(const struct copied_wiped *wiped, struct attach_pages *pa
     return wiped->pages.resident == 0 || attach_pages_give(pages, &wiped->pages);
 }
 
+/* Copies what a child gets as zeros (MADV_WIPEONFORK), and what was therefore read from the process
+ * itself, to its places in the copy of the child. */
 void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pages *pages,
                        const struct attach_space *space)
 {
@@ -544,6 +546,7 @@ void copied_hand_over(struct attach_space *space, struct process *process)
     process->copy_size = space->size;
 }
 
+/* Opens the window, and reads the list of files mapped by the process. */
 int copied_open_live(uint64_t pid, struct process *ret)
 {
     _cleanup_(attach_space_deinit) struct attach_space space = {0};

@@ -430,6 +430,7 @@ bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const ui
     return range.size == 0 || vector_push(&memory->ranges, range);
 }
 
+/* Orders ranges by address; of those that begin together the largest comes first. */
 static int compare_ranges(const void *a, const void *b)
 {
     const struct memory_range *one = a;
