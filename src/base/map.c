@@ -65,7 +65,8 @@ static bool map_grow(struct map *map, size_t slots)
     return true;
 }
 
-/* At most half of the slots are used, so that searches stay short. */
+/* Sets a value unless the key has one; *ret is the value it then has. At most half of the slots are
+ * used, so that searches stay short. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
     assert(value != MAP_NONE);
@@ -136,7 +137,8 @@ static bool number_set_grow(struct number_set *set)
     return true;
 }
 
-/* At most half of the slots are used, so that searches stay short. */
+/* Adds a number whose group is new. At most half of the slots are used, so that searches stay
+ * short. */
 bool number_set_add_group(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);

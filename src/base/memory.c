@@ -56,7 +56,8 @@ static bool is_possible(size_t count, size_t entry_size)
     return count <= SIZE_MAX / 2 / entry_size;
 }
 
-/* Large blocks are aligned to huge pages, so that all of their memory can be on such pages. */
+/* Allocates an array that grows with the heap, not zeroed. Large blocks are aligned to huge pages,
+ * so that all of their memory can be on such pages. */
 void *block_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))
@@ -144,7 +145,8 @@ static void *map_huge_pages(size_t size)
     return data + before;
 }
 
-/* Large blocks come from mmap(), which zeroes them, in whole huge pages. */
+/* Allocates an array of zeros, for large_free(). Large blocks come from mmap(), which zeroes them,
+ * in whole huge pages. */
 void *large_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))

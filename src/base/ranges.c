@@ -119,7 +119,8 @@ bool sparse_is_zero(const uint8_t *data, size_t size)
     return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
 }
 
-/* A write may be cut short, or be interrupted by a signal. */
+/* Writes all bytes at the file's position. Returns 0 or an errno value. A write may be cut short,
+ * or be interrupted by a signal. */
 int sparse_put(int file, const void *data, size_t size)
 {
     const char *at = data;

@@ -92,8 +92,9 @@ uint64_t size_class_red_zone(uint64_t size)
     return zone;
 }
 
-/* The inverse of size_class_red_zone(): the zone depends on the size that is wanted, so zones are
- * tried from the smallest. */
+/* Returns how many bytes of a slot are left if a red zone follows them. The inverse of
+ * size_class_red_zone(): the zone depends on the size that is wanted, so zones are tried from the
+ * smallest. */
 uint64_t size_class_without_red_zone(uint64_t size)
 {
     uint64_t zone = 16;

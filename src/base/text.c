@@ -278,8 +278,8 @@ void shell_append(struct text *command, const char *word)
  * terminal.
  */
 
-/* All of ASCII but its controls is shown; of the rest, characters that are invisible or change the
- * direction of text are not. */
+/* Returns whether a character may be shown as it is. All of ASCII but its controls is shown; of the
+ * rest, characters that are invisible or change the direction of text are not. */
 bool printable_is_shown(uint32_t character)
 {
     static const struct {

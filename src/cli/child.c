@@ -43,7 +43,8 @@ static bool is_other(const struct heirs *heirs, uint64_t image)
     return false;
 }
 
-/* An executable is opened once, because this is called several times a second. A child that a shell
+/* Finds the nearest descendant of this program that runs a Go program; 0 if there is none. An
+ * executable is opened once, because this is called several times a second. A child that a shell
  * has just forked is the shell until it calls execve(). */
 uint64_t heir_find(struct heirs *heirs, uint64_t except, bool is_quick, bool *ret_others)
 {

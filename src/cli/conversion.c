@@ -392,8 +392,9 @@ static struct g2h_error *open_heap(const struct options *options, const char *pa
                             : origin_open(&origin, &conversion->origin);
 }
 
-/* Of a live process, first makes this program the one that the kernel ends if memory runs out. Then
- * reads the heap, and says what is to be known of it. */
+/* Opens the dump, or makes one of a core or a process. Of a live process, first makes this program
+ * the one that the kernel ends if memory runs out. Then reads the heap, and says what is to be
+ * known of it. */
 struct g2h_error *conversion_capture(const struct options *options, const char *path,
                                      const struct g2h_progress *progress,
                                      struct origin_stream *stream, struct pipeline *conversion)
@@ -471,8 +472,8 @@ struct g2h_error *conversion_build(const struct options *options, const struct s
     return pipeline_view(conversion, &view, options->under);
 }
 
-/* A file that is changed while it is read makes the output wrong: this is the last check of all
- * that were read. */
+/* Checks that no input has changed since it was read. A file that is changed while it is read makes
+ * the output wrong: this is the last check of all that were read. */
 struct g2h_error *conversion_check_inputs(const struct series *series,
                                           const struct pipeline *conversion)
 {

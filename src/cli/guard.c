@@ -49,8 +49,9 @@ static char guard_ask(const struct guard *guard)
     return kill(guard->id, SIGUSR2) == 0 ? guard_await(guard) : 0;
 }
 
-/* The guard is a child made by fork(), connected by a pipe for its answers; this waits for the
- * first, which tells whether the guard is ready. */
+/* Starts the guard, the process that waits for the death of another. The guard is a child made by
+ * fork(), connected by a pipe for its answers; this waits for the first, which tells whether the
+ * guard is ready. */
 bool guard_begin(const struct options *options, at_death_write *write, void *context,
                  struct guard *ret)
 {

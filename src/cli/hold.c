@@ -31,8 +31,8 @@ static struct {
     double when; /* of the first signal; 0: there was none */
 } hold;
 
-/* *ret becomes all signals but those of errors in this program and those that are ignored; they are
- * blocked from now on. */
+/* Blocks signals: *ret becomes all but those of errors in this program and those that are
+ * ignored. */
 void hold_signals(sigset_t *ret, sigset_t *ret_before)
 {
     static const int errors[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -109,8 +109,9 @@ static void hold_mask(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-/* From now on the first ending signal only prints what is at stake, and a second one ends the
- * program. The messages are made now, as signal handlers may not format text. */
+/* Begins to write the heap of a process. From now on the first ending signal only
+ * prints what is at stake, and a second one ends the program. The messages are made now, as signal
+ * handlers may not format text. */
 void hold_begin(uint64_t pid, pid_t but)
 {
     struct sigaction old;

@@ -31,7 +31,8 @@ void messages_never_wait(void)
     never_waits = true;
 }
 
-/* When nothing may be waited for, returns false if standard error takes nothing for a moment. */
+/* Returns whether a line may be printed now. When nothing may be waited for, returns false if
+ * standard error takes nothing for a moment. */
 bool messages_can_print(void)
 {
     enum { PATIENCE = 100 /* ms */ };
@@ -53,8 +54,9 @@ static void print_line(const char *line, size_t size)
     fwrite(line, 1, size, stderr);
 }
 
-/* A long line is formatted twice: first into a buffer on the stack, and if that is too small, into
- * memory of its size. */
+/* Prints a line on standard error, with characters that are not plain text replaced. A long line is
+ * formatted twice: first into a buffer on the stack, and if that is too small, into memory of its
+ * size. */
 void say(const char *format, ...)
 {
     char usual[1024];
@@ -723,7 +725,8 @@ void message_account(const struct options *options, const struct g2h_input *inpu
     account_graph(options, graph, view, numbers);
 }
 
-/* Where nothing limits addresses, malloc() does not fail: the kernel ends a program instead. */
+/* Adds to an error about memory how much there was and what limits it. Where nothing limits
+ * addresses, malloc() does not fail: the kernel ends a program instead. */
 void message_memory(void)
 {
     char limit[ATTACH_LIMIT_TEXT] = "the machine has no more";

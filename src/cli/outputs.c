@@ -95,8 +95,8 @@ static struct g2h_error *open_to_append(struct outputs *outputs, const char *pat
     return NULL;
 }
 
-/* A format in one of three ways: SQLite only by its name, several files in a directory, or one
- * file; --append opens what exists. */
+/* Opens the output. A format in one of three ways: SQLite only by its name, several files in a
+ * directory, or one file; --append opens what exists. */
 struct g2h_error *outputs_open(const struct options *options, const char *path,
                                const struct target_source *sources, size_t count,
                                struct outputs *ret)

@@ -341,7 +341,8 @@ static struct g2h_error *check_database(const char *path, const struct stat *sou
     return followed ? check_beside(followed, source, what) : NULL;
 }
 
-/* A journal that is not empty is of a writer that has not come to its end. */
+/* Returns whether a database is being written, or its writer was killed. A journal that is not
+ * empty is of a writer that has not come to its end. */
 bool target_has_journal(const char *path)
 {
     _cleanup_free_ char *journal = NULL;
@@ -357,7 +358,8 @@ struct g2h_error *target_check_database(const char *path, const struct g2h_input
     return status ? check_database(path, status, what) : NULL;
 }
 
-/* A source that does not exist cannot be deleted, so it is not checked. */
+/* Returns an error if SQLite would delete one of the sources, or apply a journal of an earlier
+ * database. A source that does not exist cannot be deleted, so it is not checked. */
 struct g2h_error *target_refuse_database(const char *path, bool is_new,
                                          const struct target_source *sources, size_t count)
 {

@@ -52,7 +52,8 @@ static void list_crossings(struct edge_lists *edges, owner_number first,
         }
 }
 
-/* Two entries more than nodes let list_crossings() count and place edges in one array. */
+/* Sorts crossings by their source. Two entries more than nodes let list_crossings() count and place
+ * edges in one array. */
 struct g2h_error *edge_lists_init(struct edge_lists *edges, uint32_t nodes, owner_number first,
                                   const struct crossings *lists, unsigned list_count,
                                   const char *name)
@@ -401,7 +402,8 @@ static struct g2h_error *regions_cut(struct regions *regions)
     return NULL;
 }
 
-/* Without known owners there is one region, the root's. */
+/* Cuts the graph into regions by the owners of objects. Without known owners there is one region,
+ * the root's. */
 struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *graph)
 {
     const size_t count = graph->node_owners.end > 0 ? graph->node_owners.end : 1;
@@ -446,7 +448,8 @@ static void hold_from(struct regions *regions, uint32_t target, uint32_t node)
     }
 }
 
-/* A region whose entry is an object is a shared entry's: groups have synthetic nodes. */
+/* Returns whether an edge comes from another region, and that is a shared entry's. A region whose
+ * entry is an object is a shared entry's: groups have synthetic nodes. */
 bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t target,
                        uint32_t *ret_by)
 {
@@ -454,8 +457,9 @@ bool regions_is_shared(const struct regions *regions, uint32_t source, uint32_t 
     return by != target && regions->entries[by] >= graph_synthetics(regions->graph);
 }
 
-/* Nothing for an edge within a region. From the root's region the source itself holds; from another
- * one its entry does, which dominates all in it. */
+/* Notes that an edge leads from a region to target. Nothing for an edge within a region. From the
+ * root's region the source itself holds; from another one its entry does, which dominates all in
+ * it. */
 void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
 {
     assert(target < regions->count && regions->entries[target] != NOWHERE);
@@ -464,8 +468,9 @@ void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
         hold_from(regions, target, by == REGION_ROOT ? source : regions->entries[by]);
 }
 
-/* target is lifted to the height of the region by. If it is not the highest yet, the pair is kept
- * as a crossing, to be looked at again when by has moved up. */
+/* Notes that an edge leads from a shared entry's region, by, to target. target is lifted to the
+ * height of the region by. If it is not the highest yet, the pair is kept as a crossing, to be
+ * looked at again when by has moved up. */
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
                           struct crossings *crossings)
 {

@@ -167,8 +167,8 @@ static _asserted_ bool dominators_are_above(const struct semi_nca *graph, uint32
     return true;
 }
 
-/* First the semidominators of [begin, end), from the last node to the first, and then the
- * dominators, in order. */
+/* Computes the dominators of a range of nodes by the algorithm SEMI-NCA. First the semidominators
+ * of [begin, end), from the last node to the first, and then the dominators, in order. */
 void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     assert(begin < end && (begin == 0 || graph->idom[begin] < begin));
@@ -510,7 +510,8 @@ static void sources_sorting_deinit(struct sources_sorting *sorting)
     free(sorting->crossings);
 }
 
-/* Two passes over the edges: the first counts the sources of each node, the second stores them. */
+/* Sorts the strong edges by their target, and finds the dominators of the regions' entries. Two
+ * passes over the edges: the first counts the sources of each node, the second stores them. */
 struct g2h_error *sources_sort(struct sources *sources)
 {
     const struct g2h_graph *graph = sources->graph;

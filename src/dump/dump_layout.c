@@ -158,7 +158,8 @@ static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
     return minor;
 }
 
-/* The header names the version whose format it is. Three formats begin with "go1.3". */
+/* Finds the layout of the dump by its header. The header names the version whose format it is.
+ * Three formats begin with "go1.3". */
 const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
                                         const char **ret_warning)
 {
@@ -363,8 +364,9 @@ static bool has_carriage_returns(const uint8_t *data, uint64_t size)
            memmem(data, looked_at, end, sizeof(end) - 1) != NULL;
 }
 
-/* The checks go from certain to vague: fixed bytes at the beginning, then the kinds of files that
- * need a closer look, and at last any text, which is quoted. */
+/* Makes the error about a file that is no heap dump. The checks go from certain to vague: fixed
+ * bytes at the beginning, then the kinds of files that need a closer look, and at last any text,
+ * which is quoted. */
 struct g2h_error *foreign_refuse(const struct g2h_input *input)
 {
     const uint8_t *data = input->data;

@@ -66,7 +66,8 @@ const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap)
     return known && known->look_count > 1 ? known : NULL;
 }
 
-/* No error either if the heap is whole and was just not watched. */
+/* Returns an error if the ages are missing because the dump is cut; none if the heap is whole and
+ * was just not watched. */
 struct g2h_error *ages_check_cut(const struct g2h_heap *heap)
 {
     return g2h_heap_ages(heap) || !g2h_heap_damage(heap)
@@ -538,7 +539,8 @@ static int compare_older(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* An old object below another old one is counted, but what it retains is part of the other's. */
+/* Finds the objects of a class that are at least so old. An old object below another old one is
+ * counted, but what it retains is part of the other's. */
 struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name, uint64_t seconds,
                                   struct ages_older *ret)
 {

@@ -239,7 +239,8 @@ static void allocated_finder_deinit(struct allocated_finder *finder)
     map_deinit(&finder->call_keys);
 }
 
-/* Nothing is found if the heap has no samples of allocations. */
+/* Finds who allocated the sampled objects. Nothing is found if the heap has no samples of
+ * allocations. */
 struct g2h_error *allocated_find(const struct merged *merged, struct allocated *ret)
 {
     _cleanup_(allocated_finder_deinit) struct allocated_finder finder = {

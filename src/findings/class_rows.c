@@ -223,7 +223,8 @@ void class_rows_deinit(struct class_rows *rows)
     map_deinit(&rows->by_name);
 }
 
-/* A class has one merged node for each place that holds its objects: these are its holders. */
+/* Sums up one class. A class has one merged node for each place that holds its objects: these are
+ * its holders. */
 struct g2h_error *class_rows_find_one(const struct findings *findings, uint32_t name,
                                       struct class_row *ret, ranking *holders)
 {
@@ -259,8 +260,9 @@ static uint32_t class_rows_look_up(const struct findings *findings, uint32_t nam
     return UINT32_MAX;
 }
 
-/* Without the index of a held heap this reads all nodes of the view. A live object always outweighs
- * garbage, because its weight is one more than what it retains. */
+/* Returns the object of a class that retains most, or UINT32_MAX. Without the index of a held heap
+ * this reads all nodes of the view. A live object always outweighs garbage, because its weight is
+ * one more than what it retains. */
 uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name, uint32_t line)
 {
     if (findings->held)

@@ -97,8 +97,9 @@ void containers_deinit(struct containers *containers)
     free(containers->links);
 }
 
-/* The child must have HEAVY percent of what the node holds besides itself, and that at least 100 -
- * HEAVY percent of all. MERGED_NONE: none has. */
+/* Returns the child that holds nearly all of what a node retains. The child must have HEAVY percent
+ * of what the node holds besides itself, and that at least 100 - HEAVY percent of all. MERGED_NONE:
+ * none has. */
 uint32_t containers_heavy_child(const struct containers *containers, uint32_t node)
 {
     const uint64_t all = containers_weight(containers, node);

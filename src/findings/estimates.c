@@ -63,8 +63,8 @@ static void end_span(const struct estimates *estimates, struct estimate_sums *su
     sums->in_span = 0;
 }
 
-/* Objects must come in ascending order: so do their spans, and one sum for the current span of each
- * kind is enough. */
+/* Adds an object of the sample to a set. Objects must come in ascending order: so do their spans,
+ * and one sum for the current span of each kind is enough. */
 struct g2h_error *estimates_add(struct estimates *estimates, uint32_t set, uint32_t object)
 {
     const uint32_t span = g2h_heap_sample_span(estimates->heap, object);
@@ -165,7 +165,8 @@ struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
     return NULL;
 }
 
-/* A set that fills a part p of a kind's spans is in none of m spans with probability (1 - p)^m. */
+/* Returns how many bytes a set may have of which no object was read. A set that fills a part p of a
+ * kind's spans is in none of m spans with probability (1 - p)^m. */
 uint64_t estimates_unseen(const struct g2h_sample *sample)
 {
     const double probability = 1.0 / 16000;

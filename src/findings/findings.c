@@ -38,8 +38,8 @@ static struct g2h_error *hash_strings(void *context)
     return equals_read(findings->view, &findings->waste.texts);
 }
 
-/* Waste needs more than the tree: the strings' hashes, and the windows of arrays with what is stale
- * in them, which needs the dominators. */
+/* Finds the dominators, and what waste needs. Waste needs more than the tree: the strings' hashes,
+ * and the windows of arrays with what is stale in them, which needs the dominators. */
 struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
 {
     if (!has_waste)
@@ -107,8 +107,8 @@ static void stack_index_deinit(struct stack_index *index)
 
 /* ---- all of it ---- */
 
-/* Garbage is one subtree of the merged tree, so the sums of reachable memory are those of the root
- * without it. */
+/* Builds the merged tree and its sums. Garbage is one subtree of the merged tree, so the sums of
+ * reachable memory are those of the root without it. */
 struct g2h_error *findings_merge(struct findings *findings)
 {
     enum merged_islands which = findings->base ? MERGED_ISLANDS_ALL : MERGED_ISLANDS_SEVERAL;

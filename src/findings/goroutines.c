@@ -94,8 +94,9 @@ static struct g2h_bytes without_count(struct g2h_bytes name)
     return name;
 }
 
-/* An ellipsis in the name asked for stands for any text. The first part must be at the begin, and
- * the last one must end at a blank or at the end. Counts before the names do not matter. */
+/* Returns whether a query is the name of the goroutines in a place. An ellipsis in the name asked
+ * for stands for any text. The first part must be at the begin, and the last one must end at a
+ * blank or at the end. Counts before the names do not matter. */
 bool goroutines_are_called(struct g2h_bytes name, const char *asked)
 {
     static const char ellipsis[] = "…";
@@ -401,7 +402,7 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     return NULL;
 }
 
-/* What most goroutines wait on comes first. */
+/* Finds what the goroutines of a place wait on. What most goroutines wait on comes first. */
 struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
                                          struct goroutines_waited *ret)
 {
@@ -588,8 +589,8 @@ static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *
     return NULL;
 }
 
-/* If all goroutines of a place are leaked, the place retains more than each of them alone: also
- * what they hold together. */
+/* Finds the leaked goroutines, by place. If all goroutines of a place are leaked, the place retains
+ * more than each of them alone: also what they hold together. */
 struct g2h_error *leaks_find(const struct findings *findings, struct leaks *ret)
 {
     const uint64_t synthetics = g2h_view_account(findings->view)->first_object;
@@ -822,7 +823,8 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
     return NULL;
 }
 
-/* *ret stays FINALIZED_CAN_RUN if neither a finalizer nor a cleanup keeps the node. */
+/* Finds out whether a finalizer or cleanup that can never run keeps an object. *ret stays
+ * FINALIZED_CAN_RUN if neither keeps the node. */
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret)
 {
@@ -915,7 +917,7 @@ static bool labels_add(void *context, const struct g2h_label *label)
            vector_push(&labels->list, made);
 }
 
-/* A visit that stops too early has run out of memory. */
+/* Reads the labels of all goroutines. A visit that stops too early has run out of memory. */
 struct g2h_error *goroutine_labels_read(const struct findings *findings,
                                         struct goroutine_labels *ret)
 {

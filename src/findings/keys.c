@@ -398,7 +398,8 @@ static void keys_search_deinit(struct keys_search *keys)
     free(keys->told.data);
 }
 
-/* Nothing is searched if no large map is in or below the objects, as in most suspects. */
+/* Finds the keys of maps below some objects that hold much of their memory. Nothing is searched if
+ * no large map is in or below the objects, as in most suspects. */
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret)
 {
     _cleanup_(keys_search_deinit) struct keys_search keys = {.findings = findings, .item = node};
@@ -667,7 +668,8 @@ static struct g2h_error *distribution_look_up(const struct findings *findings, u
     return NULL;
 }
 
-/* Without the index of a held heap this reads all nodes of the view. */
+/* Visits all objects of a class. Without the index of a held heap this reads all nodes of the
+ * view. */
 struct g2h_error *distribution_find(const struct findings *findings, uint32_t name,
                                     struct distribution *ret)
 {

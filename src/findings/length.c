@@ -368,7 +368,8 @@ struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line,
     return NULL;
 }
 
-/* The example of a node that is one object is this object: memory of a map is no example. */
+/* Notes how many entries each container has. The example of a node that is one object is this
+ * object: memory of a map is no example. */
 struct g2h_error *length_note_all(struct merged *merged)
 {
     _cleanup_(length_destroy_values) struct g2h_values *values = NULL;

@@ -553,8 +553,9 @@ static void append_without_class(const char *asked, size_t size, struct text *te
     text_append(text, local, (size_t)(asked + size - local));
 }
 
-/* If nothing has the name as it was given, it may have been copied from a report: then what stands
- * around the expression or address there is left out, and that is looked up. */
+/* Finds what a user has asked for: an address, a class, an expression, a group. If nothing has the
+ * name as it was given, it may have been copied from a report: then what stands around the
+ * expression or address there is left out, and that is looked up. */
 struct g2h_error *lookup_find(const struct findings *findings, const char *asked,
                               struct lookup *ret)
 {

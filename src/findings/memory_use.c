@@ -91,7 +91,8 @@ bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *re
     return !findings->base && memory_is_mostly_outside(findings, ret);
 }
 
-/* The thresholds keep small processes out, which consist of the program file and the runtime. */
+/* Returns whether most of the resident memory is outside of the heap. The thresholds keep small
+ * processes out, which consist of the program file and the runtime. */
 bool memory_is_mostly_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
     const struct g2h_memory *memory = findings->memory;

@@ -107,7 +107,8 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
                : string_pool_text(&merged->names, name - merged->view_names, ret_size);
 }
 
-/* Only the root's subtree has garbage in it, as one of its children. */
+/* Returns the bytes that a node retains without garbage. Only the root's subtree has garbage in it,
+ * as one of its children. */
 uint64_t merged_held(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -1331,7 +1332,8 @@ bool merged_is_runtime(const struct merged *merged, uint32_t node)
     return (g2h_view_name_uses(merged->view, example.name) & G2H_NAME_OF_RUNTIME) != 0;
 }
 
-/* An island is a variable's node that has other children than classes. */
+/* Returns whether a node is several variables of a package that hold objects together. An island is
+ * a variable's node that has other children than classes. */
 bool merged_is_island(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -1354,7 +1356,8 @@ void merged_deinit(struct merged *merged)
     *merged = (struct merged){0};
 }
 
-/* One pass suffices, because parents come before their children in the array. */
+/* Marks a node and all below it. One pass suffices, because parents come before their children in
+ * the array. */
 void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below)
 {
     for (uint32_t i = item; i < merged->nodes.count; i++) {

@@ -577,8 +577,8 @@ static bool expression_append_step(const struct g2h_view *view, struct g2h_edges
     return is_found;
 }
 
-/* The first append_root() only tests whether the edge begins at a named root, and is then
- * undone. */
+/* Appends the name of a pointer of a variable, by which a root leads to objects. The first
+ * append_root() only tests whether the edge begins at a named root, and is then undone. */
 struct g2h_error *expression_append_pointer(const struct g2h_view *view, struct g2h_edges *edges,
                                             const struct g2h_edge *edge, struct text *text)
 {
@@ -838,8 +838,9 @@ static struct g2h_error *read_along(struct reading *reading)
     return NULL;
 }
 
-/* Of many goroutines with a variable of one name, one that holds what the expression leads to is
- * meant, and not one whose variable leads there by a pointer that holds nothing. */
+/* Finds the node that an expression of a report leads to. Of many goroutines with a variable of one
+ * name, one that holds what the expression leads to is meant, and not one whose variable leads
+ * there by a pointer that holds nothing. */
 struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges *edges,
                                   const char *expression, enum expression_owner owner,
                                   uint32_t *ret, struct text *longer)
@@ -1139,7 +1140,8 @@ struct g2h_error *path_append(struct paths *paths, uint32_t node, struct text *t
     return append_collected(paths, text);
 }
 
-/* Names that are certain come first. */
+/* Appends the shortest path to a node from a variable of the program. Names that are certain come
+ * first. */
 struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct text *text)
 {
     static const enum path_scope scopes[] = {PATH_PROGRAM, PATH_GLOBALS};
@@ -1253,8 +1255,8 @@ void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct te
         expression_append_step(paths->view, paths->edges, from, to, text);
 }
 
-/* For a path from a node to itself the search must return to its begin, which it has visited
- * already: search.returns. */
+/* Finds out whether one node leads to another. For a path from a node to itself the search must
+ * return to its begin, which it has visited already: search.returns. */
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret)
 {
     _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};

@@ -589,8 +589,9 @@ static const struct {
      "after a tick can; a select with a channel that is closed ends it"},
 };
 
-/* The first pattern whose function the first goroutine waits in decides, even if it then counts
- * nothing. ret->meaning is NULL if there is none. */
+/* Finds what goroutines in a place mean, by the table of patterns. The first pattern whose function
+ * the first goroutine waits in decides, even if it then counts nothing. ret->meaning is NULL if
+ * there is none. */
 struct g2h_error *pattern_find(const struct findings *findings, uint32_t place, struct pattern *ret)
 {
     struct pattern_try try = {.findings = findings, .place = place};

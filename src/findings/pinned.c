@@ -298,7 +298,8 @@ static bool is_made_as_slice(const struct merged *merged, uint32_t node)
     return size > 2 && name[0] == '[' && name[1] == ']';
 }
 
-/* Objects may be in an array directly or, as fields of elements, some levels below it. */
+/* Returns the node of the arrays that contain some objects, or MERGED_NONE. Objects may be in an
+ * array directly or, as fields of elements, some levels below it. */
 uint32_t pinned_arrays_of(const struct merged *merged, uint32_t node)
 {
     for (int i = 0; i < MOST_UP && node != MERGED_NONE; i++, node = merged->nodes.data[node].parent)
@@ -548,8 +549,9 @@ static void pinned_sum_up(struct pinned_finder *finder, struct pinned *ret)
             count_referred(finder, finder->referred.data[i], ret);
 }
 
-/* The steps go from cheap to expensive: most suspects are not arrays, and most arrays have a slice,
- * which may_be_pinned() finds out from one of them before all edges are read. */
+/* Finds out whether slices keep arrays of which nothing refers to most elements. The steps go from
+ * cheap to expensive: most suspects are not arrays, and most arrays have a slice, which
+ * may_be_pinned() finds out from one of them before all edges are read. */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret)
 {
     _cleanup_(pinned_finder_deinit) struct pinned_finder finder = {
@@ -685,8 +687,9 @@ static bool views_may_be(struct views_finder *finder)
     return is_any;
 }
 
-/* Only slices and strings of which the holders are known by type. They count if those that are
- * barely used have half of the bytes of the node or more. */
+/* Finds out whether short slices or substrings keep large arrays or strings. Only slices and
+ * strings of which the holders are known by type. They count if those that are barely used have
+ * half of the bytes of the node or more. */
 struct g2h_error *views_find(const struct findings *findings, uint32_t item, struct views *ret)
 {
     _cleanup_(views_finder_deinit) struct views_finder finder = {.heap =

@@ -60,8 +60,8 @@ static bool span_of_object(const struct g2h_heap *heap, uint32_t object, struct 
     return span_of(g2h_heap_address(heap, object), slot, size_class_span(slot), ret);
 }
 
-/* If the span of the object before reaches into this part, the walk over the part before goes to
- * its end: its objects are skipped here. */
+/* Begins a walk over the spans of a range of objects. If the span of the object before reaches into
+ * this part, the walk over the part before goes to its end: its objects are skipped here. */
 void span_walk_begin(const struct g2h_view *view, uint32_t first, uint32_t end,
                      struct span_walk *ret)
 {
@@ -144,8 +144,8 @@ static bool span_walk_span(struct span_walk *walk, uint64_t address, struct span
     return span_of(address, slot, walk->size, ret);
 }
 
-/* Objects of many equal slots are counted by the first and last one, others one by one. Returns
- * false at the end. */
+/* Finds the next span, and counts its objects. Objects of many equal slots are counted by the first
+ * and last one, others one by one. Returns false at the end. */
 bool span_walk_next(struct span_walk *walk, struct span *ret)
 {
     for (;; walk->at++) {

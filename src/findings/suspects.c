@@ -228,8 +228,9 @@ static bool is_of_values(const struct merged *merged, uint32_t container, uint32
            !(element.size == class_size && memcmp(element.data, of, class_size) == 0);
 }
 
-/* The item itself if it is a map; its container if the suspect has no name of its own, or only has
- * what the container's entries have. MERGED_NONE if objects are to be counted, not entries. */
+/* Returns the container whose entries a suspect is many of. The item itself if it is a map; its
+ * container if the suspect has no name of its own, or only has what the container's entries have.
+ * MERGED_NONE if objects are to be counted, not entries. */
 uint32_t suspect_node_of_entries(const struct merged *merged, const struct suspect *suspect)
 {
     const uint32_t node = node_with_length(merged, suspect);
@@ -437,6 +438,7 @@ static void set_inside(const struct suspects_finder *finder, struct suspect *sus
     suspect->inside_count = inside.count;
 }
 
+/* Adds what the goroutines in a place retain as a suspect. Returns false if memory runs out. */
 static bool add_goroutines(struct suspects_finder *finder, uint32_t place)
 {
     struct suspect suspect = suspect_of(place);
@@ -1414,8 +1416,8 @@ static void count_above(struct example_finder *finder, struct example *ret)
     ret->above = sums.holders;
 }
 
-/* The order of the steps matters: heaviest() needs near as find_most() left it, and count_above()
- * changes near. */
+/* Finds the object that is shown as the example of a suspect. The order of the steps matters:
+ * heaviest() needs near as find_most() left it, and count_above() changes near. */
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret)
 {
     _cleanup_(example_finder_deinit) struct example_finder finder = {
@@ -1488,7 +1490,8 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
     return NULL;
 }
 
-/* Only a list or a tree (example->uppermost is 1) can hang on one entry or element. */
+/* Finds what holds a suspect's example. Only a list or a tree (example->uppermost is 1) can hang on
+ * one entry or element. */
 struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
                                    const struct example *example, struct who_holders *ret)
 {
@@ -1522,8 +1525,8 @@ uint32_t who_shares(const struct findings *findings, uint32_t item)
     return MERGED_NONE;
 }
 
-/* A path that ends at another node than the holder would name the wrong one, so then only the name
- * is used. */
+/* Appends how a holder is reached, or its name. A path that ends at another node than the holder
+ * would name the wrong one, so then only the name is used. */
 struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
                                     struct text *text)
 {
@@ -1628,7 +1631,8 @@ static int compare_locals(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* If the example of one variable points to objects of another, as a channel to its slots, the
+/* Finds the variables of goroutines in a place, those that retain most first, and WHO_LOCALS at
+ * most. If the example of one variable points to objects of another, as a channel to its slots, the
  * latter is shown as part of the former. */
 struct g2h_error *who_find_locals(const struct findings *findings, uint32_t place,
                                   struct who_local ret[WHO_LOCALS], size_t *ret_count)
@@ -1652,8 +1656,9 @@ struct g2h_error *who_find_locals(const struct findings *findings, uint32_t plac
     return NULL;
 }
 
-/* *ret is 0 unless the item is a class of goroutine descriptors (g) of which at least half belong
- * to goroutines that have ended. */
+/* Counts the goroutines that have ended among a suspect's objects. *ret is 0 unless the item is a
+ * class of goroutine descriptors (g) of which at least half belong to goroutines that have ended.
+ */
 struct g2h_error *who_find_ended(const struct findings *findings, uint32_t item, uint64_t *ret)
 {
     struct goroutines_ended ended;

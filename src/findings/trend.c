@@ -1009,7 +1009,8 @@ void g2h_trend_set_memory(struct g2h_trend *trend, const struct g2h_memory *memo
     last->beside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
 }
 
-/* What the process has besides the heap is known only if all heaps tell its resident memory. */
+/* Returns how the memory beside the objects developed. What the process has besides the heap is
+ * known only if all heaps tell its resident memory. */
 struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret)
 {
     _cleanup_free_ uint64_t *numbers = calloc(trend->heaps.count + 1, sizeof(*numbers));
@@ -1029,7 +1030,8 @@ struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, ui
     return place < of->values.count ? of->values.data[place] : (struct trend_value){0};
 }
 
-/* A container's value is the sum of its parts, see add_parts(). */
+/* Returns the value in one heap of what was found. A container's value is the sum of its parts, see
+ * add_parts(). */
 struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
                                      const struct trend_found *found)
 {

@@ -30,7 +30,8 @@ CLEANUP_POINTER(destroy_values, struct g2h_values, g2h_values_destroy);
 
 enum { LONGEST = 256 /* bytes of a name that similar_distance() compares */ };
 
-/* The Levenshtein distance, computed row by row. */
+/* Returns how many bytes differ between two names. The Levenshtein distance, computed row by
+ * row. */
 unsigned similar_distance(const char *one, size_t one_size, const char *other, size_t other_size)
 {
     unsigned row[LONGEST + 1];

@@ -191,8 +191,9 @@ static void gatherer_deinit(struct cleanups_gatherer *gatherer)
     free(gatherer->alike.data);
 }
 
-/* The order matters: what closures reach may be an argument, and the number of cleanups found so
- * far limits that of plain functions. */
+/* Makes the node "(cleanups)" hold what cleanups and handles keep alive. The order matters: what
+ * closures reach may be an argument, and the number of cleanups found so far limits that of plain
+ * functions. */
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker)
 {
     if (!graph->typing || graph->typing->cleanup_parts.count == 0)

@@ -65,7 +65,8 @@ static const char *leak_proof_gap(const struct g2h_heap *heap, const struct g2h_
                                     : NULL;
 }
 
-/* *ret_reason says why a goroutine that seems to be leaked need not be, or is NULL. */
+/* Decides whether this heap can prove leaks. *ret_reason says why a goroutine that seems to be
+ * leaked need not be, or is NULL. */
 enum g2h_leak_proof leak_proof_of(const struct g2h_heap *heap, const struct g2h_exe *exe,
                                   const char **ret_reason)
 {

@@ -1042,7 +1042,8 @@ static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct 
     return NULL;
 }
 
-/* If no goroutine is blocked, or nothing could be proved, the expensive search is skipped. */
+/* Finds the goroutines that nothing can wake. If no goroutine is blocked, or nothing could be
+ * proved, the expensive search is skipped. */
 struct g2h_error *leaked_find(const struct g2h_graph *graph, const uint64_t *marks,
                               struct leaked *ret)
 {

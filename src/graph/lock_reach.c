@@ -36,7 +36,8 @@ static uint64_t reach_of_value(const struct g2h_graph *graph, uint32_t number, u
     return reach;
 }
 
-/* A guess is no proof. */
+/* Returns the bytes that a pointer in an object leads to, or REACH_UNKNOWN. A type that
+ * is only guessed does not count: a guess is no proof. */
 uint64_t reach_from_object(const struct g2h_graph *graph, uint32_t object, uint64_t offset)
 {
     const struct g2h_bytes contents = heap_contents(graph->heap, object);
@@ -48,7 +49,8 @@ uint64_t reach_from_object(const struct g2h_graph *graph, uint32_t object, uint6
                           contents.size - offset);
 }
 
-/* DWARF knows the variables; without it, code may show to what their words point. */
+/* Returns the bytes that a pointer in a segment leads to, or REACH_UNKNOWN. DWARF knows the
+ * variables; without it, code may show to what their words point. */
 uint64_t reach_from_segment(const struct g2h_graph *graph, const struct g2h_segment *segment,
                             uint64_t offset)
 {

@@ -99,9 +99,10 @@ static bool pass_owner_on(owner_number *of, const struct edge *edge, owner_numbe
     return merged != known;
 }
 
-/* The edges are in the order in which they were added, or sorted by their sources. Both orders go
- * downwards, so hardly more than one walk is needed: the longest paths lead from a group by a
- * goroutine and a thread to the nodes below. */
+/* Gives synthetic nodes the owners of those that hold them. The edges are in the order in which
+ * they were added, or sorted by their sources. Both orders go downwards, so hardly more than one
+ * walk is needed: the longest paths lead from a group by a goroutine and a thread to the nodes
+ * below. */
 void owners_spread(struct owners *owners, const struct edge *edges, uint64_t count,
                    owner_number first)
 {

@@ -158,8 +158,9 @@ static void pools_finder_deinit(struct pools_finder *finder)
     text_deinit(&finder->text);
 }
 
-/* Only memory of pools that nothing holds is left for this: it is looked for in variables first,
- * then in objects, and is then marked. */
+/* Makes the node "(sync.Pool)" hold the memory of pools that nothing else holds. Only memory of
+ * pools that nothing holds is left for this: it is looked for in variables first, then in objects,
+ * and is then marked. */
 struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker,
                                   struct owners *owners, const struct boundaries *boundaries)
 {

@@ -471,7 +471,8 @@ static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *
     return add_garbage(graph, &marker);
 }
 
-/* Names the edges of weak pointers first. The boundaries, where walks end, are needed only here. */
+/* Marks what the roots reach, finds owners, and decides the tentative edges. Names the edges of
+ * weak pointers first. The boundaries, where walks end, are needed only here. */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
 {
     struct boundaries boundaries = {0};

@@ -126,7 +126,8 @@ static bool same_holder_add(struct same_holder *finder)
     return true;
 }
 
-/* Only for a sample of a heap with types. */
+/* Adds edges to sampled objects whose holder was not read but is known from objects like them. Only
+ * for a sample of a heap with types. */
 struct g2h_error *graph_add_same_holders(struct g2h_graph *graph)
 {
     const uint32_t objects = graph->heap->object_count;

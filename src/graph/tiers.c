@@ -215,8 +215,8 @@ static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum ti
     }
 }
 
-/* With the boundaries closed, the program's roots reach only what is the program's; they are open
- * again afterwards. */
+/* Finds the objects that belong to the program, not to the runtime or to pools. With the boundaries
+ * closed, the program's roots reach only what is the program's; they are open again afterwards. */
 struct g2h_error *tiers_find_program(struct g2h_graph *graph, struct owners *owners,
                                      const struct boundaries *boundaries)
 {

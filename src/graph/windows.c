@@ -456,7 +456,7 @@ static void windows_finder_deinit(struct windows_finder *finder)
     g2h_capacities_destroy(finder->capacities);
 }
 
-/* The windows are in the order of their objects. */
+/* Sets a bit for each object that has a window. The windows are in the order of their objects. */
 struct g2h_error *windows_set_bits(struct windows *windows, uint32_t objects)
 {
     const window_vector *list = &windows->list;

@@ -61,8 +61,8 @@ bool g2h_heap_is_complete(const struct g2h_heap *heap)
            heap->facts.conservative_objects == 0 && heap->facts.conservative_frames == 0;
 }
 
-/* A heap from which it can be proved that something is not there: complete, and all that a process
- * has was read. */
+/* Returns whether the heap has all objects, roots and pointers. A heap from which it can be proved
+ * that something is not there: complete, and all that a process has was read. */
 bool heap_is_exact(const struct g2h_heap *heap)
 {
     const struct facts *facts = &heap->facts;
@@ -165,7 +165,8 @@ struct g2h_error *heap_cut_untouched(struct g2h_heap *heap)
     return good ? NULL : &error_no_memory;
 }
 
-/* Damaged facts may name an object twice, or none. */
+/* Finds the contents that are secret, from the dump's facts. Damaged facts may name an object
+ * twice, or none. */
 struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
 {
     VECTOR_EACH(const uint64_t, secret, heap->facts.secrets) {

@@ -148,7 +148,8 @@ static bool set_ages(const struct g2h_heap *heap, const struct heap_ages_span *s
     return true;
 }
 
-/* The class of an object that is in no span of the fact is not known either. */
+/* Finds the age of each object. The class of an object that is in no span of the fact is not known
+ * either. */
 struct g2h_error *heap_ages_find(struct g2h_heap *heap)
 {
     struct heap_ages *ages = heap->facts.ages;

@@ -34,8 +34,8 @@ uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t a
     return at;
 }
 
-/* The object that contains an address is the last one that begins at or before it, if it is large
- * enough. */
+/* Returns the object that contains an address, or UINT32_MAX. The object that contains an address
+ * is the last one that begins at or before it, if it is large enough. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 {
     const uint32_t behind = index_first(index, 0, address + 1);

@@ -37,7 +37,8 @@ static bool kept_is_named(const struct g2h_bytes *description, const char *name)
     return description->size == strlen(name) && memcmp(description->data, name, strlen(name)) == 0;
 }
 
-/* A cleanup's caller and the box with its argument are two records, one after the other. */
+/* Finds the box with the argument of each cleanup. A cleanup's caller and the box with its argument
+ * are two records, one after the other. */
 bool kept_boxes(const struct g2h_heap *heap, struct map *ret_boxes)
 {
     uint32_t caller = UINT32_MAX, first;

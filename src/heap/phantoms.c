@@ -19,8 +19,8 @@ enum span_tail span_tail_of_version(const char *version, int go_minor)
     return go_minor >= 26 || strstr(version, "greenteagc") ? TAIL_GREEN_TEA : TAIL_BITMAP;
 }
 
-/* Small slots with pointers leave space for the heap bitmap at the end of their span, and Green Tea
- * for its marks. */
+/* Returns where in a page the slots begin that are none, but metadata. Small slots with pointers
+ * leave space for the heap bitmap at the end of their span, and Green Tea for its marks. */
 uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size,
                         bool has_pointers)
 {

@@ -70,9 +70,10 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
     ret->walk = WALK_WORDS;
 }
 
-/* Objects of Go before 1.4 have a type record whose fields are walked, element by element of an
- * array or of a channel's buffer. Conservative ones count as words; others without a type record
- * have no pointers, because the runtime scans them by their type alone. */
+/* Begins a walk over the pointers of an object that has no bit per word. Objects of Go before 1.4
+ * have a type record whose fields are walked, element by element of an array or of a channel's
+ * buffer. Conservative ones count as words; others without a type record have no pointers, because
+ * the runtime scans them by their type alone. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret)
 {
@@ -273,7 +274,8 @@ bool pointers_decode(struct pointers *pointers)
     return heap_words_are_usual(pointers->heap) ? decode(pointers, true) : decode(pointers, false);
 }
 
-/* An interface is two words: the second one waits in pending until the next call. */
+/* Gets the next pointer of such a walk. An interface is two words: the second one waits in pending
+ * until the next call. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
 {
     for (;;) {

@@ -376,6 +376,7 @@ void input_use_directory(const char *directory)
     chosen = directory;
 }
 
+/* Returns whether the user has named a directory for temporary files: by an option, or TMPDIR. */
 bool input_has_directory(void)
 {
     const char *directory = getenv("TMPDIR");
@@ -562,7 +563,8 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
-/* Has the writer write a temporary file, and maps that. */
+/* Makes an input of what a function writes. Has the writer write a temporary file, and maps
+ * that. */
 struct g2h_error *input_spooled(const char *name, const struct stat *source, bool in_memory,
                                 input_writer *write, void *context, struct g2h_input **ret)
 {

@@ -372,7 +372,8 @@ void requests_tick(struct hub *hub)
     }
 }
 
-/* 0: there is something to do now; -1: nothing at any time; else in how many milliseconds. */
+/* Returns how long there is nothing to do. 0: there is something to do now; -1: nothing at any
+ * time; else in how many milliseconds. */
 int requests_patience(const struct hub *hub)
 {
     const struct snapshot_requests *requests = &hub->requests;

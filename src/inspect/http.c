@@ -123,8 +123,8 @@ static void put_base64(const uint8_t *data, size_t size, char *ret)
     *ret = '\0';
 }
 
-/* RFC 6455, 4.2.2: the key and a fixed UUID, hashed. Returns false if the key is not one of 16
- * bytes. */
+/* Computes the answer to the key in a handshake. RFC 6455, 4.2.2: the key and a fixed UUID, hashed.
+ * Returns false if the key is not one of 16 bytes. */
 bool websocket_accept(const char *key, size_t size, char ret[WEBSOCKET_ACCEPT])
 {
     static const char uuid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

@@ -238,7 +238,8 @@ static struct g2h_error *become(uid_t user, gid_t group)
     return NULL;
 }
 
-/* If it is root, becomes the user who has called sudo, or nobody; then gives up capabilities. */
+/* Drops the rights of this process for good. If it is root, becomes the user who has called sudo,
+ * or nobody; then gives up capabilities. */
 struct g2h_error *server_drop_rights(void)
 {
     const bool is_root = getuid() == 0;

@@ -55,7 +55,8 @@ static void file_append_program(struct text *name, const char *program)
     text_append(name, "-", 1);
 }
 
-/* PROGRAM-PID-TIME, with the remark and suffix. NULL if memory runs out. */
+/* Makes the path of a file for a process that has ended. PROGRAM-PID-TIME, with the remark and
+ * suffix. NULL if memory runs out. */
 char *death_file_path(const char *directory, const struct death_file *file)
 {
     const time_t seconds = (time_t)file->seconds;
@@ -496,8 +497,9 @@ static bool is_killed(const struct death_box *box)
            (signals >> (SIGKILL - 1) & 1) != 0;
 }
 
-/* The kernel counts this process before it sends the signal, so a count is valid as the one before
- * only if the process is still not killed the next time. */
+/* Records how many processes the kernel has killed for lack of memory. The kernel counts this
+ * process before it sends the signal, so a count is valid as the one before only if the process is
+ * still not killed the next time. */
 void death_box_note_kills(struct death_box *box)
 {
     struct oom_count now;

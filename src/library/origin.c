@@ -202,8 +202,8 @@ static struct g2h_error *read_live_once(const struct origin_options *options,
     return NULL;
 }
 
-/* The program is what is given with --exe, or the file that the process runs, or the first of its
- * libraries with a runtime. */
+/* Opens the executable of a live process. The program is what is given with --exe, or the file that
+ * the process runs, or the first of its libraries with a runtime. */
 struct g2h_error *origin_open_program(const struct origin_options *options, struct origin *ret)
 {
     TRY(g2h_process_check(options->pid));
@@ -372,7 +372,8 @@ void origin_deinit(struct origin *origin)
     g2h_modules_deinit(&origin->modules);
 }
 
-/* As many spans as there are threads may be, as each may be within malloc. */
+/* Returns whether more spans have a wrong number of objects than malloc explains. As many spans as
+ * there are threads may be, as each may be within malloc. */
 bool origin_is_miscounted(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

@@ -292,7 +292,7 @@ static struct g2h_error *find_under(const struct pipeline *pipeline,
     return lookup_under(whole, pipeline->graph->threads, asked, ret);
 }
 
-/* With `under`, only what is below the nodes of that name is shown whole. */
+/* Creates the view. With `under`, only what is below the nodes of that name is shown whole. */
 struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view_options *options,
                                 const char *under)
 {

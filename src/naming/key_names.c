@@ -149,8 +149,9 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
     return true;
 }
 
-/* For a type with one entry, in fields "key" and "value". *ret stays NULL if it has no such fields,
- * or they do not lie within it. Returns false if memory runs out. */
+/* Describes the layout of a single entry. For a type with one entry, in fields "key" and "value".
+ * *ret stays NULL if it has no such fields, or they do not lie within it. Returns false if memory
+ * runs out. */
 bool map_entries_create_single(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = types_get(types, number);
@@ -184,8 +185,8 @@ void map_entries_destroy(struct map_entries *entries)
     free(entries);
 }
 
-/* Before Go 1.24 the first eight bytes are the hashes' top bytes (tophash), and from then on a
- * control word. */
+/* Returns a bit for each slot in use of a bucket or group. Before Go 1.24 the first eight bytes are
+ * the hashes' top bytes (tophash), and from then on a control word. */
 unsigned map_entries_used(const struct names *names, const struct map_entries *entries,
                           const uint8_t *value)
 {
@@ -300,7 +301,8 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
     key_names_append_path(types, entries, offset, text);
 }
 
-/* The suffix of a word, such as ".Name", is the same in all slots, so they share strings. */
+/* Adds the strings that follow a key in names. The suffix of a word, such as ".Name", is the same
+ * in all slots, so they share strings. */
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths)
 {
@@ -518,8 +520,8 @@ static enum key_form read_composite(const struct key_reader *reader, uint32_t nu
     return parts.is_bad ? KEY_NONE : KEY_TEXT;
 }
 
-/* The key in an interface must first be found by its dynamic type; pointers, floats and what
- * contains these are not shown. */
+/* Reads and appends the key of a slot. The key in an interface must first be found by its dynamic
+ * type; pointers, floats and what contains these are not shown. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {

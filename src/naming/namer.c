@@ -393,8 +393,8 @@ static inline struct untyped_known *untyped_slot(struct untyped_names *names, ui
     return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> names->shift];
 }
 
-/* Small heaps have few such names, and remembering more names than the cache holds does not help
- * large heaps. */
+/* Creates the cache for names of pointers without types. Small heaps have few such names, and
+ * remembering more names than the cache holds does not help large heaps. */
 struct untyped_names *untyped_create(const struct g2h_heap *heap)
 {
     enum { LEAST = 6, MOST = 13 };
@@ -408,8 +408,8 @@ struct untyped_names *untyped_create(const struct g2h_heap *heap)
     return names;
 }
 
-/* First prefetches the names' places in the table, and then reads them: the table is larger than a
- * cache. */
+/* Looks up the names that wait. First prefetches the names' places in the table, and then reads
+ * them: the table is larger than a cache. */
 void untyped_finish(const struct names *names, struct untyped_names *known)
 {
     uint32_t ranks[UNTYPED_WAITING];
@@ -561,7 +561,8 @@ static size_t offset_words(const struct names *names)
     return (size_t)(names->offset_end / 256) + 1;
 }
 
-/* Each thread has a collector of its own, so that they need no locks. */
+/* Begins to collect the names of edges. Each thread has a collector of its own, so that they need
+ * no locks. */
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret)
 {

@@ -97,7 +97,8 @@ static void append_whole_name(struct text *text, const struct names *names, cons
     text_deinit(&unescaped);
 }
 
-/* Import paths in a name are shortened if that is unambiguous. Returns the number of characters. */
+/* Appends a name that contains packages. Import paths in a name are shortened if that is
+ * unambiguous. Returns the number of characters. */
 size_t text_append_name(struct text *text, const struct names *names, const void *data, size_t size,
                         size_t limit)
 {
@@ -584,7 +585,8 @@ static uint64_t find_offset_end(const struct g2h_heap *heap)
     return MIN(end, ELEMENT_OFFSET);
 }
 
-/* Without types, a name depends only on the slot class, of which there are few. */
+/* Makes the names of all slot classes. Without types, a name depends only on the slot class, of
+ * which there are few. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct names_options *options)
 {
@@ -786,7 +788,8 @@ unsigned form_of_function(struct g2h_bytes function)
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Of a block that several strings share, it ends where the last one does. */
+/* Returns how many bytes of an object its strings take. Of a block that several strings share, it
+ * ends where the last one does. */
 uint64_t names_text_size(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];
@@ -856,7 +859,8 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
     }
 }
 
-/* A text in a tiny block shares its object with other values; any other is a part of an object. */
+/* Appends the text of an object that is a Go string. A text in a tiny block shares its object with
+ * other values; any other is a part of an object. */
 void names_append_text(const struct names *names, uint32_t object, struct text *text)
 {
     const uint32_t extent = names->typing->texts[object];
@@ -868,7 +872,8 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
         append_part(names, data, size, text);
 }
 
-/* A block that has several strings has a bit for the begin of each. */
+/* Returns whether an object has several strings. A block that has several strings has a bit for the
+ * begin of each. */
 bool names_text_is_shared(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];
@@ -876,9 +881,9 @@ bool names_text_is_shared(const struct names *names, uint32_t object)
     return (extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0;
 }
 
-/* Anything that needs conversion, cutting or redaction is left to names_append_text(). Of a tiny
- * block the extent has a bit for each byte where a string begins, and where the last one ends
- * (typing.h: TEXT_TINY). */
+/* Gets the bytes of a string that can be shown as they are; else returns false. Anything that needs
+ * conversion, cutting or redaction is left to names_append_text(). Of a tiny block the extent has a
+ * bit for each byte where a string begins, and where the last one ends (typing.h: TEXT_TINY). */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       size_t *ret_size)
 {

@@ -279,7 +279,8 @@ static struct g2h_error *database_allocate(const char *name, int fd, struct data
     return NULL;
 }
 
-/* For a new file, which nobody else reads: no journal, and all in one transaction. */
+/* Begins a database in an empty file. For a new file, which nobody else reads: no journal, and all
+ * in one transaction. */
 struct g2h_error *database_create(int fd, const char *name, struct database **ret)
 {
     _cleanup_(database_closed) struct database *database = NULL;
@@ -329,8 +330,8 @@ static void distrust_schema(const struct database *database)
         (void)sqlite3_db_config(database->handle, switches[i].name, switches[i].value, NULL);
 }
 
-/* BEGIN IMMEDIATE takes the lock now, so that another process that writes is waited for before
- * anything is read. */
+/* Opens or creates a database, to add to it. BEGIN IMMEDIATE takes the lock now, so that another
+ * process that writes is waited for before anything is read. */
 struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret)
 {
     enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
@@ -370,7 +371,8 @@ static struct g2h_error *narrow_permissions(const struct database *database, con
                         database->name, (unsigned)narrowed);
 }
 
-/* The journal and other files beside the database contain its data, too. */
+/* Takes permissions away that the dump does not have. The journal and other files beside the
+ * database contain its data, too. */
 struct g2h_error *database_narrow(struct database *database, const struct stat *dump)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};

@@ -239,7 +239,8 @@ static bool sort_by_slot(struct ids *ids, bool *ret)
 
 /* ---- ids ---- */
 
-/* Most heaps have no arenas that share a slot, and need no more than the formula. */
+/* Prepares the numbering of a heap's objects. Most heaps have no arenas that share a slot, and need
+ * no more than the formula. */
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
                            struct g2h_identity *series)
 {
@@ -318,8 +319,8 @@ void ids_deinit(struct ids *ids)
     map_deinit(&ids->attempts);
 }
 
-/* A part's natural position may be that of a small object elsewhere, or of another part: then it
- * gets a free one. */
+/* Finds an ID for a part of an object. A part's natural position may be that of a small object
+ * elsewhere, or of another part: then it gets a free one. */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
 {
     const uint64_t address = g2h_heap_address(ids->heap, object) + offset;
@@ -375,7 +376,8 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
     return map_put(&ids->taken, id, 0, &value);
 }
 
-/* The hash stands for the members, so that a folded node with other members is another node. */
+/* Finds an ID for a folded node. The hash stands for the members, so that a folded node with other
+ * members is another node. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t position;

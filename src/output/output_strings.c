@@ -69,8 +69,8 @@ static bool has_reserved_prefix(struct g2h_bytes name)
     return false;
 }
 
-/* The arrow of a receive-only channel comes last, because DevTools takes names that begin with "<"
- * for its own. */
+/* Returns whether DevTools would misread a name, and appends one to use instead. The arrow of a
+ * receive-only channel comes last, because DevTools takes names that begin with "<" for its own. */
 bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
@@ -471,8 +471,8 @@ static size_t output_strings_begin_of(const char *text, size_t size, size_t numb
     return size;
 }
 
-/* A text longer than LONGEST becomes its begin, its size and a hash, so that different ones stay
- * different. */
+/* Returns the string of a node. A text longer than LONGEST becomes its begin, its size and a hash,
+ * so that different ones stay different. */
 const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                             size_t *ret_size)
 {
@@ -539,8 +539,8 @@ void strings_prefetch(const struct strings *strings, uint64_t number)
 
 /* ---- names ---- */
 
-/* Names that the view has keep its number, plus 1 for "<dummy>"; others follow all of the view's
- * names. */
+/* Finds the number of a string that is no heap string. Names that the view has keep its number,
+ * plus 1 for "<dummy>"; others follow all of the view's names. */
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t index;

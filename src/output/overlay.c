@@ -203,7 +203,8 @@ void overlay_dominator(const struct overlay *overlay, const struct g2h_dominator
         *dominator = from->stack;
 }
 
-/* What a stack that edges were moved to retains is what its goroutine retains. */
+/* Returns the node whose retained size is shown for a node. What a stack that edges were moved to
+ * retains is what its goroutine retains. */
 uint32_t overlay_retainer(const struct overlay *overlay, uint32_t node)
 {
     const struct overlay_move *to =

@@ -116,8 +116,8 @@ static struct g2h_error *sink_consume(void *context, const struct worker_buffer 
     return sink_write_all(sink, buffer->data, buffer->size - sizeof(trailer));
 }
 
-/* Each thread needs a table by node in a folded view (fold_seen()), so their number is limited
- * there. */
+/* Returns how many threads walk the view's edges. Each thread needs a table by node in a folded
+ * view (fold_seen()), so their number is limited there. */
 unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options)
 {
     enum { FOLDED_MOST = 8 };
@@ -154,7 +154,8 @@ static struct sink sink_of(const struct g2h_output_options *options)
                          .is_sparse = sparse_is_possible(options->fd)};
 }
 
-/* With gzip, the threads compress each buffer on their own; the pieces together are one member. */
+/* Writes what produce makes, task by task. With gzip, the threads compress each buffer on their
+ * own; the pieces together are one member. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce_bytes, void *context)
 {

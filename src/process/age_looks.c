@@ -131,9 +131,9 @@ static void move_window(struct g2h_ages *ages)
     window->missed = ages->missed;
 }
 
-/* The first look sees objects of any age. A later one is of a new collection, or goes on with that
- * of the last look; if there are AGES_MOST looks, two are joined. Returns false if collections went
- * back. */
+/* Begins the next look after a collection. The first look sees objects of any age. A later one is
+ * of a new collection, or goes on with that of the last look; if there are AGES_MOST looks, two are
+ * joined. Returns false if collections went back. */
 bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
 {
     const uint64_t last = ages->looks[ages->look_count].last;
@@ -187,8 +187,9 @@ void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
     *span = (struct aged_span){.bits = 0};
 }
 
-/* A slot that lives now and did not before has the age of this look; one that lives no more has
- * ended. A span of another shape begins anew. Returns false if memory runs out. */
+/* Records which slots of a span a collection marked. A slot that lives now and did not before has
+ * the age of this look; one that lives no more has ended. A span of another shape begins anew.
+ * Returns false if memory runs out. */
 bool ages_put_marks(struct g2h_ages *ages, struct aged_span *span, const struct ages_shape *shape,
                     uint64_t bits, const uint64_t *marks)
 {
@@ -248,8 +249,8 @@ bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
            (ages->look_count == 0 || runtime->sweepgen / 2 >= ages->looks[ages->look_count].last);
 }
 
-/* A look belongs to a collection, whose number is half the sweepgen. If collections went back,
- * nothing is looked at. */
+/* Looks at a process that does not run. A look belongs to a collection, whose number is half the
+ * sweepgen. If collections went back, nothing is looked at. */
 bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 {
     if (!ages_look_begin(ages, runtime->sweepgen / 2, clock_since_1970()))

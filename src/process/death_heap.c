@@ -55,8 +55,8 @@ static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
     ret->is_known = true;
 }
 
-/* Done while the process lives, since at its end there is no time to search. A program that has
- * just started has no heap yet, which is not an error. */
+/* Finds the heap of a running process. Done while the process lives, since at its end there is no
+ * time to search. A program that has just started has no heap yet, which is not an error. */
 struct g2h_error *death_heap_find(uint64_t pid, struct g2h_exe *exe, struct death_heap *ret)
 {
     _cleanup_(process_deinit) struct process process = {.name = "process"};

@@ -169,7 +169,8 @@ static bool want_spans(struct release *release, struct type_masks *masks)
     return true;
 }
 
-/* First everything is needed; of the arenas, only spans are. */
+/* Prepares to give memory back while objects are written. First everything is needed; of the
+ * arenas, only spans are. */
 struct g2h_error *release_init(struct release *ret, struct type_masks *masks)
 {
     const struct runtime *runtime = masks->runtime;

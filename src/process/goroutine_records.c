@@ -158,7 +158,8 @@ void stack_objects_sort(struct stack_objects *objects)
 
 /* ---- live stack objects ---- */
 
-/* An object that becomes live is scanned later (grey), as the collector does. */
+/* Marks the stack object at an address as live. An object that becomes live is scanned later
+ * (grey), as the collector does. */
 bool stack_objects_point(struct stack_objects *objects, uint64_t value)
 {
     struct stack_object *list = objects->list.data;

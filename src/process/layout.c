@@ -79,8 +79,9 @@ static void apply_experiments(int minor, const char *version, struct layout *lay
     }
 }
 
-/* The text need not end with a zero byte, so it is copied. Experiments ("X:greenteagc" in the
- * version) move fields after all changes by releases. */
+/* Finds the layout of the runtime's structures in the table of releases. The text need not end with
+ * a zero byte, so it is copied. Experiments ("X:greenteagc" in the version) move fields after all
+ * changes by releases. */
 bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
                        struct layout *ret)
 {
@@ -248,7 +249,8 @@ static bool is_complete(const struct g2h_exe *exe, struct g2h_bytes release,
     return true;
 }
 
-/* *ret_found stays false without DWARF, or if it lacks a field that this release must have. */
+/* Finds the layout in the executable's DWARF. *ret_found stays false without DWARF, or if it lacks
+ * a field that this release must have. */
 struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct g2h_bytes release, struct layout *ret,
                                   bool *ret_found)
 {

@@ -130,8 +130,9 @@ static bool is_at(const struct process *process, const struct g2h_exe *exe, uint
            table == exe_pclntab(exe)->address + slide;
 }
 
-/* The entry point of the process shows it for the program itself. A library is where the file is
- * mapped from its start on: best where its moduledata is, too. */
+/* Finds where the process has mapped the file, as the distance of addresses. The entry point of the
+ * process shows it for the program itself. A library is where the file is mapped from its start on:
+ * best where its moduledata is, too. */
 bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret)
 {
     const struct image *image = exe_image(exe);
@@ -181,7 +182,8 @@ static bool fork_code_is_named(const struct pclntab *pclntab, uint64_t index, co
     return its.size == strlen(name) && memcmp(its.data, name, its.size) == 0;
 }
 
-/* A thread that sleeps in runtime.futex can be borrowed, and runtime.exit ends the child. */
+/* Finds the functions that a fork needs. A thread that sleeps in runtime.futex can be borrowed, and
+ * runtime.exit ends the child. */
 struct inject_code fork_code_find(uint64_t pid, const struct g2h_exe *exe)
 {
     const struct pclntab *pclntab = exe_pclntab(exe);
@@ -523,7 +525,8 @@ static bool is_file_of_process(const struct runtime *runtime)
            its.st_dev == file->st_dev && its.st_ino == file->st_ino;
 }
 
-/* The cheapest checks come first; if the file is the very one that runs, the rest is not needed. */
+/* Checks that the executable is the build that runs. The cheapest checks come first; if the file is
+ * the very one that runs, the rest is not needed. */
 struct g2h_error *same_build_check(const struct runtime *runtime)
 {
     TRY(check_build_info(runtime));

@@ -223,8 +223,9 @@ static bool program_number(const struct runtime *runtime, uint64_t *address, uin
     return true;
 }
 
-/* Each instruction is a byte: with the top bit the last bits are repeated, else as many bits follow
- * as it says, and 0 is the end. Before the program is its size, in 4 bytes. */
+/* Runs a GC program, which makes a mask of pointers. Each instruction is a byte: with the top bit
+ * the last bits are repeated, else as many bits follow as it says, and 0 is the end. Before the
+ * program is its size, in 4 bytes. */
 bool type_masks_run(const struct runtime *runtime, uint64_t address, uint64_t words, uint8_t *ret)
 {
     enum { HEADER = 4, REPEAT = 0x80, COUNT = 0x7f, STEPS = 2 };
@@ -286,8 +287,8 @@ static bool type_masks_find(struct type_masks *masks, const struct descriptor *t
     return true;
 }
 
-/* ret->bits stays NULL if the type is invalid, or its mask is missing. Returns false if memory runs
- * out. */
+/* Gets the mask of a type's pointers. ret->bits stays NULL if the type is invalid, or its mask is
+ * missing. Returns false if memory runs out. */
 bool type_masks_get(struct type_masks *masks, uint64_t address, uint64_t most,
                     struct type_mask *ret)
 {
@@ -509,8 +510,8 @@ uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, 
     return type ? memory_number(type, WORD) : 0;
 }
 
-/* Where the bits are depends on the release and on the size of the objects: in the arena, at the
- * end of the span, or in the type. */
+/* Finds the pointers of an object. Where the bits are depends on the release and on the size of the
+ * objects: in the arena, at the end of the span, or in the type. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
                   uint64_t listed, struct heap_mask *ret)
 {

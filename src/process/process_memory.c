@@ -228,7 +228,8 @@ static struct g2h_error *estimate_read(uint64_t pid, struct g2h_exe *exe, struct
     return NULL;
 }
 
-/* An error is left to the reading of the process, which says what to do about it. */
+/* Fills in what is known of a live process's memory. An error is left to the reading of the
+ * process, which says what to do about it. */
 void estimate_live(uint64_t pid, struct g2h_exe *exe, struct estimate *ret)
 {
     *ret = (struct estimate){0};
@@ -273,7 +274,8 @@ static uint64_t resident_of(const struct process *process, uint64_t address, uin
     return sum;
 }
 
-/* Of a span's resident bytes as many are objects as it has allocated; the rest are free slots. */
+/* Adds up the resident pages of spans. Of a span's resident bytes as many are objects as it has
+ * allocated; the rest are free slots. */
 bool resident_find_spans(const struct runtime *runtime, struct resident_spans *ret)
 {
     struct span span;
@@ -572,7 +574,8 @@ static bool sort_out(struct resident_sorting *sorting, const struct mapping *map
     return true;
 }
 
-/* Each mapping belongs to one part; the arenas and the rest are then divided. */
+/* Divides the resident memory into parts. Each mapping belongs to one part; the arenas and the rest
+ * are then divided. */
 struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
                                 const struct resident_spans *spans, struct g2h_memory *ret)
 {

@@ -75,7 +75,8 @@ static struct g2h_error *put_bytes_of(struct worker_buffer *buffer, const struct
     return NULL;
 }
 
-/* Memory that was never written to is zeros: long holes are skipped, short ones written. */
+/* Appends memory of the process to the dump. Memory that was never written to is zeros: long holes
+ * are skipped, short ones written. */
 struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struct memory *memory,
                                        uint64_t address, const uint8_t *contents, uint64_t size)
 {

@@ -604,7 +604,8 @@ uint64_t runtime_data_start(const struct runtime *runtime)
     return MIN(runtime->noptrdata, runtime->data);
 }
 
-/* Memory that was never touched is zeros, so it is skipped. */
+/* Finds the next part of the data that may have been written to. Memory that was never touched is
+ * zeros, so it is skipped. */
 bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
 {
     const struct memory *memory = runtime->memory;
@@ -715,7 +716,8 @@ static struct g2h_error *add_program(struct runtime *runtime)
     return NULL;
 }
 
-/* Checks first that the file is the plugin that the process has at this address. */
+/* Adds the module of a plugin, after a check that the file is the one that the process has at this
+ * address; if not, nothing is added, without an error. Takes over exe. */
 struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *process,
                                      uint64_t address, struct g2h_exe *exe)
 {

@@ -203,7 +203,8 @@ static uint64_t special_cleanup(const struct runtime *runtime)
     return runtime->minor >= 25 ? 7 : 6;
 }
 
-/* Such an object has a slot of its own, also if it is tiny. */
+/* Finds the slots that secret.Do has allocated. Such an object has a slot of its own, also if it is
+ * tiny. */
 bool span_secrets(struct runtime *runtime, const struct span *span,
                   uint64_t ret[SPAN_MOST_SLOTS / 64 + 1])
 {
@@ -307,8 +308,8 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
     return is_there ? SPAN_IN_USE : SPAN_MISSING;
 }
 
-/* Of a span that has been swept, allocBits are the marks. While a thread sweeps a span it is not
- * known where they are. */
+/* Reads which slots the last collection has marked. Of a span that has been swept, allocBits are
+ * the marks. While a thread sweeps a span it is not known where they are. */
 bool span_read_marks(const struct runtime *runtime, const struct span *span,
                      uint64_t ret[SPAN_MOST_SLOTS / 64 + 1], uint64_t *ret_address)
 {
@@ -483,8 +484,8 @@ static struct g2h_error *put_queued_cleanups(struct records *records)
     return NULL;
 }
 
-/* In the order of the runtime's dumper: those that are set, those that are queued, and then those
- * that sweeping would queue. */
+/* Writes the finalizers. In the order of the runtime's dumper: those that are set, those that are
+ * queued, and then those that sweeping would queue. */
 struct g2h_error *records_put_finalizers(struct records *records)
 {
     struct special_walk walk = {records, put_finalizer, false};

@@ -239,8 +239,8 @@ static bool pass_signal(struct unwinder *unwinder)
     return true;
 }
 
-/* A return address that leads to the frame itself would loop. Functions that a signal has injected
- * have no call that put a return address where others do. */
+/* Goes to the caller's frame. A return address that leads to the frame itself would loop. Functions
+ * that a signal has injected have no call that put a return address where others do. */
 bool unwind_next(struct unwinder *unwinder)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -532,9 +532,9 @@ static const struct thread_m *m_of(const struct threads *threads, uint64_t addre
     return index != MAP_NONE ? &threads->ms.data[index] : NULL;
 }
 
-/* A goroutine in a system call has saved its position. One that runs is where its thread's
- * registers say, or where those were when a signal or a call of the vDSO interrupted it. All others
- * have been descheduled, and g.sched has their position. */
+/* Finds the innermost frame of a goroutine. A goroutine in a system call has saved its position.
+ * One that runs is where its thread's registers say, or where those were when a signal or a call of
+ * the vDSO interrupted it. All others have been descheduled, and g.sched has their position. */
 void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret)
 {
     struct runtime *runtime = threads->runtime;

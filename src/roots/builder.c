@@ -66,7 +66,8 @@ bool builder_text(struct builder *builder, const char *text)
     return !builder->text.failed;
 }
 
-/* A name that ends in "?" is uncertain, which its uses record: paths avoid such edges. */
+/* Finds the number of an edge's name. A name that ends in "?" is uncertain, which its uses record:
+ * paths avoid such edges. */
 bool builder_label(struct builder *builder, uint32_t *ret)
 {
     const struct text *text = &builder->text;
@@ -202,8 +203,8 @@ static bool append_line(struct builder *builder, uint64_t pc)
     return true;
 }
 
-/* A return address may be the first byte after the function if the call is its last instruction, so
- * the byte before it is looked up. */
+/* Appends the function that contains a pc. A return address may be the first byte after the
+ * function if the call is its last instruction, so the byte before it is looked up. */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
 {
     if (append_line(builder, is_return ? pc - 1 : pc))
@@ -360,8 +361,9 @@ static bool is_among_heap(const struct builder *builder)
     return false;
 }
 
-/* If no mapping is among the heap's addresses, only objects with a pointer that leaves the heap can
- * point into one. */
+/* Lists the words of objects that may point into mappings of memory outside of the heap. If no
+ * mapping is among the heap's addresses, only objects with a pointer that leaves the heap can point
+ * into one. */
 struct g2h_error *builder_add_mappings(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;

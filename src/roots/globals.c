@@ -859,7 +859,8 @@ static bool globals_add_group(struct builder *builder)
                             node_synthetic(builder->globals));
 }
 
-/* DATAROOT records, of dumps of 2013, are single words instead of segments. */
+/* Adds the pointers in data and bss, named by their variables. DATAROOT records, of dumps of 2013,
+ * are single words instead of segments. */
 struct g2h_error *builder_add_globals(struct builder *builder)
 {
     static const struct {
@@ -945,8 +946,8 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
     text_append_utf8(&builder->text, path, size, NAME_LIMIT / 4);
 }
 
-/* A variable of an inlined function is in the frame of its caller: the function's name tells it
- * from the caller's own. */
+/* Appends the name of a frame's variable, and the path in it. A variable of an inlined function is
+ * in the frame of its caller: the function's name tells it from the caller's own. */
 void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
 {
     const struct types *types = builder->typing->types;

@@ -66,8 +66,9 @@ static bool add_calls(struct builder *builder, const struct heap_stack_frame *fr
     return true;
 }
 
-/* Of a call, pc is where it returns to, so the line is that of the byte before; not if the runtime
- * made the call look so (callee): then pc is the very instruction. */
+/* Returns a pc within the instruction that a frame is executing. Of a call, pc is where it returns
+ * to, so the line is that of the byte before; not if the runtime made the call look so (callee):
+ * then pc is the very instruction. */
 uint64_t roots_position_pc(uint64_t pc, uint64_t entry, const struct g2h_bytes *callee)
 {
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
@@ -245,8 +246,9 @@ static bool is_of_io(struct g2h_bytes function)
     return false;
 }
 
-/* The runtime's functions on top of a stack are the same wherever a goroutine waits, so the first
- * one below them says more; and one below those that read or write, if there is any. */
+/* Returns the index of the function that a place is named by. The runtime's functions on top of a
+ * stack are the same wherever a goroutine waits, so the first one below them says more; and one
+ * below those that read or write, if there is any. */
 uint32_t places_innermost(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
     uint32_t of_io = UINT32_MAX;
@@ -365,7 +367,8 @@ static bool add_place(struct places *places, const struct builder *builder,
     return vector_push(&places->list, fresh);
 }
 
-/* Each goroutine is looked up by its hash, and compared with the first one there. */
+/* Finds the place of a goroutine, or adds one. Each goroutine is looked up by its hash, and
+ * compared with the first one there. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  size_t number)
 {
@@ -407,7 +410,8 @@ static void append_statement(struct builder *builder, uint32_t statement)
     text_append_string(&builder->text, ")");
 }
 
-/* If both functions are the same, it is shown once. */
+/* Appends where the goroutines are, and what they run. If both functions are the same, it is shown
+ * once. */
 void places_append_functions(const struct places *places, struct builder *builder,
                              const struct goroutine *goroutine)
 {
@@ -473,8 +477,8 @@ static void append_place(const struct places *places, struct builder *builder,
 
 /* ---- nodes ---- */
 
-/* The node is added with the first goroutine of a place that has several, so that groups are in the
- * order of goroutines. */
+/* Gets the node below which a goroutine is added. The node is added with the first goroutine of a
+ * place that has several, so that groups are in the order of goroutines. */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, uint32_t *ret)
 {
@@ -521,7 +525,8 @@ static uint32_t stack_size(const struct builder *builder, const struct g2h_gorou
                                                                               : 0;
 }
 
-/* The stack's size is that of its node: stacks are not heap objects, but take memory. */
+/* Adds a node for the goroutine's stack. The stack's size is that of its node: stacks are not heap
+ * objects, but take memory. */
 bool places_add_stack(struct places *places, struct builder *builder,
                       const struct goroutine *goroutine)
 {

@@ -69,8 +69,8 @@ static struct waiting_fields waiting_find_fields(const struct types *types, uint
     return fields;
 }
 
-/* The edges are tentative: they hold the channel only if nothing else does, since the goroutine
- * does not own it. */
+/* Adds edges to the channels that a goroutine waits on. The edges are tentative: they hold the
+ * channel only if nothing else does, since the goroutine does not own it. */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g)
 {
     const struct typing *typing = builder->typing;

@@ -463,8 +463,8 @@ bool build_has_pointers(struct runtime_types *runtime, uint32_t type)
 
 /* ---- structs ---- */
 
-/* The compiler names the type parameters of code that several types share go.shape.X: such types
- * are never those of values. */
+/* Adds a struct type without fields. The compiler names the type parameters of code that several
+ * types share go.shape.X: such types are never those of values. */
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name)
 {
@@ -689,8 +689,9 @@ static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uin
     return build_channel_name(runtime, elem);
 }
 
-/* The header's type depends on the element type: it has pointers to the buffer and, through the
- * queues, to the sudogs of waiting goroutines, which point to an element. */
+/* Makes the type of a channel's header, runtime.hchan. The header's type depends on the element
+ * type: it has pointers to the buffer and, through the queues, to the sudogs of waiting goroutines,
+ * which point to an element. */
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
 {
     struct types *types = runtime->types;

@@ -231,7 +231,8 @@ static bool has_first_words(const struct types *types)
 
 /* ---- the maps of all types ---- */
 
-/* Only measures the types: a map is made when it is first used, since most types are never used. */
+/* Prepares the maps of the pointers in types. Only measures the types: a map is made when it is
+ * first used, since most types are never used. */
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types)
 {
     *maps = (struct pointer_maps){.types = types, .count = types->list.count};

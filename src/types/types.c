@@ -141,7 +141,8 @@ const struct type_field *types_field_at(const struct types *types, const struct 
     return NULL;
 }
 
-/* An offset in padding belongs to no field, so it returns false for that, too. */
+/* Goes to the field or element that contains an offset. An offset in padding belongs to no field,
+ * so it returns false for that, too. */
 bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offset)
 {
     const struct type *type = types_get(types, *number);
@@ -162,7 +163,8 @@ bool types_step_into(const struct types *types, uint32_t *number, uint64_t *offs
     return true;
 }
 
-/* The parts of a map have the map type as their elem; pointers, slices and arrays lead to parts. */
+/* Returns the map type whose internals a type is, or TYPE_NONE. The parts of a map have the map
+ * type as their elem; pointers, slices and arrays lead to parts. */
 uint32_t types_map_inside(const struct types *types, uint32_t number)
 {
     enum { STEPS_MOST = 4 }; /* enough for [2]*[]*bucket */

@@ -39,7 +39,8 @@ static uint64_t part_key(uint32_t object, uint64_t offset, uint32_t type, bool i
     return map_hash_pair(pair_key(object, type), offset << 1 | is_array);
 }
 
-/* Checked before a part is added: most references repeat what another one has said. */
+/* Returns whether a reference says nothing new about a part of an object. Checked before a part is
+ * added: most references repeat what another one has said. */
 bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
                    const struct reference *reference)
 {
@@ -181,7 +182,8 @@ void claim_part(struct typer *typer, uint32_t object, const struct typed_part *w
         push_item(typer, object, added, map);
 }
 
-/* Each value counts once, however many references lead to it: counted_values has those that were
+/* Counts a value, and returns whether enough have been counted to take the object for an array.
+ * Each value counts once, however many references lead to it: counted_values has those that were
  * counted, value_counts how many there are. */
 bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
 {

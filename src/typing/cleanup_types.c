@@ -42,8 +42,9 @@ enum {
 
 /* ---- functions and types ---- */
 
-/* runtime.AddCleanup is generic, so each instance has a closure function of its own. Only programs
- * that use weak pointers contain runtime.getOrAddWeakHandle: the linker drops unused functions. */
+/* Finds the functions by which closures of cleanups are known. runtime.AddCleanup is generic, so
+ * each instance has a closure function of its own. Only programs that use weak pointers contain
+ * runtime.getOrAddWeakHandle: the linker drops unused functions. */
 struct g2h_error *typing_find_cleanups(struct typing *typing)
 {
     const uint64_t functions =
@@ -441,7 +442,8 @@ static _asserted_ bool parts_ascend(const struct typing *typing)
     return true;
 }
 
-/* Nothing for releases without cleanups and weak handles. */
+/* Gathers the objects that cleanups keep. Nothing for releases without cleanups and weak
+ * handles. */
 void typing_gather_cleanups(struct typer *typer)
 {
     struct cleanup_types_gatherer gatherer = {.typer = typer};

@@ -273,8 +273,9 @@ static struct word_type evidence_start(const struct coded *coded,
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
 
-/* Code loads a word by steps: from a value of a known type it follows the pointers at the offsets
- * of the steps, and the last one gives the type of the word. */
+/* Returns what one piece of evidence in the code says about a word. Code loads a word by steps:
+ * from a value of a known type it follows the pointers at the offsets of the steps, and the last
+ * one gives the type of the word. */
 struct word_type coded_type(const struct coded *coded, const struct code_evidence *evidence)
 {
     const struct typing *typing = coded->typing;
@@ -294,8 +295,9 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
     return type;
 }
 
-/* A pointer to a struct is also one to its first field, so code that uses it as either agrees: the
- * larger type is kept. Values agree only with values. */
+/* Combines two types of a word; false if they contradict each other. A pointer to a struct is also
+ * one to its first field, so code that uses it as either agrees: the larger type is kept. Values
+ * agree only with values. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one)
 {
     const struct types *types = typing->types;
@@ -324,9 +326,9 @@ bool coded_agree(const struct typing *typing, struct word_type *all, struct word
     return false;
 }
 
-/* By the type of the word: it points to one value; to an array of values, as many as are in the
- * object; or it is the first word of a value itself, of which only the pointer at its beginning is
- * followed. Nil is not followed. */
+/* Follows a word of data or bss. By the type of the word: it points to one value; to an array of
+ * values, as many as are in the object; or it is the first word of a value itself, of which only
+ * the pointer at its beginning is followed. Nil is not followed. */
 void coded_refer(struct typer *typer, struct word_type type, const uint8_t *at,
                  const struct extent *extent)
 {
@@ -483,8 +485,8 @@ static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_
                                            .size = types_size(typer->typing->types, type.type)});
 }
 
-/* The words are sorted, so that all evidence about one follows each other. Returns the index behind
- * the last of it. */
+/* Combines all evidence about one word. The words are sorted, so that all evidence about one
+ * follows each other. Returns the index behind the last of it. */
 size_t coded_together(const struct coded *coded, const struct static_words *words, size_t first,
                       struct word_type *ret)
 {
@@ -622,9 +624,9 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
  * follows. */
 enum { MOST_OF_VARIABLE = 32 };
 
-/* The user nearest before the address, in the addresses of the file: it must be at it, or, unless
- * is_exact, be of an array's element or take the address of a variable that begins less than
- * MOST_OF_VARIABLE before. */
+/* Returns the function that uses the variable at an address, or NULL. The user nearest before the
+ * address, in the addresses of the file: it must be at it, or, unless is_exact, be of an array's
+ * element or take the address of a variable that begins less than MOST_OF_VARIABLE before. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = typing->static_words;
@@ -648,7 +650,8 @@ const struct static_user *typing_last_user(const struct typing *typing, uint64_t
     return behind > 0 ? &words->users.data[behind - 1] : NULL;
 }
 
-/* Near is less than MOST bytes before the address. */
+/* Returns the function that takes the address of the variable before an address, or NULL. Near is
+ * less than MOST bytes before the address. */
 const struct static_user *typing_user_before(const struct typing *typing, uint64_t address)
 {
     enum { MOST = 256 };

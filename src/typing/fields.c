@@ -49,8 +49,9 @@ static struct field_index *fields_make(const struct g2h_object *record, uint64_t
     return index;
 }
 
-/* A dump lists the pointers of an object one after the other; the index of a large object spares
- * reading the list from its start for each value within. */
+/* Returns the index of a large object's pointers, or NULL. A dump lists the pointers of an object
+ * one after the other; the index of a large object spares reading the list from its start for each
+ * value within. */
 struct field_index *typer_field_index(struct typer *typer, uint32_t object,
                                       const struct g2h_object *record)
 {

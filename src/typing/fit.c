@@ -58,8 +58,9 @@ bool fills_slot(const struct typing *typing, const struct slot_class *slot_class
     return fits_class(typing, size, slot_class->size);
 }
 
-/* A reference would lead to the begin of an object of the size class for the variable's type: if it
- * leads to a larger one, it is none. */
+/* Returns whether a closure's last captured variable cannot be one held by reference. A reference
+ * would lead to the begin of an object of the size class for the variable's type: if it leads to a
+ * larger one, it is none. */
 bool closure_last_is_value(const struct typing *typing, struct g2h_bytes contents, uint32_t type)
 {
     const struct types *types = typing->types;
@@ -95,8 +96,8 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
     return false;
 }
 
-/* A part that the claimed type has itself at this offset is no news, so that it need not be
- * kept. */
+/* Returns whether a claim on an object's start implies another claim. A part that the claimed type
+ * has itself at this offset is no news, so that it need not be kept. */
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array)
 {
@@ -261,8 +262,9 @@ uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
     return matching;
 }
 
-/* The pointers of a type are encoded as those of an object are, so a value at the start of an
- * object fits if the encoded bytes are equal. */
+/* Returns whether a value's pointers are where the object has pointers. The pointers of a type are
+ * encoded as those of an object are, so a value at the start of an object fits if the encoded bytes
+ * are equal. */
 bool value_fits(const struct g2h_object *object, const struct field_index *index,
                 const struct pointer_map *map, uint64_t offset, bool *ret_rest)
 {
@@ -282,8 +284,9 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
            1;
 }
 
-/* After a malloc header it always does; else only in objects too large for a bitmap, or with red
- * zones (-asan), if all fields after the first value fit into further ones. */
+/* Returns whether an object's pointers after a value only repeat those of the value. After a malloc
+ * header it always does; else only in objects too large for a bitmap, or with red zones (-asan), if
+ * all fields after the first value fit into further ones. */
 bool rest_repeats(const struct typing *typing, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map)
 {
@@ -309,8 +312,9 @@ static uint64_t fit_word_at(const struct g2h_heap *heap, const struct g2h_object
                : 0;
 }
 
-/* In a channel (runtime.hchan) dataqsiz, the number of elements, is the second word. A buffer
- * without pointers is in one allocation with the channel. */
+/* Returns the size of the buffer behind a channel in its slot, or 0. In a channel (runtime.hchan)
+ * dataqsiz, the number of elements, is the second word. A buffer without pointers is in one
+ * allocation with the channel. */
 uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset)
 {

@@ -327,9 +327,9 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
 
 /* ---- all of it ---- */
 
-/* A value or an array must fit, but not both. The answer depends only on the object's pattern, and
- * is cached for all objects that share it; if it is ambiguous, the object's known parts may
- * decide. */
+/* Proposes a type for an object by the positions of its pointers. A value or an array must fit, but
+ * not both. The answer depends only on the object's pattern, and is cached for all objects that
+ * share it; if it is ambiguous, the object's known parts may decide. */
 bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *cache,
                  uint32_t number)
 {

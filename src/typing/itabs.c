@@ -87,8 +87,9 @@ static bool itabs_add_type(struct types *types, uint64_t size, uint32_t *ret)
            types_add(types, &table, ret);
 }
 
-/* The runtime keeps pointers to all itabs in a hash table (runtime.itabTableType), which it
- * allocates anew when it grows: the old ones may still be in the heap. */
+/* Finds the runtime's tables of itabs in the heap, and adds types for them. The runtime keeps
+ * pointers to all itabs in a hash table (runtime.itabTableType), which it allocates anew when it
+ * grows: the old ones may still be in the heap. */
 struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types)
 {
     const struct g2h_heap *heap = typing->heap;

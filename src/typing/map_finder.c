@@ -343,7 +343,8 @@ static uint32_t map_finder_find_type(const struct map_finder_search *search, uin
     return map < typing->types->list.count ? typer_type_of(typing, map)->header : TYPE_NONE;
 }
 
-/* Nothing for an object that has a claim already, or is of a map whose type is not found. */
+/* Types an object that looks like a map or its table. Nothing for an object that has a claim
+ * already, or is of a map whose type is not found. */
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object)
 {

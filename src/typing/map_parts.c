@@ -451,8 +451,9 @@ static uint32_t map_parts_index(struct typer *typer, const struct map_parts *par
     return chosen(&best, &others);
 }
 
-/* All arrays of the same object and size have the same part, but each must agree by itself with how
- * many slots are in use. */
+/* Returns the map type to which an object can belong as buckets or groups, or TYPE_NONE. All arrays
+ * of the same object and size have the same part, but each must agree by itself with how many slots
+ * are in use. */
 uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *cache,
                         const struct map_array *array)
 {

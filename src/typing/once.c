@@ -160,8 +160,9 @@ static void propose_captured(struct typer *typer, const struct g2h_object *closu
         typer_propose(typer, target, value - heap_address(heap, target), &reference);
 }
 
-/* The closure does not say which release's form it has, so each possible position of the dictionary
- * is tried: no other word is the address of one. */
+/* Types what the closures of sync.OnceValue and OnceValues hold. The closure does not say which
+ * release's form it has, so each possible position of the dictionary is tried: no other word is the
+ * address of one. */
 void typer_follow_once(struct typer *typer, const struct g2h_object *closure, uint64_t code)
 {
     const struct typing *typing = typer->typing;

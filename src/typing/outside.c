@@ -196,8 +196,8 @@ static void drop_overlaps(struct outside *outside)
                           outside->areas.data[i - 1].contents.size));
 }
 
-/* Each pointer-sized word outside the heap gets the number of the value that contains it; 0 is
- * none. */
+/* Collects the memory outside of the heap where values may be. Each pointer-sized word outside the
+ * heap gets the number of the value that contains it; 0 is none. */
 struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *heap,
                                const struct image *image, uint64_t slide)
 {

@@ -420,8 +420,8 @@ static inline void propose_resolved(struct typer *typer, uint32_t object,
     propose_fields(typer, object, base, offset, reference);
 }
 
-/* For the content of an interface, or a closure, the type is taken from what it points to first;
- * nothing is proposed if that fails. */
+/* Proposes a type for an object. For the content of an interface, or a closure, the type is taken
+ * from what it points to first; nothing is proposed if that fails. */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference)
 {
@@ -432,8 +432,8 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     propose_resolved(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
 }
 
-/* The claim was accepted in the round, so its type fits; only other claims on the object can have
- * made it superfluous. */
+/* Makes a withdrawn claim again. The claim was accepted in the round, so its type fits; only other
+ * claims on the object can have made it superfluous. */
 void typer_claim_again(struct typer *typer, const struct typer_waiting *claim)
 {
     struct typing *typing = typer->typing;

@@ -55,8 +55,9 @@ static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
 }
 
-/* A variable may consist of pieces, at offsets from the canonical frame address (CFA), which is the
- * caller's sp. Of several variables there, the clearest is returned. */
+/* Returns the variable of a frame that contains a word, or NULL. A variable may consist of pieces,
+ * at offsets from the canonical frame address (CFA), which is the caller's sp. Of several variables
+ * there, the clearest is returned. */
 const struct dwarf_local *typing_local_at(const struct typing *typing,
                                           const struct heap_stack_frame *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
@@ -89,8 +90,9 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
     return ret->size > 0;
 }
 
-/* An array of bytes does not show what the bytes mean; a string does. So does a string in a 16-byte
- * block, which small values share. */
+/* Returns whether a claim says less than that the object is a string. An array of bytes does not
+ * show what the bytes mean; a string does. So does a string in a 16-byte block, which small values
+ * share. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||

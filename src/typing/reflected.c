@@ -461,10 +461,11 @@ struct g2h_error *typing_add_reflected(struct typing *typing, struct types *type
 
 /* ---- the types of the descriptors themselves ---- */
 
-/* reflect makes types at run time (reflect.StructOf and others), whose descriptors are objects of
- * the heap. What type these objects have depends on the kind of type that was made, on the release,
- * and, of functions and structs, on what they have: all that the program knows are proposed, and
- * the typer keeps the one that fits the object's slot. */
+/* Types the descriptors of types made at run time. reflect makes types at run time
+ * (reflect.StructOf and others), whose descriptors are objects of the heap. What type these objects
+ * have depends on the kind of type that was made, on the release, and, of functions and structs, on
+ * what they have: all that the program knows are proposed, and the typer keeps the one that fits
+ * the object's slot. */
 void typing_seed_reflected(struct typer *typer)
 {
     static const struct {

@@ -364,8 +364,8 @@ static void add_up_account(struct g2h_type_account *account)
     add_sum(&account->all, &account->untyped);
 }
 
-/* Each worker sums up its own tasks, so that none waits for another; the sums are added at the
- * end. */
+/* Sums up objects by the source of their type. Each worker sums up its own tasks, so that none
+ * waits for another; the sums are added at the end. */
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret)
 {

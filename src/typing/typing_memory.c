@@ -3,8 +3,8 @@
  */
 #include "typing/typing.h"
 
-/* The dump has the objects as they were, so it comes first; read-only data is only in the
- * executable's file, at addresses without the slide (ASLR). */
+/* Returns the bytes at an address, or NULL. The dump has the objects as they were, so it comes
+ * first; read-only data is only in the executable's file, at addresses without the slide (ASLR). */
 const uint8_t *typing_memory(const struct typing *typing, uint64_t address, uint64_t size,
                              uint32_t hint)
 {
@@ -24,8 +24,8 @@ const uint8_t *typing_memory(const struct typing *typing, uint64_t address, uint
                : NULL;
 }
 
-/* A nonzero word of the file is taken for an address, and gets the slide added, as the dynamic
- * linker did in the process. */
+/* Returns the word at an address, or 0. A nonzero word of the file is taken for an address, and
+ * gets the slide added, as the dynamic linker did in the process. */
 uint64_t typing_word(const struct typing *typing, uint64_t address)
 {
     const struct g2h_heap *heap = typing->heap;

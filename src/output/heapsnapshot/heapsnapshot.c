@@ -995,6 +995,7 @@ static struct g2h_error *heapsnapshot_write(const struct g2h_view *view,
     return error;
 }
 
+/* Writes a snapshot of DevTools that is not a timeline. */
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                          const struct g2h_output_options *options)
 {

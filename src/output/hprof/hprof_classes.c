@@ -771,9 +771,9 @@ static struct g2h_error *add_pointing(struct classes *classes, enum shape_form f
     return shape_of_objects(classes, bytes, sizeof(bytes) - 1, &shapes[classes->pointing_bytes]);
 }
 
-/* For objects of a shape that point to more than its fields have: adds a field for these to the
- * shape's class. The fields, which must be in a row, are copied to the end. Strings and byte slices
- * get classes of their own instead. */
+/* Adds a field for the edges that no other field has. For objects of a shape that point to more
+ * than its fields have: adds a field for these to the shape's class. The fields, which must be in a
+ * row, are copied to the end. Strings and byte slices get classes of their own instead. */
 struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
 {
     static const char name[] = "(others)";
@@ -877,8 +877,8 @@ static struct g2h_error *make_shape(struct classes *classes, const struct shape_
     return make_object_shape(classes, key, name, size, shape);
 }
 
-/* What nodes of one shape have in common: the class, and of a single object also its size and
- * layout. */
+/* Returns the key of a node's shape. What nodes of one shape have in common: the class, and of a
+ * single object also its size and layout. */
 struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
                               const struct g2h_node *node)
 {
@@ -902,8 +902,8 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
 
 /* ---- shapes of all objects ---- */
 
-/* Objects, texts, stacks and the rest of a view are; garbage only if the heap is not complete, as
- * it may not be any. */
+/* Returns whether a node is written as an object. Objects, texts, stacks and the rest of a view
+ * are; garbage only if the heap is not complete, as it may not be any. */
 bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
 {
     struct g2h_node member;

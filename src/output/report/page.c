@@ -895,7 +895,8 @@ bool table_skip_row(struct table *table)
     return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);
 }
 
-/* In JSON a row is an object; in text its cells are kept until all widths are known. */
+/* Adds a row to a table. In JSON a row is an object; in text its cells are kept until all widths
+ * are known. */
 void table_open(struct table *table, const struct page_value *values)
 {
     const bool is_shown = !table->page->is_json && !table_is_full(table);
@@ -1082,7 +1083,8 @@ static void put_titles(const struct table *table, const size_t *widths)
     }
 }
 
-/* Now that all widths are known, adds the titles and the rows. Nothing more in JSON. */
+/* Writes the table. Now that all widths are known, adds the titles and the rows. Nothing more in
+ * JSON. */
 struct g2h_error *table_end(struct table *table)
 {
     struct page *page = table->page;

@@ -91,7 +91,8 @@ bool report_is_much(const struct report *report, uint64_t wasted)
     return wasted > 0 && wasted >= report->findings->reachable / 1000;
 }
 
-/* As text: the first REPORT_LINES rows, each at least a hundredth of all, and much. JSON: all. */
+/* Returns whether a row is shown. As text: the first REPORT_LINES rows, each at least a hundredth
+ * of all, and much. JSON: all. */
 bool report_is_shown(const struct report *report, size_t line, uint64_t wasted, uint64_t all)
 {
     return wasted > 0 &&

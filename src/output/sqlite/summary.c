@@ -798,7 +798,8 @@ static void summary_deinit(struct summary *summary)
     merged_deinit(&summary->merged);
 }
 
-/* The database is locked only after all work that takes long. */
+/* Adds the heap to a database of summaries. The database is locked only after all work that takes
+ * long. */
 struct g2h_error *summary_write(const struct g2h_view *view,
                                 const struct g2h_dominators *dominators,
                                 const struct g2h_output_options *options)

@@ -439,8 +439,9 @@ static bool has_one_thread(const struct process *process, const struct attach_ac
     return process->threads.count + account->stuck <= 1;
 }
 
-/* What takes long, and what may be refused, comes before the process is stopped. Whatever fails
- * after that, the end of the job lets the process continue. */
+/* Stops the threads of a process, copies its memory, and lets it continue. What takes long, and
+ * what may be refused, comes before the process is stopped. Whatever fails after that, the end of
+ * the job lets the process continue. */
 struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options,
                               struct process *ret, struct attach_account *ret_account)
 {

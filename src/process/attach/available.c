@@ -367,7 +367,8 @@ static uint64_t memory_after(uint64_t bytes, unsigned after)
     return after > 0 ? bytes / 100 * after + LEAST : 0;
 }
 
-/* The copy and the conversion are not needed at the same time, so the larger one counts. */
+/* Returns how much memory a copy and its conversion need. The copy and the conversion are not
+ * needed at the same time, so the larger one counts. */
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
@@ -375,8 +376,9 @@ uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memo
     return MAX(conversion, copy);
 }
 
-/* The messages differ in what helps: if the dump fits but its conversion does not, convert
- * elsewhere; if the machine is short, take a core; if the limit of a group is, raise it. */
+/* Returns an error unless there is enough memory. The messages differ in what helps: if the dump
+ * fits but its conversion does not, convert elsewhere; if the machine is short, take a core; if the
+ * limit of a group is, raise it. */
 struct g2h_error *attach_available_check(uint64_t pid, uint64_t bytes, struct attach_after after,
                                          const struct attach_available *available)
 {
@@ -644,7 +646,8 @@ static struct g2h_error *refuse_addresses(const struct needs *needs)
     return refuse(needs, &shortage, limit);
 }
 
-/* Swap does not count, and a control group's limit may end the process: its memory is not free. */
+/* Returns whether there is enough memory not to use the disk. Swap does not count, and a control
+ * group's limit may end the process: its memory is not free. */
 bool needs_have_memory(uint64_t bytes)
 {
     struct attach_available available;
@@ -698,8 +701,8 @@ bool needs_have_memory(uint64_t bytes)
 /* The files that have the counter in the two versions of control groups. */
 static const char *const names[] = {"memory.events", "memory.oom_control"};
 
-/* The group's own counter is better than the machine's: each version of control groups has it in a
- * file of its own. */
+/* Reads how many processes were killed for lack of memory. The group's own counter is better than
+ * the machine's: each version of control groups has it in a file of its own. */
 bool oom_count(uint64_t pid, struct oom_count *ret)
 {
     static const char key[] = "oom_kill ";

@@ -503,8 +503,8 @@ void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pag
 
 /* ---- windows ---- */
 
-/* The pages are not copied: memory_at() reads them from the child through the window when they are
- * used. */
+/* Opens the memory of the child of a fork. The pages are not copied: memory_at() reads them from
+ * the child through the window when they are used. */
 int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct attach_space *space,
                       struct process *ret)
 {

@@ -87,7 +87,8 @@ static int seize_thread(struct death_watch *watch, pid_t thread)
     return 0;
 }
 
-/* A thread may end before it is seized (ESRCH): then another one is tried. */
+/* Seizes a thread of the process, to be told of its end. A thread may end before it is seized
+ * (ESRCH): then another one is tried. */
 int death_seize(struct death_watch *watch)
 {
     int error = ESRCH;
@@ -144,8 +145,8 @@ bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status)
            (id == watch->thread || (pid_number(id) == watch->pid && death_is_exec(wait_status)));
 }
 
-/* The thread continues after each stop except that at its end; a signal is delivered as if nobody
- * watched. */
+/* Handles a result of waitpid() for the thread. The thread continues after each stop except that at
+ * its end; a signal is delivered as if nobody watched. */
 void death_note(struct death_watch *watch, pid_t id, int wait_status)
 {
     if (!WIFSTOPPED(wait_status)) {
@@ -210,8 +211,8 @@ static void await_end(struct death_watch *watch)
         watch->thread = 0;
 }
 
-/* Only a stopped tracee can be detached, so it is interrupted first. At its end it stays
- * stopped. */
+/* Lets the thread go untraced. Only a stopped tracee can be detached, so it is interrupted first.
+ * At its end it stays stopped. */
 bool death_let_run(struct death_watch *watch)
 {
     const int number = watch->thread != 0 && !watch->is_stopped ? interrupt(watch) : 0;
@@ -232,8 +233,9 @@ void death_let_go(struct death_watch *watch)
     watch->is_stopped = false;
 }
 
-/* The first thread may end alone while the program goes on, so another one is watched as soon as
- * there is one. It is seized before the first is let go, so that no end is missed. */
+/* Watches the second thread in place of the first. The first thread may end alone while the program
+ * goes on, so another one is watched as soon as there is one. It is seized before the first is let
+ * go, so that no end is missed. */
 void death_prefer_second(struct death_watch *watch)
 {
     pid_t threads[LOOKED_AT];
@@ -559,9 +561,9 @@ static bool list_reserved(const struct attach_pages *pages, const struct death_o
     return true;
 }
 
-/* Memory is allocated now for what the process has and for how far it may grow until the next call,
- * since at its end there may be none. The heap grows upwards, so the space behind it counts as
- * pages of it. */
+/* Reserves memory for the copy of a running process. Memory is allocated now for what the process
+ * has and for how far it may grow until the next call, since at its end there may be none. The heap
+ * grows upwards, so the space behind it counts as pages of it. */
 int death_reserve(uint64_t pid, const struct death_order *order, struct death_reserve *reserve)
 {
     uint64_t left = 0;
@@ -1106,7 +1108,8 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
     return error;
 }
 
-/* At its end a process has one thread's registers left: those of the thread that is watched. */
+/* Copies a process that has stopped at its end. At its end a process has one thread's registers
+ * left: those of the thread that is watched. */
 int death_copy(const struct death_watch *watch, const struct death_order *order,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss)

@@ -351,8 +351,9 @@ static bool note_result(struct attach_fork *fork, const struct injection *inject
     return true;
 }
 
-/* One of the stopped threads is made to call clone(2). All that could go wrong is checked before,
- * including whether the thread could later wait for the child, so that no zombie stays. */
+/* Forks the stopped process. One of the stopped threads is made to call clone(2). All that could go
+ * wrong is checked before, including whether the thread could later wait for the child, so that no
+ * zombie stays. */
 bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count)
 {
     assert(fork->code.futex != 0 && fork->code.exit != 0); /* attach_fork_check() has looked */
@@ -517,7 +518,8 @@ static void reap_left(const struct attach_fork *fork)
     }
 }
 
-/* The child is a child of the process, so only the process can remove its zombie. */
+/* Ends the child. The child is a child of the process, so only the process can remove its
+ * zombie. */
 void attach_fork_end(struct attach_fork *fork)
 {
     siginfo_t info;

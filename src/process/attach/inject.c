@@ -238,8 +238,9 @@ static bool filters_ask_one(pid_t id, uintptr_t number, const struct filters_cal
     return true;
 }
 
-/* The kernel runs all filters of a thread, and takes the strictest result. They are read until
- * there are no more; the first must exist if Seccomp: says so. */
+/* Finds what the seccomp filters of a thread say to a system call. The kernel runs all filters of a
+ * thread, and takes the strictest result. They are read until there are no more; the first must
+ * exist if Seccomp: says so. */
 enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
                                 const uint64_t arguments[6])
 {
@@ -375,8 +376,9 @@ bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct 
     return true;
 }
 
-/* /proc shows without stopping a thread in which system call it is. It must have been made by
- * runtime.futex, whose code is known. */
+/* Returns whether a running thread seems to be one that may be borrowed. /proc shows without
+ * stopping a thread in which system call it is. It must have been made by runtime.futex, whose code
+ * is known. */
 bool inject_is_sleeping(uint64_t pid, pid_t id, const struct inject_code *code)
 {
     char path[64];

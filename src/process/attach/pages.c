@@ -511,7 +511,8 @@ static bool space_reserve(struct attach_space *space, int protection)
     return space->data != NULL;
 }
 
-/* All areas are in one mapping, so that it takes one call, and one number of bytes counts. */
+/* Reserves addresses for pages. All areas are in one mapping, so that it takes one call, and one
+ * number of bytes counts. */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
@@ -542,8 +543,8 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
 
 #ifdef MADV_POPULATE_WRITE /* since Linux 5.14; before that, the memory comes with the copy */
 
-/* Getting the memory from the system in small parts lets the guard stop this before memory is
- * short. */
+/* Gets the memory for reserved addresses. Getting the memory from the system in small parts lets
+ * the guard stop this before memory is short. */
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {

@@ -318,8 +318,8 @@ static bool are_there(const struct window *window, uint64_t first, uint64_t end)
     return first >= end;
 }
 
-/* Small reads get more pages around them, since each read is a system call. If those cannot be
- * read, the needed ones are read alone. */
+/* Reads pages that the window lacks. Small reads get more pages around them, since each read is a
+ * system call. If those cannot be read, the needed ones are read alone. */
 bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const struct attach_area *area = attach_space_area(&window->space, address, size);
@@ -449,7 +449,8 @@ static struct memory_range range_from(struct memory_range range, uint64_t addres
                : (struct memory_range){range.address + less, range.size - less, range.data + less};
 }
 
-/* Of overlapping ranges the lowest one counts; adjacent ranges with adjacent bytes become one. */
+/* Sorts and joins the ranges of memory. Of overlapping ranges the lowest one counts; adjacent
+ * ranges with adjacent bytes become one. */
 void memory_sort(struct memory *memory)
 {
     struct memory_range *ranges = memory->ranges.data;

@@ -177,8 +177,8 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
                   advice_for_permission(facts));
 }
 
-/* The checks go from reasons that hold for every process to those of this user: the first one is
- * what to mend first. */
+/* Returns the error why a process cannot be read, or NULL. The checks go from reasons that hold for
+ * every process to those of this user: the first one is what to mend first. */
 struct g2h_error *attach_refusal(const struct attach_facts *facts)
 {
     TRY_MEMORY(facts->error != ENOMEM);

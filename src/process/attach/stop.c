@@ -45,8 +45,8 @@ static void watchdog_set(unsigned seconds)
     (void)timer_settime(watchdog.timer, 0, &left, NULL);
 }
 
-/* The timer's signal is SIGKILL, so that this program cannot hang while it stops others, and the
- * kernel lets them go. */
+/* Starts a timer that ends this program if it hangs. The timer's signal is SIGKILL, so that this
+ * program cannot hang while it stops others, and the kernel lets them go. */
 bool watchdog_begin(unsigned seconds)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
