@@ -72,8 +72,8 @@ void *block_alloc(size_t count, size_t entry_size)
     return data;
 }
 
-/* NULL if memory runs out, or the size is too large to be counted. The kernel is asked for huge
- * pages. */
+/* Allocates an array of zeros that may be large. NULL if memory runs out, or the size is too large
+ * to be counted. The kernel is asked for huge pages. */
 void *zeroed_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))
@@ -157,8 +157,8 @@ void *large_alloc(size_t count, size_t entry_size)
     return calloc(1, size > 0 ? size : 1);
 }
 
-/* Memory of less than LARGE bytes is from malloc(), more is a mapping of its own of whole huge
- * pages. */
+/* Frees an array of large_alloc(). Memory of less than LARGE bytes is from malloc(), more is a
+ * mapping of its own of whole huge pages. */
 void large_free(void *data, size_t count, size_t entry_size)
 {
     const size_t size = count * entry_size;

@@ -136,7 +136,8 @@ int sparse_put(int file, const void *data, size_t size)
     return 0;
 }
 
-/* The file must be a regular one, not in append mode, and written at its end. */
+/* Returns whether zeros that are skipped become a hole in the file. The file must be a regular one,
+ * not in append mode, and written at its end. */
 bool sparse_is_possible(int file)
 {
     struct stat status;
@@ -212,7 +213,8 @@ static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 
 #endif
 
-/* A file with as many blocks as bytes has no holes, so nothing is searched. */
+/* Finds the holes in a file. A file with as many blocks as bytes has no holes, so nothing is
+ * searched. */
 bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
 {
 #ifdef SEEK_HOLE

@@ -80,8 +80,8 @@ static inline uint64_t squeeze(uint64_t state[4])
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* SipHash-2-4 with 128 bits of output: each word of input is mixed in, the last one with the
- * size. */
+/* Computes the keyed hash of some bytes: SipHash-2-4 with 128 bits of output: each word of input is
+ * mixed in, the last one with the size. */
 void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
              uint8_t ret[SIPHASH_SIZE])
 {
@@ -135,7 +135,8 @@ void g2h_redaction_destroy(struct g2h_redaction *redaction)
     free(redaction);
 }
 
-/* The size is rounded up, because an exact one would say much about a short secret. */
+/* Writes what replaces some bytes: a hash, and about how many there were. The size is rounded up,
+ * because an exact one would say much about a short secret. */
 size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST])
 {

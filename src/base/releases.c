@@ -16,7 +16,8 @@
 
 /* ==== the release of Go that runtime.Version() names ==== */
 
-/* Only whole words of the list after "X:" count: "noswissmap" contains "swissmap". */
+/* Returns whether the version of a program names an experiment. Only whole words of the list after
+ * "X:" count: "noswissmap" contains "swissmap". */
 bool go_release_has_experiment(const char *version, const char *name)
 {
     const char *list = strstr(version, "X:");

@@ -99,7 +99,7 @@ bool string_pool_intern(struct string_pool *pool, const void *text, size_t size,
     return true;
 }
 
-/* If any of the three copies fails, the pool is empty. */
+/* Makes a pool a copy of another. If any of the three copies fails, the pool is empty. */
 bool string_pool_copy(struct string_pool *pool, const struct string_pool *other)
 {
     *pool = *other;

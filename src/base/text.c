@@ -33,7 +33,8 @@ bool text_grow(struct text *text, size_t size)
     return true;
 }
 
-/* For short pieces only: the result is cut at the size of buffer. */
+/* Appends what printf() would print. For short pieces only: the result is cut at the size of
+ * buffer. */
 void text_printf(struct text *text, const char *format, ...)
 {
     char buffer[256];
@@ -76,8 +77,8 @@ static int decimals_of_three_digits(double value)
     return value < 99.95 ? 1 : 0;
 }
 
-/* Three significant digits, in decimal units; 999.5 kB would be rounded to 1000, so it is 1.00
- * MB. */
+/* Appends a number of bytes: "1.25 kB". Three significant digits, in decimal units; 999.5 kB would
+ * be rounded to 1000, so it is 1.00 MB. */
 void text_append_bytes(struct text *text, uint64_t bytes)
 {
     static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};

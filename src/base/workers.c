@@ -16,7 +16,8 @@
 
 #include "base/error.h"
 
-/* By the processors that the scheduler allows, else by those that are online; at least 1. */
+/* Returns how many threads can run at a time. By the processors that the scheduler allows, else by
+ * those that are online; at least 1. */
 unsigned workers_available(void)
 {
 #ifdef CPU_COUNT
@@ -253,7 +254,7 @@ struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_c
     return aside.error;
 }
 
-/* The buffer grows by more than is needed, so that it grows rarely. */
+/* Makes space for more bytes. The buffer grows by more than is needed, so that it grows rarely. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 {
     if (!buffer->data || buffer->capacity - buffer->size < size) {

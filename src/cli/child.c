@@ -86,8 +86,9 @@ static void child_run(char **command, const sigset_t *mask, int go)
     _exit(error == ENOENT ? NOT_FOUND : CANNOT_RUN);
 }
 
-/* The child waits for a byte in the pipe (child_go()) before it runs the command, so that it can be
- * watched from its first moment on. Returns 0 or an errno value. */
+/* Starts the process of the command. The child waits for a byte in the pipe (child_go()) before it
+ * runs the command, so that it can be watched from its first moment on. Returns 0 or an errno
+ * value. */
 int child_start(char **command, const sigset_t *mask, struct child *ret)
 {
     int ends[2];

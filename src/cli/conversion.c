@@ -219,8 +219,8 @@ void series_keep(struct series *series, struct pipeline *conversion)
     conversion->origin.input = NULL;
 }
 
-/* The bases are the earlier dumps; their times come before that of this one. Returns false if
- * memory runs out. */
+/* Sets what the page of HTML shows beside the heap. The bases are the earlier dumps; their times
+ * come before that of this one. Returns false if memory runs out. */
 bool series_set_html(struct series *series, int64_t time, struct g2h_html_options *ret)
 {
     if (!vector_grow(&series->times, 1))
@@ -325,8 +325,8 @@ static void begin_phase(const void *context, const char *phase)
     progress_begin(((const struct conversion_context *)context)->progress, phase);
 }
 
-/* The dominators of the whole graph are left out if neither the format needs them nor the view is
- * folded or limited to what an object holds. */
+/* Returns the options of the steps. The dominators of the whole graph are left out if neither the
+ * format needs them nor the view is folded or limited to what an object holds. */
 struct pipeline_options conversion_options(const struct options *options,
                                            const struct series *series,
                                            const struct conversion_context *context)

@@ -891,7 +891,8 @@ static void account_urgent(const struct g2h_process_account *account)
             label, "refused", strerror(account->urgent_error));
 }
 
-/* A line has a number, and a remark on what it means, if there is one. */
+/* Prints how a process was read, line by line. A line has a number, and a remark on what it means,
+ * if there is one. */
 void message_process_account(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

@@ -801,9 +801,10 @@ static void choose_label(struct options *options)
     options->by = NULL;
 }
 
-/* getopt_long() reads the options; then a format that others imply is chosen, the options are
- * checked against each other, and the other words are taken as inputs, or with --at-death as the
- * command to run. "--pid" without a value lists the processes of Go. */
+/* Reads and checks the command line. getopt_long() reads the options; then a format that others
+ * imply is chosen, the options are checked against each other, and the other words are taken as
+ * inputs, or with --at-death as the command to run. "--pid" without a value lists the processes of
+ * Go. */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static char name[] = "go2heapsnapshot";

@@ -147,7 +147,8 @@ bool terminal_is_output(const struct options *options)
     return !options->output && isatty(STDOUT_FILENO);
 }
 
-/* COLUMNS comes before what the terminal says. 0: no terminal, so no limit. */
+/* Returns the width of a report. COLUMNS comes before what the terminal says. 0: no terminal, so no
+ * limit. */
 unsigned terminal_columns(const struct options *options)
 {
     const char *columns = getenv("COLUMNS");
@@ -159,7 +160,8 @@ unsigned terminal_columns(const struct options *options)
                                                                                        : 0;
 }
 
-/* Not if NO_COLOR is set, the output is compressed, or the terminal is dumb. */
+/* Returns whether the output may have colour. Not if NO_COLOR is set, the output is compressed, or
+ * the terminal is dumb. */
 bool terminal_has_color(const struct options *options)
 {
     const char *never = getenv("NO_COLOR");

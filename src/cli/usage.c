@@ -124,8 +124,8 @@ static void append_dump(struct text *text)
     text_printf(text, "%-12s  the heap dump itself, of a core or process", FORMAT_DUMP);
 }
 
-/* The list of formats, in the middle of the text, is made from the table of the formats, since a
- * build may lack some. */
+/* Prints the text of --help. The list of formats, in the middle of the text, is made from the table
+ * of the formats, since a build may lack some. */
 int usage_print_help(void)
 {
     static const char indent[] = "                        ";

@@ -484,7 +484,8 @@ bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
            crossings_add(crossings, by, target);
 }
 
-/* regions->highest becomes the last node that is above all that hold entries which are objects. */
+/* Ends the phase of regions_hold(). regions->highest becomes the last node that is above all that
+ * hold entries which are objects. */
 void regions_end_direct(struct regions *regions)
 {
     const uint32_t synthetics = graph_synthetics(regions->graph);

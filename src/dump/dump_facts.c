@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* The OOM killer is named first: the signal alone would not say so. */
+/* Returns how a process ended, in words. The OOM killer is named first: the signal alone would not
+ * say so. */
 void g2h_ending_words(const struct g2h_ending *ending, char ret_how[G2H_ENDING_WORDS],
                       char ret_when[G2H_ENDING_TIME])
 {

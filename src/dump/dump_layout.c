@@ -185,8 +185,9 @@ const struct dump_layout *layout_detect(const uint8_t *data, uint64_t size, size
     }
 }
 
-/* In the beta the function's name follows here, a length and printable characters; in Go 1.3 one
- * more program counter comes first, which is an address. */
+/* Returns whether a stack frame is that of the beta of Go 1.3. In the beta the function's name
+ * follows here, a length and printable characters; in Go 1.3 one more program counter comes first,
+ * which is an address. */
 bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t entry)
 {
     struct cursor cursor = {data, end};

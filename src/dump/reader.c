@@ -46,7 +46,8 @@ enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
 
 static const uint64_t LONGEST_LIST = UINT64_C(1) << 34;
 
-/* These names are those of the dumper's tags (runtime/heapdump.go) in words. */
+/* Returns the name of a kind of record. These names are those of the dumper's tags
+ * (runtime/heapdump.go) in words. */
 const char *g2h_record_kind_name(enum g2h_record_kind kind)
 {
     static const char *const names[G2H_RECORD_KINDS] = {"EOF",
@@ -268,7 +269,8 @@ static bool read_counted_fields(struct g2h_reader *reader, uint64_t size, struct
     return true;
 }
 
-/* The list was checked when it was read, so anything unexpected is its end. */
+/* Gets the next field of a list; false at its end. The list was checked when it was read, so
+ * anything unexpected is its end. */
 bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 {
     struct cursor cursor = {fields->at, fields->end};
@@ -853,8 +855,8 @@ static bool read_tag(struct g2h_reader *reader)
     return true;
 }
 
-/* After an error the reader stands at the record's beginning again, so that it returns the same
- * error. */
+/* Reads the next record. After an error the reader stands at the record's beginning again, so that
+ * it returns the same error. */
 struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret)
 {
     reader->begin = reader->cursor.at;
@@ -906,7 +908,8 @@ static void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
     reader->at_end = false;
 }
 
-/* The layout is chosen by the header; some formats are told apart only later. */
+/* Makes a reader at the first record. The layout is chosen by the header; some formats are told
+ * apart only later. */
 struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret)
 {
     size_t header = 0;
@@ -1045,8 +1048,9 @@ static uint64_t dump_open_look(void *context, const struct g2h_input *so_far, ui
     return MAX(limit, TRUSTED_SIZE);
 }
 
-/* While a file that must be copied is read, a reader follows it, and tells how much is needed: no
- * more than the dump, and little of a file that is none. */
+/* Opens a file, and copies it if it cannot be mapped. While a file that must be copied is read, a
+ * reader follows it, and tells how much is needed: no more than the dump, and little of a file that
+ * is none. */
 struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                  struct g2h_input **ret)
 {

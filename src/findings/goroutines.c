@@ -67,8 +67,8 @@ static struct g2h_error *add_places(const struct findings *findings, uint32_t gr
     return NULL;
 }
 
-/* The places are the children of the node of all goroutines in the merged tree: groups in one
- * place, and goroutines that are alone there. */
+/* Finds all places of goroutines, the heaviest first. The places are the children of the node of
+ * all goroutines in the merged tree: groups in one place, and goroutines that are alone there. */
 struct g2h_error *goroutines_find_places(const struct findings *findings,
                                          goroutine_place_vector *ret)
 {
@@ -1078,8 +1078,9 @@ static struct g2h_error *labels_append_key(const struct goroutine_labels *labels
     return NULL;
 }
 
-/* The keys are those of the first goroutine that has labels: few programs set others at the same
- * line. Those that tell most come first: a tenant rather than the number of a request. */
+/* Appends the labels of the goroutines in a place. The keys are those of the first goroutine that
+ * has labels: few programs set others at the same line. Those that tell most come first: a tenant
+ * rather than the number of a request. */
 struct g2h_error *goroutine_labels_append(const struct findings *findings,
                                           const struct goroutine_labels *labels, uint32_t place,
                                           struct text *text)

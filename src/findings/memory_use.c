@@ -44,8 +44,9 @@ const uint64_t *memory_stats(const struct findings *findings)
                : NULL;
 }
 
-/* What the runtime itself uses is the rest: it has many numbers of its own, which users do not need
- * one by one. */
+/* Divides the runtime's memory by its statistics: objects, unused heap, stacks, the rest. What the
+ * runtime itself uses is the rest: it has many numbers of its own, which users do not need one by
+ * one. */
 struct memory_use memory_use_of(const uint64_t *stats)
 {
     const uint64_t released = stats[G2H_MEMSTATS_HEAP_RELEASED];

@@ -55,7 +55,8 @@ bool findings_is_entries(const struct g2h_view *view, uint32_t name)
            (g2h_view_name_uses(view, name) & G2H_NAME_OF_ENTRIES) != 0;
 }
 
-/* Only the root and strings have no name in the view: a string's own text is its name there. */
+/* Returns the name that reports give to the class of a node. Only the root and strings have no name
+ * in the view: a string's own text is its name there. */
 const char *findings_class_name(const struct g2h_view *view, const struct g2h_node *node,
                                 size_t *ret_size)
 {
@@ -97,7 +98,8 @@ struct merging {
 
 /* ---- names ---- */
 
-/* Names that are not the view's, such as those without numbers, have numbers after the view's. */
+/* Returns the name of a node of merged. Names that are not the view's, such as those without
+ * numbers, have numbers after the view's. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size)
 {
     assert(node < merged->nodes.count);
@@ -118,7 +120,8 @@ uint64_t merged_held(const struct merged *merged, uint32_t node)
     return held;
 }
 
-/* A number is a word of digits and commas only: "1,234". */
+/* Finds the next word of a name that is not a number. A number is a word of digits and commas only:
+ * "1,234". */
 bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret, size_t *ret_size)
 {
     static const char digits[] = "0123456789,";
@@ -396,9 +399,10 @@ static bool is_held_by_variable(const struct merging *merging, uint32_t number)
                G2H_NODE_VARIABLE;
 }
 
-/* The elements of a list that the words of a variable point to, its first and its last, are like
- * all others: if a variable holds many objects of a class that no word alone holds, those of its
- * words are not called after these. */
+/* Undoes the naming of objects by single words of a variable that holds many. The elements of a
+ * list that the words of a variable point to, its first and its last, are like all others: if a
+ * variable holds many objects of a class that no word alone holds, those of its words are not
+ * called after these. */
 static struct g2h_error *forget_ends(struct merging *merging)
 {
     enum { MANY = 4 };
@@ -1290,8 +1294,8 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
     return error;
 }
 
-/* By the kind of an example. If a place of goroutines has others beside those that the view is
- * about, it counts as goroutines. */
+/* Returns the kind of the nodes that are merged in a node. By the kind of an example. If a place of
+ * goroutines has others beside those that the view is about, it counts as goroutines. */
 enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;

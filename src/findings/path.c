@@ -87,7 +87,8 @@ static bool visit(struct path_search *search, uint32_t node, uint32_t from)
            vector_push(&search->visited, ((struct path_visit){node, from}));
 }
 
-/* Without a limit most nodes will be visited, so an array by node replaces the hash table. */
+/* Begins a search from a node along edges. Without a limit most nodes will be visited, so an array
+ * by node replaces the hash table. */
 struct g2h_error *path_search_begin(struct path_search *search, const struct g2h_view *view,
                                     struct g2h_edges *edges, uint32_t from, enum path_scope scope,
                                     uint32_t most_nodes)
@@ -166,9 +167,9 @@ static struct g2h_error *follow_doubtful(struct path_search *search)
     return NULL;
 }
 
-/* The search goes breadth first; the limits are most_nodes and most_edges. When all that certain
- * names lead to has been reached, it goes on by edges of doubtful names, if the scope allows them.
- */
+/* Follows the edges of one more node. The search goes breadth first; the limits are most_nodes and
+ * most_edges. When all that certain names lead to has been reached, it goes on by edges of doubtful
+ * names, if the scope allows them. */
 struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
 {
     const bool is_limited =
@@ -323,8 +324,8 @@ static const char *method_of(const struct g2h_view *view, const struct g2h_edge 
     return NULL;
 }
 
-/* A key of a map is appended as it is ("[\"a\"]"), an element by its index, and a field by its
- * name, after a dot unless it begins with a bracket. */
+/* Appends an edge's name to an expression. A key of a map is appended as it is ("[\"a\"]"), an
+ * element by its index, and a field by its name, after a dot unless it begins with a bracket. */
 void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges,
                             const struct g2h_edge *edge, struct text *text)
 {
@@ -825,9 +826,9 @@ static void reading_deinit(struct reading *reading)
     text_deinit(&reading->whose);
 }
 
-/* A breadth-first search over states (node, characters matched): from all roots whose variable
- * begins the expression, along all edges whose names come next, until a state has matched it to its
- * end. */
+/* Finds the node of an expression. A breadth-first search over states (node, characters matched):
+ * from all roots whose variable begins the expression, along all edges whose names come next, until
+ * a state has matched it to its end. */
 static struct g2h_error *read_along(struct reading *reading)
 {
     for (uint32_t i = 0; i < reading->synthetic && reading->found == UINT32_MAX; i++)
@@ -1089,9 +1090,10 @@ static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t fro
     return NULL;
 }
 
-/* nodes[at] is a frame, and nodes[at - 1] its goroutine. If only words without names lead from the
- * frame to the next node, puts another frame of the goroutine in its place: the innermost that has
- * a variable with that pointer. That is a caller, and the word is a copy of its variable. */
+/* Replaces the frame at nodes[at] of a path by one that has a variable, if possible. nodes[at] is a
+ * frame, and nodes[at - 1] its goroutine. If only words without names lead from the frame to the
+ * next node, puts another frame of the goroutine in its place: the innermost that has a variable
+ * with that pointer. That is a caller, and the word is a copy of its variable. */
 static void take_variable(struct paths *paths, size_t at)
 {
     enum { MOST = 256 };
@@ -1237,7 +1239,8 @@ struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector 
     return paths_shortest(paths, &node, 1, ret);
 }
 
-/* Paths leave out the nodes that only group roots, and what the expressions hide. */
+/* Returns whether a node is shown on a path. Paths leave out the nodes that only group roots, and
+ * what the expressions hide. */
 bool path_shows(const struct g2h_view *view, uint32_t node)
 {
     const enum g2h_node_kind kind = findings_kind_of(view, node);

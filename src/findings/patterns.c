@@ -61,7 +61,8 @@ static bool stack_is_hidden(struct g2h_bytes function)
     return function.size > size && !(function.data[size] >= 'A' && function.data[size] <= 'Z');
 }
 
-/* A stack of the runtime alone has no function that it is at: nothing is left out of it. */
+/* Finds the next function of a stack, without those that are left out of it. A stack of the runtime
+ * alone has no function that it is at: nothing is left out of it. */
 bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
 {
     static const char *const ends[] = {"runtime.goexit", "runtime.main", "runtime.corostart"};

@@ -770,8 +770,9 @@ static bool is_confirmed(const struct suspects_finder *finder, const struct cont
            (all >= (container->entries + 1) / 2 && all >= count / 100 * NEARLY_ALL);
 }
 
-/* The names of types that package reflect makes, and what else only offsets in these types lead to,
- * are listed by the runtime: no pointer confirms what their number says. */
+/* Returns whether a class is of what package reflect makes. The names of types that package reflect
+ * makes, and what else only offsets in these types lead to, are listed by the runtime: no pointer
+ * confirms what their number says. */
 static bool is_of_reflected(const struct suspects_finder *finder, const struct container *container,
                             uint32_t node)
 {
@@ -1771,8 +1772,8 @@ static uint32_t variable_of_island(const struct findings *findings, uint32_t isl
     return best;
 }
 
-/* If the container is a variable with several objects, it is named itself; otherwise the path to
- * the example's holder is. */
+/* Appends the path to a suspect. If the container is a variable with several objects, it is named
+ * itself; otherwise the path to the example's holder is. */
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
@@ -2229,8 +2230,9 @@ static bool is_shared(const struct findings *findings, uint32_t item)
            merged_is_island(&findings->merged, above);
 }
 
-/* Of strings of very different sizes, which have no average, only the large ones are a suspect's
- * objects: those of half the average and more, if these are fewer and have nearly all bytes. */
+/* Finds which strings of a suspect count as its objects. Of strings of very different sizes, which
+ * have no average, only the large ones are a suspect's objects: those of half the average and more,
+ * if these are fewer and have nearly all bytes. */
 static void find_large(const struct findings *findings, struct who *who)
 {
     enum { MOST_OF_COUNT = 90, LEAST_OF_BYTES = 90 };
@@ -2259,7 +2261,8 @@ static void find_large(const struct findings *findings, struct who *who)
     }
 }
 
-/* Several maps that have grown without becoming more say how many entries they have together. */
+/* Counts the entries of several maps. Several maps that have grown without becoming more say how
+ * many entries they have together. */
 static struct g2h_error *find_map_entries(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
@@ -2270,8 +2273,8 @@ static struct g2h_error *find_map_entries(const struct findings *findings, struc
     return length_of_maps(findings, suspect->item, &who->map_entries);
 }
 
-/* A slice of a field has its length only now: if its elements are structs, these are what is
- * many. */
+/* Makes the elements of a slice the entries of a suspect that has none. A slice of a field has its
+ * length only now: if its elements are structs, these are what is many. */
 static void set_values(const struct findings *findings, struct who *who)
 {
     struct suspect *suspect = &who->suspect;

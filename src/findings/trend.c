@@ -967,7 +967,8 @@ void g2h_trend_destroy(struct g2h_trend *trend)
     free(trend);
 }
 
-/* The heap is moved into the list last, so that an error leaves the trend as it was. */
+/* Adds a heap to the trend. The heap is moved into the list last, so that an error leaves the trend
+ * as it was. */
 struct g2h_error *g2h_trend_add(struct g2h_trend *trend, const struct g2h_view *view,
                                 const char *name, int64_t time, unsigned threads)
 {
@@ -1386,8 +1387,8 @@ static struct g2h_error *name_containers(const struct g2h_trend *trend, trend_fo
     return NULL;
 }
 
-/* Three passes choose places: items from the root down, then larger single objects from below, then
- * classes whose holders change. */
+/* Finds the places that grew or changed most. Three passes choose places: items from the root down,
+ * then larger single objects from below, then classes whose holders change. */
 struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS])
 {
     const size_t count = trend->places.count + 1;

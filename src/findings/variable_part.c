@@ -53,7 +53,8 @@ unsigned similar_distance(const char *one, size_t one_size, const char *other, s
     return row[other_size];
 }
 
-/* A package is the same in many names, so only what follows it says how different two may be. */
+/* Returns how many changes a name may need to count as similar: 1, and one per three bytes. A
+ * package is the same in many names, so only what follows it says how different two may be. */
 static unsigned most_changes(const struct similar *similar)
 {
     size_t size = similar->asked_size;
@@ -124,8 +125,8 @@ static struct g2h_error *part_refuse(const struct part_reading *reading, const c
 
 /* ---- paths of values ---- */
 
-/* The value's path must be the part's path, or begin with it and go on with "." or "[". *without is
- * the rest, without a leading ".". */
+/* Returns whether a value is within the part. The value's path must be the part's path, or begin
+ * with it and go on with "." or "[". *without is the rest, without a leading ".". */
 bool variable_part_has(const struct variable_part *part, const struct g2h_value *value,
                        struct g2h_bytes *without)
 {
@@ -742,7 +743,8 @@ struct g2h_error *variable_part_read(const struct findings *findings, const char
     return size > 0 ? part_read_steps(&reading, expression + size) : NULL;
 }
 
-/* The whole location becomes the part, with name as its text; values are read from the view. */
+/* Begins at a location. The whole location becomes the part, with name as its text; values are read
+ * from the view. */
 struct g2h_error *variable_part_begin(const struct findings *findings,
                                       const struct g2h_location *location, const char *name,
                                       struct variable_part *ret)

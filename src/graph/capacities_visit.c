@@ -155,8 +155,8 @@ static bool leads_to_array(const struct g2h_capacities *capacities, uint32_t obj
     return target < end;
 }
 
-/* Most objects have neither slices nor maps, so their types are looked up here before anything of
- * them is read. */
+/* Visits the slices and maps in a range of objects. Most objects have neither slices nor maps, so
+ * their types are looked up here before anything of them is read. */
 bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
                                uint32_t end, g2h_capacity_visit visit, void *context)
 {

@@ -215,9 +215,9 @@ static bool find_label(const struct g2h_graph *graph, const char *text, uint32_t
     return string_pool_find(&graph->names.strings, text, strlen(text), ret);
 }
 
-/* Only if the heap is complete enough to prove leaks. Finds the objects with finalizers and
- * cleanups, then which of them lead back to themselves and are led to by nothing else, handles of
- * weak pointers included: these never run. */
+/* Finds the objects with finalizers or cleanups that never run. Only if the heap is complete enough
+ * to prove leaks. Finds the objects with finalizers and cleanups, then which of them lead back to
+ * themselves and are led to by nothing else, handles of weak pointers included: these never run. */
 struct g2h_error *never_run_find(const struct g2h_graph *graph, uint64_t **ret)
 {
     const uint32_t objects = graph->heap->object_count;

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/port.h"
 
-/* Nodes that were added have no owner yet. */
+/* Makes space for nodes that were added. Nodes that were added have no owner yet. */
 struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count;
@@ -137,7 +137,8 @@ void owners_deinit(struct owners *owners)
     *owners = (struct owners){0};
 }
 
-/* The nodes that were added since belong to (cleanups); the group's own node is now known. */
+/* Makes (cleanups) the owner of nodes. The nodes that were added since belong to (cleanups); the
+ * group's own node is now known. */
 struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph)
 {
     const size_t before = owners->synthetics;
@@ -159,8 +160,8 @@ struct g2h_error *owners_own_group(struct owners *owners, struct g2h_graph *grap
     return owners_add_group(owners, graph, node);
 }
 
-/* (GC roots) becomes the owner of the synthetic nodes that have none yet, except "(unreachable)",
- * which belongs to the garbage. */
+/* Gives the last nodes an owner. (GC roots) becomes the owner of the synthetic nodes that have none
+ * yet, except "(unreachable)", which belongs to the garbage. */
 struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph)
 {
     TRY(owners_grow(owners, graph));

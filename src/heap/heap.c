@@ -200,7 +200,8 @@ const struct g2h_collector *g2h_heap_collector(const struct g2h_heap *heap)
     return heap->facts.collector.is_known ? &heap->facts.collector : NULL;
 }
 
-/* Damaged facts may name a span twice. */
+/* Returns how many bytes of a span in [begin, end) the dump lacks. Damaged facts may name a span
+ * twice. */
 uint64_t g2h_heap_absent(const struct g2h_heap *heap, uint64_t begin, uint64_t end)
 {
     const struct fact_absent *list = heap->facts.absent.data;
@@ -229,8 +230,9 @@ uint32_t g2h_heap_sample_span(const struct g2h_heap *heap, uint32_t object)
                : UINT32_MAX;
 }
 
-/* In a sample, each object that was read stands for others of its kind of span as well: its size is
- * scaled by how many there are. 0: it is in no span of the sample. */
+/* Returns for how many bytes of the heap an object stands. In a sample, each object that was read
+ * stands for others of its kind of span as well: its size is scaled by how many there are. 0: it is
+ * in no span of the sample. */
 uint64_t g2h_heap_estimated_size(const struct g2h_heap *heap, uint32_t object)
 {
     const struct g2h_sample *sample = &heap->facts.sample.all;
@@ -282,7 +284,8 @@ uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t 
     return range.end - range.begin;
 }
 
-/* Untouched bytes at the end, and those beyond largest_array, are not written. */
+/* Returns how many bytes of an object are written. Untouched bytes at the end, and those beyond
+ * largest_array, are not written. */
 uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t index, uint64_t largest_array)
 {
     const struct slot_class *slot_class = heap_slot_class(heap, index);

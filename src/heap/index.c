@@ -225,7 +225,8 @@ static struct g2h_error *fill_arenas(struct object_index *index, unsigned thread
 
 /* ---- all of it ---- */
 
-/* An index without arenas (too many of them) still works, by bisection over all objects. */
+/* Builds the index of objects by address. An index without arenas (too many of them) still works,
+ * by bisection over all objects. */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads)
@@ -262,8 +263,8 @@ void index_deinit(struct object_index *index)
     *index = (struct object_index){0};
 }
 
-/* Three passes, each of which prefetches what the next one reads: pages, groups of slots, objects'
- * numbers. Rare cases are left to index_find(). */
+/* Finds the objects that contain several addresses. Three passes, each of which prefetches what the
+ * next one reads: pages, groups of slots, objects' numbers. Rare cases are left to index_find(). */
 void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
                      uint32_t *ret)
 {

@@ -463,8 +463,8 @@ static struct g2h_error *identity_identify(struct g2h_identity *identity,
                                : assign_ids(identity, NULL, after);
 }
 
-/* The new dump becomes the last one only if all has succeeded; the swap leaves the previous one for
- * _cleanup_ to free. */
+/* Adds a dump to the series. The new dump becomes the last one only if all has succeeded; the swap
+ * leaves the previous one for _cleanup_ to free. */
 struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g2h_graph *graph)
 {
     _cleanup_(identified_deinit) struct identified after = {.heap = NULL};
@@ -497,8 +497,8 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
     return identity->last.ids[object];
 }
 
-/* An object that was there before keeps the class that it had then; a new one gets the class given,
- * if any. *ret is NULL if it has none. */
+/* Keeps the class that an object has had in the series. An object that was there before keeps the
+ * class that it had then; a new one gets the class given, if any. *ret is NULL if it has none. */
 bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *class,
                         size_t size, const char **ret, size_t *ret_size)
 {
@@ -517,8 +517,9 @@ bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const ch
 
 /* ---- nodes that are not objects ---- */
 
-/* Several nodes may have the same kind and key; they are told apart by their order, which is
- * counted in likes. A node keeps the id that it had in the previous snapshot. */
+/* Finds the ID of a node that is not an object. Several nodes may have the same kind and key; they
+ * are told apart by their order, which is counted in likes. A node keeps the id that it had in the
+ * previous snapshot. */
 bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, uint64_t key,
                        uint32_t *ret)
 {

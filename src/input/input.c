@@ -599,8 +599,8 @@ struct g2h_error *input_without_bytes(const char *name, const struct stat *sourc
     return NULL;
 }
 
-/* The bytes are borrowed: they are neither copied nor freed, and must live as long. The name is
- * copied. */
+/* Makes an input of bytes in memory. The bytes are borrowed: they are neither copied nor freed, and
+ * must live as long. The name is copied. */
 struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
                                         struct g2h_input **ret)
 {

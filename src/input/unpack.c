@@ -93,7 +93,8 @@ static void *zstd_begin(void)
     return ZSTD_createDCtx();
 }
 
-/* The library refuses windows above 128 MiB, so that is the most memory that a stream takes. */
+/* Unpacks the next bytes. The library refuses windows above 128 MiB, so that is the most memory
+ * that a stream takes. */
 static enum unpack_status zstd_step(void *state, struct unpack_buffers *buffers,
                                     const char **ret_why)
 {

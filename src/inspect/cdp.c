@@ -499,7 +499,8 @@ static void get_heap_id(struct hub *hub, struct cdp_request *request)
     ask_about(hub, request, CHANNEL_HEAP_ID, "objectId", pass_on_heap_id);
 }
 
-/* A row of the Memory panel has been selected: it is $0 now, and those before become $1 and on. */
+/* Handles the method by which DevTools selects an object. A row of the Memory panel has been
+ * selected: it is $0 now, and those before become $1 and on. */
 static void add_inspected(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text digits = {0};
@@ -610,8 +611,9 @@ static void scripts_came(struct hub *hub, const struct reply_to *to, enum channe
     ask(hub, &request, CHANNEL_LINES, &(struct text){0}, lines_came);
 }
 
-/* The panel forgets scripts and clears its console when it disables the debugger, which it does
- * before each snapshot. So they are sent again, but not to a client that has them. */
+/* Handles Debugger.enable. The panel forgets scripts and clears its console when it disables the
+ * debugger, which it does before each snapshot. So they are sent again, but not to a client that
+ * has them. */
 static void enable_debugger(struct hub *hub, struct cdp_request *request)
 {
     if (request->client->has_debugger) {
@@ -916,7 +918,8 @@ void discovery_list(struct hub *hub, struct client *client)
     discovery_answer(hub, client, &body);
 }
 
-/* The session has described its target: all clients that wait for that are answered. */
+/* Answers those that wait for the target. The session has described its target: all clients that
+ * wait for that are answered. */
 static void target_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                         const char *body, size_t size)
 {

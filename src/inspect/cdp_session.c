@@ -685,8 +685,9 @@ static bool serve(struct running *running)
     return true;
 }
 
-/* The session's loop: waits for questions of the server, and for messages and bytes of the child
- * that takes a snapshot, if there is one and they are wanted. Ends with the server. */
+/* Runs the process of a session. The session's loop: waits for questions of the server, and for
+ * messages and bytes of the child that takes a snapshot, if there is one and they are wanted. Ends
+ * with the server. */
 void session_run(const struct session_options *options, int channel)
 {
     struct running running = {

@@ -69,8 +69,8 @@ static void add_block(uint32_t h[5], const uint8_t block[BLOCK])
     h[4] += e;
 }
 
-/* SHA-1 (FIPS 180-4): blocks of the data, and then one or two with the rest, a bit, and the
- * length. */
+/* Computes the digest of some bytes: SHA-1 (FIPS 180-4): blocks of the data, and then one or two
+ * with the rest, a bit, and the length. */
 void sha1(const void *data, size_t size, uint8_t ret[SHA1_SIZE])
 {
     uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
@@ -221,7 +221,7 @@ void websocket_write(struct text *out, enum websocket_opcode opcode, const char 
     text_append(out, data, size);
 }
 
-/* Runs of ASCII are passed over at once. */
+/* Returns whether a text is valid UTF-8. Runs of ASCII are passed over at once. */
 bool websocket_is_utf8(const char *data, size_t size)
 {
     uint32_t character;

@@ -40,8 +40,9 @@ bool hub_may_accept(const struct hub *hub)
     return hub->now >= hub->accepts_from || !has_panel(hub);
 }
 
-/* Accepting a client took so long: after it, no other one is accepted for REST times as long, so
- * that clients that come and go all the time take little of the processor. */
+/* Notes that a client was accepted. Accepting a client took so long: after it, no other one is
+ * accepted for REST times as long, so that clients that come and go all the time take little of the
+ * processor. */
 void hub_accepted(struct hub *hub, int64_t microseconds)
 {
     assert(microseconds >= 0);

@@ -397,8 +397,9 @@ static struct g2h_error *cannot_listen(const struct server_address *address, int
     return error_system(number, "cannot listen at %s, port %u", address->host, port);
 }
 
-/* The address's path becomes a random one, which a browser must know, and its port becomes the one
- * that the system chose, if it was 0. The descriptor is closed on errors. */
+/* Opens the socket that clients connect to. The address's path becomes a random one, which a
+ * browser must know, and its port becomes the one that the system chose, if it was 0. The
+ * descriptor is closed on errors. */
 struct g2h_error *server_listen(struct server_address *address, int *ret_fd)
 {
     union socket_address name;
@@ -785,9 +786,9 @@ static void say_farewell(struct hub *hub, enum websocket_status why)
     }
 }
 
-/* Each turn of the loop waits for one of the sockets or a signal. At the end all clients get a
- * farewell with the reason, and are closed. An error in the session counts for nothing if a signal
- * has come, too. */
+/* Serves until a signal comes or the session ends. Each turn of the loop waits for one of the
+ * sockets or a signal. At the end all clients get a farewell with the reason, and are closed. An
+ * error in the session counts for nothing if a signal has come, too. */
 struct g2h_error *server_run(const struct server_options *options,
                              const struct server_address *address, int listener, int channel)
 {

@@ -466,8 +466,9 @@ static struct death_order order_of(struct death_box *box)
                                 .spill_most = box->spill_most};
 }
 
-/* The reserve has the size of the process now, and a margin. This program is locked in memory as
- * well, as far as it is there, because memory may be short when the process dies. */
+/* Reserves memory for a copy of the process. The reserve has the size of the process now, and a
+ * margin. This program is locked in memory as well, as far as it is there, because memory may be
+ * short when the process dies. */
 struct g2h_error *death_box_reserve(struct death_box *box)
 {
     const struct death_order order = order_of(box);
@@ -705,8 +706,8 @@ void death_box_deinit(struct death_box *box)
     *box = (struct death_box){0};
 }
 
-/* After a copy that was made while the process goes on: the program, which the copy has had, is the
- * box's again. */
+/* Takes back what the copy has borrowed. After a copy that was made while the process goes on: the
+ * program, which the copy has had, is the box's again. */
 void death_box_take_back(struct death_box *box, struct death *death)
 {
     box->program = death->program;

@@ -140,7 +140,8 @@ bool origin_is_go_command(uint64_t pid)
     return slash && (strcmp(slash, "/go") == 0 || strstr(path, "/pkg/tool/") != NULL);
 }
 
-/* A Go program is one whose executable can be opened as such. */
+/* Returns whether a process runs a Go program. A Go program is one whose executable can be opened
+ * as such. */
 bool origin_is_go(uint64_t pid)
 {
     struct g2h_exe *exe = NULL;
@@ -381,8 +382,8 @@ bool origin_is_miscounted(const struct origin *origin)
            account->spans_miscounted > account->threads + account->threads_stuck + 1;
 }
 
-/* Whether all that was looked for in a process was there, and understood; a dump is complete in
- * this sense. */
+/* Returns whether the whole process was read. Whether all that was looked for in a process was
+ * there, and understood; a dump is complete in this sense. */
 bool origin_is_complete(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

@@ -135,8 +135,8 @@ static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
 
 CLEANUP_POINTER(build_destroy, struct g2h_graph, g2h_graph_destroy);
 
-/* No options means the defaults, and 0 threads as many as there are processors. *ret is set only
- * without an error. */
+/* Builds the graph of a heap. No options means the defaults, and 0 threads as many as there are
+ * processors. *ret is set only without an error. */
 struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
                                   const struct g2h_graph_options *options, struct g2h_graph **ret)
 {
@@ -258,7 +258,8 @@ static void begin_phase(const struct pipeline_options *options, const char *phas
         options->phase(options->context, phase);
 }
 
-/* Types first, if there is an executable, and then the graph. */
+/* Builds the graph of the loaded heap. Types first, if there is an executable, and then the
+ * graph. */
 struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipeline_options *options)
 {
     assert(pipeline->heap && !pipeline->graph); /* after load and match */

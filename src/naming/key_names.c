@@ -349,9 +349,10 @@ static const uint8_t *key_names_memory_at(const struct key_reader *reader, uint6
     return contents.data + offset;
 }
 
-/* Equal keys have equal hashes, and so have a key and a string with the same bytes (names.c). A
- * long key has no name: the same long string may be the key of many maps, and would be hashed as a
- * whole for each of them. Returns false if it is too long to be hashed. */
+/* Appends the hash of a key in place of it. Equal keys have equal hashes, and so have a key and a
+ * string with the same bytes (names.c). A long key has no name: the same long string may be the key
+ * of many maps, and would be hashed as a whole for each of them. Returns false if it is too long to
+ * be hashed. */
 static bool append_redacted(const struct names *names, const uint8_t *data, size_t size,
                             struct text *text)
 {

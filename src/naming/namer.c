@@ -332,8 +332,8 @@ static void namer_append_key(const struct names *names, uint64_t key, struct tex
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
-/* An index as "[3]", a key of a map by namer_append_key(), and others by their string in the
- * pool. */
+/* Appends the name of an edge. An index as "[3]", a key of a map by namer_append_key(), and others
+ * by their string in the pool. */
 void namer_append(const struct namer *namer, const struct edge_name *name, struct text *text)
 {
     size_t size;
@@ -429,7 +429,8 @@ void untyped_finish(const struct names *names, struct untyped_names *known)
     known->waiting_count = 0;
 }
 
-/* Words after a malloc header are never remembered: there the same offset has another meaning. */
+/* Finds the name of a pointer by the word before it, now or in untyped_finish(). Words after a
+ * malloc header are never remembered: there the same offset has another meaning. */
 void untyped_interface_name(const struct names *names, struct untyped_names *known,
                             const struct slot_class *slot_class, uint64_t first, uint64_t offset,
                             uint32_t *ret)

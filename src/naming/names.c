@@ -60,8 +60,8 @@ static bool is_short_ascii(const void *name, size_t size)
     return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
 }
 
-/* Most names are short ASCII, and are added as they are; others are made valid UTF-8 of NAME_LIMIT
- * characters. */
+/* Adds the name of a node. Most names are short ASCII, and are added as they are; others are made
+ * valid UTF-8 of NAME_LIMIT characters. */
 bool names_add_node(struct names *names, const void *name, size_t size, uint32_t *ret)
 {
     struct text text = {0};
@@ -350,8 +350,9 @@ static void text_append_path(struct text *text, const void *path, size_t size)
     text_append_utf8(text, path, size, NAME_LIMIT);
 }
 
-/* Paths may be long, and arrays may have many elements: elements beyond the budget are known by
- * their index. Returns false if memory runs out. */
+/* Adds the name of a path; *ret stays as it is if the budget of bytes is used up. Paths may be
+ * long, and arrays may have many elements: elements beyond the budget are known by their index.
+ * Returns false if memory runs out. */
 static bool intern_path(struct names *names, const struct text *text, uint32_t *ret)
 {
     if (text->failed)

@@ -193,7 +193,7 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, s
 
 /* ---- the packages of an executable ---- */
 
-/* Two packages with the same name keep their paths in names: PACKAGE_SEVERAL. */
+/* Adds a package. Two packages with the same name keep their paths in names: PACKAGE_SEVERAL. */
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
     uint32_t number, own;

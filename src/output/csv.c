@@ -576,7 +576,8 @@ static void csv_deinit(struct csv *csv)
     overlay_deinit(&csv->overlay);
 }
 
-/* The edges are written beside the search for dominators, which only the nodes need. */
+/* Writes the files of nodes and edges. The edges are written beside the search for dominators,
+ * which only the nodes need. */
 struct g2h_error *g2h_write_csv(const struct g2h_view *view, const struct g2h_output_options *given)
 {
     struct g2h_output_options known;

@@ -412,7 +412,8 @@ sqlite3 *database_handle(const struct database *database)
     return database->handle;
 }
 
-/* SQLite's own code comes first; for failures of the system, errno says more. */
+/* Returns the error about the last failure. SQLite's own code comes first; for failures of the
+ * system, errno says more. */
 struct g2h_error *database_error(const struct database *database)
 {
     static const struct {

@@ -153,7 +153,8 @@ const struct g2h_format *g2h_format(size_t index)
     return index < COUNT_OF(formats) ? &formats[index] : NULL;
 }
 
-/* by NULL: the usual variant, which comes first. Returns NULL if there is none. */
+/* Returns the format of a name, and of a variant; by NULL: the usual variant, which comes first.
+ * Returns NULL if there is none. */
 const struct g2h_format *g2h_format_find(const char *name, const char *by)
 {
     const struct g2h_format *format;
@@ -227,7 +228,7 @@ static struct g2h_error *explain_ids(struct g2h_error *error,
 #define SAMPLE_REFUSED \
     "this is a sample of a heap: only --format report says how exact its figures are"
 
-/* A sample of a heap goes into a report only. */
+/* Writes a view in a format. A sample of a heap goes into a report only. */
 struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
                             const struct g2h_output_options *options)
 {

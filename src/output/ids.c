@@ -274,9 +274,9 @@ static uint32_t positions_of(const struct g2h_heap *heap, uint32_t object)
     return size > IDS_PART ? (uint32_t)((size - 1) / IDS_PART) + 1 : 1;
 }
 
-/* A counting sort by age: the number of positions per age gives where each age begins; then each
- * object takes the next positions of its age. positions_of() tells how many numbers an object
- * takes. */
+/* Numbers the objects by age. A counting sort by age: the number of positions per age gives where
+ * each age begins; then each object takes the next positions of its age. positions_of() tells how
+ * many numbers an object takes. */
 struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap)
 {
     *ids = (struct ids){.heap = heap};
@@ -511,7 +511,8 @@ static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
     return NULL;
 }
 
-/* Folded nodes come last, because their ids are made from those of their members. */
+/* Returns the IDs of a view's nodes before any is made. Folded nodes come last, because their ids
+ * are made from those of their members. */
 static struct node_ids ids_of_nothing(const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);

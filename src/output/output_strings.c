@@ -1039,9 +1039,9 @@ uint32_t output_strings_node_of(const struct g2h_view *view, enum g2h_node_kind 
     return UINT32_MAX;
 }
 
-/* Garbage without a type is one class, if other objects have types: what was freed since the last
- * collection would be the first rows of Comparison, by sizes that say nothing. Returns false if
- * memory runs out. */
+/* Gives garbage without a type one name. Garbage without a type is one class, if other objects have
+ * types: what was freed since the last collection would be the first rows of Comparison, by sizes
+ * that say nothing. Returns false if memory runs out. */
 static bool join_garbage(struct strings *strings)
 {
     static const char garbage[] = "(garbage)";
@@ -1091,7 +1091,7 @@ bool strings_name_links(struct strings *strings, const struct overlay *overlay)
            strings_add(strings, OVERLAY_LINK_NAME, strlen(OVERLAY_LINK_NAME), &strings->link);
 }
 
-/* None without types. */
+/* Numbers the texts of Go's strings. None without types. */
 struct g2h_error *strings_number_texts(struct strings *strings, unsigned threads)
 {
     struct numbering numbering = {

@@ -169,8 +169,9 @@ uint32_t overlay_next(const struct overlay *overlay, uint32_t first)
     return next;
 }
 
-/* A goroutine whose stack has moved has the moved edges less, the stack has them more; a node that
- * fans out has those to elements, of its fan, more. */
+/* Returns how many edges begin at a node, of which the view has so many. A goroutine whose stack
+ * has moved has the moved edges less, the stack has them more; a node that fans out has those to
+ * elements, of its fan, more. */
 uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32_t edges)
 {
     if (node >= overlay->first_object && overlay->fans.count == 0)
@@ -187,9 +188,10 @@ uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32
     return edges;
 }
 
-/* What a goroutine dominates in the view, its moved stack does here, but for what stays with the
- * goroutine; and the stack retains as many bytes as the goroutine does. Objects of another
- * dominator, and of a goroutine with no moved stack, are left as they are. */
+/* Mends the dominator and the retained size of a node. What a goroutine dominates in the view, its
+ * moved stack does here, but for what stays with the goroutine; and the stack retains as many bytes
+ * as the goroutine does. Objects of another dominator, and of a goroutine with no moved stack, are
+ * left as they are. */
 void overlay_dominator(const struct overlay *overlay, const struct g2h_dominators *dominators,
                        uint32_t node, uint32_t *dominator, uint64_t *retained)
 {

@@ -105,8 +105,9 @@ static bool add_span(const struct runtime *runtime, uint64_t address, struct dea
     return size > UINT64_MAX - start || vector_push(ret, part);
 }
 
-/* Spans are read anew from the process that is ending, since its heap has changed meanwhile. What
- * cannot be read is left out: a copy without it is better than none. */
+/* Finds which memory of an ending process is copied first. Spans are read anew from the process
+ * that is ending, since its heap has changed meanwhile. What cannot be read is left out: a copy
+ * without it is better than none. */
 bool death_heap_parts(void *context, const struct memory *memory, struct death_parts *ret)
 {
     struct death_heap *heap = context;

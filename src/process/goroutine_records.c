@@ -841,8 +841,8 @@ static struct g2h_error *put_goroutine_records(struct goroutines *goroutines, ui
     return NULL;
 }
 
-/* The records of registers, which are roots, come after all goroutines; those of threads (Ms)
- * last. */
+/* Writes the records of all goroutines and their frames. The records of registers, which are roots,
+ * come after all goroutines; those of threads (Ms) last. */
 struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
 {
     struct records *records = goroutines->records;

@@ -65,8 +65,8 @@ static bool may_be_in_exec(uint64_t pid)
     return procfs_living_thread(pid) != pid && threads > 1 && threads != UINT64_MAX;
 }
 
-/* Each execve() gives a program other random bytes (AT_RANDOM), so these identify the program that
- * a process runs. */
+/* Returns a number that tells the program which a process runs from others. Each execve() gives a
+ * program other random bytes (AT_RANDOM), so these identify the program that a process runs. */
 uint64_t g2h_process_image(uint64_t pid)
 {
     enum { TRIES = 5, TRIES_IN_EXEC = 200 };

@@ -159,7 +159,8 @@ static void read_collector(const struct runtime *runtime, struct g2h_collector *
     ret->goal = goal;
 }
 
-/* The numbers are those of runtime.ReadMemStats, computed from the same counters. */
+/* Reads the runtime's counters of memory. The numbers are those of runtime.ReadMemStats, computed
+ * from the same counters. */
 void counters_read(struct runtime *runtime, struct counters *ret)
 {
     struct heap_stats stats;

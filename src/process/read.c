@@ -229,7 +229,8 @@ static struct g2h_error *read_segments(struct core_reading *reading)
     return find_files(reading);
 }
 
-/* A core that is cut in the middle is read as far as it goes; the account says what is missing. */
+/* Reads a core as a process. A core that is cut in the middle is read as far as it goes; the
+ * account says what is missing. */
 struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             struct core_account *ret_account)
 {
@@ -569,7 +570,8 @@ bool g2h_input_is_core(const struct g2h_input *input)
 
 /* ---- cores ---- */
 
-/* *ret is the path of the executable, to be freed, or NULL if the core does not name it. */
+/* Finds the executable of a core. *ret is the path of the executable, to be freed, or NULL if the
+ * core does not name it. */
 struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
 {
     _cleanup_(process_deinit) struct process process = {0};
@@ -705,8 +707,8 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
     return needs_check(&needs);
 }
 
-/* With a window the memory is read while the dump is written, so only attach_finish() knows whether
- * all of it could be read. */
+/* Makes a dump of a live process. With a window the memory is read while the dump is written, so
+ * only attach_finish() knows whether all of it could be read. */
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,

@@ -1134,8 +1134,8 @@ static struct g2h_error *put_all(struct records *records)
     return records_flush(records);
 }
 
-/* The work is limited by the size of the memory, since damaged memory may lead to the same names
- * again and again. */
+/* Writes the whole dump. The work is limited by the size of the memory, since damaged memory may
+ * lead to the same names again and again. */
 struct g2h_error *records_write(struct records *records)
 {
     enum { NAMES = 2, FEW_NAMES = 1 << 20 };

@@ -883,8 +883,8 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     return NULL;
 }
 
-/* Error: the executable is not the one that the process runs, or the runtime's variables are not
- * found in it. */
+/* Finds the runtime in the memory of a process. Error: the executable is not the one that the
+ * process runs, or the runtime's variables are not found in it. */
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe)
 {
     *ret = (struct runtime){

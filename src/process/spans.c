@@ -272,7 +272,8 @@ static void spans_cut(struct span *span)
         span->live[i] = 0;
 }
 
-/* SPAN_MISSING if something cannot be read, SPAN_UNUSED if the span is not in use for objects. */
+/* Reads a span without its live slots. SPAN_MISSING if something cannot be read, SPAN_UNUSED if the
+ * span is not in use for objects. */
 enum span_state span_read_fields(const struct runtime *runtime, uint64_t address, struct span *ret)
 {
     uint64_t state;
@@ -292,8 +293,8 @@ enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t inde
                : SPAN_MISSING;
 }
 
-/* A span that has been swept has its live objects in allocBits; before that, only the marks say
- * which ones live. */
+/* Reads a span. A span that has been swept has its live objects in allocBits; before that, only the
+ * marks say which ones live. */
 enum span_state span_read(struct runtime *runtime, uint64_t address, struct span *ret)
 {
     const enum span_state state = span_read_fields(runtime, address, ret);

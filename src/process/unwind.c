@@ -32,8 +32,8 @@ static unsigned least_frame(uint16_t machine)
     return machine == EM_PPC64 ? 32 : WORD;
 }
 
-/* The work is limited by the size of the memory, as stacks may be damaged. usual_lr: the machine
- * has a link register. */
+/* Prepares for walks over stacks. The work is limited by the size of the memory, as stacks may be
+ * damaged. usual_lr: the machine has a link register. */
 void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 {
     const uint16_t machine = runtime->process->machine;

@@ -395,7 +395,8 @@ static bool mappings_name_word(struct names *names, struct namer *namer, uint64_
     return !text->failed && names_add_label(names, text->data, text->size, ret);
 }
 
-/* Words of one object follow each other, so each object's namer is made once. */
+/* Adds a weak edge for each word of an object that points into a mapping, named by the word. Words
+ * of one object follow each other, so each object's namer is made once. */
 struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *heap,
                                     struct names *names)
 {

@@ -655,10 +655,11 @@ static uint64_t greatest_divisor(uint64_t one, uint64_t other)
     return one;
 }
 
-/* If words of one variable lead to objects of one type, or of one size if that is not known, and
- * are at equal distances but for a few that are nil, they are of an array: the shards of var cache
- * = &Cache{}, where m is in shards [16]struct{ mu; m }. Its end is where another variable is used.
- * Returns false if memory runs out. */
+/* Finds arrays among the words of variables without types. If words of one variable lead to objects
+ * of one type, or of one size if that is not known, and are at equal distances but for a few that
+ * are nil, they are of an array: the shards of var cache = &Cache{}, where m is in shards
+ * [16]struct{ mu; m }. Its end is where another variable is used. Returns false if memory runs out.
+ */
 static bool find_arrays(struct builder *builder)
 {
     enum { MANY = 4, MANY_SMALL = 8, SMALL = 3 /* words: fields may be strings or slices */ };
@@ -773,11 +774,11 @@ static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
     return good;
 }
 
-/* If a word is one of several of its variable, which all point to objects, makes the variable's
- * node its parent, and leaves of its name the path in the variable: ".items" of cache.items. The
- * name may be that of another variable, or of this very word, if only code that uses it is known;
- * then the word is named by its offset; and those of a sync.Map by its fields. Returns false if
- * memory runs out. */
+/* Names a word within its variable. If a word is one of several of its variable, which all point to
+ * objects, makes the variable's node its parent, and leaves of its name the path in the variable:
+ * ".items" of cache.items. The name may be that of another variable, or of this very word, if only
+ * code that uses it is known; then the word is named by its offset; and those of a sync.Map by its
+ * fields. Returns false if memory runs out. */
 static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t *ret_parent)
 {
     const struct synthetic *package = &builder->roots->nodes.data[*ret_parent];

@@ -319,9 +319,10 @@ static void note_pointed_frame(struct builder *builder, uint64_t value, offset_v
 }
 
 /*
- * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no
- * field list, though the collector scans it. So if something points into a frame, every word of the
- * frame may be a pointer, which may point into frames in turn.
+ * Finds the frames that something points into. Since Go 1.12 a local variable that is live only
+ * through its address (a stack object) is in no field list, though the collector scans it. So if
+ * something points into a frame, every word of the frame may be a pointer, which may point into
+ * frames in turn.
  */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 {

@@ -24,8 +24,9 @@
 
 /* ---- the functions at a program counter ---- */
 
-/* Go 1.17 and older ones have what is inlined only in DWARF, and of that the innermost function,
- * whose line is that of the frame. Returns false if memory runs out. */
+/* Adds the function that is inlined at a frame, if there is one. Go 1.17 and older ones have what
+ * is inlined only in DWARF, and of that the innermost function, whose line is that of the frame.
+ * Returns false if memory runs out. */
 static bool add_inlined(struct builder *builder, const struct heap_stack_frame *frame,
                         struct exe_call *call)
 {
@@ -442,8 +443,8 @@ bool places_note_runtime(struct builder *builder, const struct goroutine *gorout
                          form_of_function(function) & G2H_NAME_OF_RUNTIME);
 }
 
-/* Only a waiting goroutine has a wait reason that is true; that of all others is left over from an
- * earlier wait. */
+/* Appends the state of a goroutine. Only a waiting goroutine has a wait reason that is true; that
+ * of all others is left over from an earlier wait. */
 void root_goroutine_append_state(const struct g2h_heap *heap,
                                  const struct root_goroutine *goroutine, struct text *text)
 {

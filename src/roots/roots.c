@@ -47,9 +47,9 @@ static void append_class(struct builder *builder, uint32_t object)
 }
 
 /*
- * The collector does not keep an object for its finalizer, but it keeps everything that the object
- * points to. An object that only its finalizer refers to is placed here rather than under
- * (unreachable).
+ * Adds what objects with finalizers point to. The collector does not keep an object for its
+ * finalizer, but it keeps everything that the object points to. An object that only its finalizer
+ * refers to is placed here rather than under (unreachable).
  */
 static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind,
                                         const char *name, uint32_t group_id)

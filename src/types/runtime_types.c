@@ -564,8 +564,8 @@ static void retype_time_channel(struct runtime_types *runtime, uint32_t type)
     retype(runtime, type, "c", channel);
 }
 
-/* Before 1.23 a time.Timer contains a struct of package time that the runtime treats as a
- * runtime.timer, and points to. */
+/* Gives the field r of a time.Timer the type runtime.timer. Before 1.23 a time.Timer contains a
+ * struct of package time that the runtime treats as a runtime.timer, and points to. */
 static void retype_timer(struct runtime_types *runtime, uint32_t type)
 {
     const struct types *types = runtime->types;
@@ -606,7 +606,8 @@ static void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 
 /* ---- reflect ---- */
 
-/* A reflect.Value has the address of a type, a pointer and, since Go 1.5, a word of flags. */
+/* Gives the pointer of a reflect.Value its exact type, which the word before it tells. A
+ * reflect.Value has the address of a type, a pointer and, since Go 1.5, a word of flags. */
 static void retype_reflected(struct runtime_types *runtime, uint32_t type)
 {
     const uint64_t word = runtime->types->pointer_size;

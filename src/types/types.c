@@ -29,7 +29,8 @@ void types_deinit(struct types *types)
     *types = (struct types){0};
 }
 
-/* Typing adds types to its own copy, so that the executable's stay as they are. */
+/* Makes a copy of types. Typing adds types to its own copy, so that the executable's stay as they
+ * are. */
 bool types_copy(struct types *types, const struct types *others)
 {
     *types = *others;
@@ -49,8 +50,8 @@ bool types_copy(struct types *types, const struct types *others)
     return false;
 }
 
-/* low and high are the range of all descriptors: most words that might be their addresses are
- * outside it, and types_at() needs no lookup. */
+/* Adds a type. low and high are the range of all descriptors: most words that might be their
+ * addresses are outside it, and types_at() needs no lookup. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint32_t number = as_u32(types->list.count);
@@ -67,8 +68,8 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
     return map_put(&types->by_address, type->address, number, &first);
 }
 
-/* Types that package reflect made are in the heap, so they get a range of their own: one range for
- * both would contain the whole heap. */
+/* Adds a type made at run time. Types that package reflect made are in the heap, so they get a
+ * range of their own: one range for both would contain the whole heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint64_t low = types->low;
@@ -124,8 +125,9 @@ const struct type_field *types_field(const struct types *types, uint32_t number,
     return NULL;
 }
 
-/* The fields ascend by offset. The last one that begins at or before the offset contains it, unless
- * fields without size are behind it: up to EMPTY_FIELDS_MOST are passed over. */
+/* Returns the field that contains an offset, or NULL. The fields ascend by offset. The last one
+ * that begins at or before the offset contains it, unless fields without size are behind it: up to
+ * EMPTY_FIELDS_MOST are passed over. */
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset)
 {

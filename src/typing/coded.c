@@ -697,7 +697,8 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
     return 0;
 }
 
-/* Values ascend by address: only the last that begins at or before the address may contain it. */
+/* Returns the value that contains an address, or NULL. Values ascend by address: only the last that
+ * begins at or before the address may contain it. */
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)
 {
     size_t behind;

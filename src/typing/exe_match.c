@@ -354,8 +354,9 @@ struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *
     return NULL;
 }
 
-/* Each step narrows down where the executable was loaded, or refuses it as another build;
- * exe_bind() then decides with all facts. */
+/* Checks that the executable is the one of the heap, and finds where it was loaded. Each step
+ * narrows down where the executable was loaded, or refuses it as another build; exe_bind() then
+ * decides with all facts. */
 struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     struct exe_process process = {.has_text = false};

@@ -329,8 +329,8 @@ uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
     return size > 0 && count < object->contents.size / size ? count * size : 0;
 }
 
-/* False as well if the release's channels do not name their element type, or it has no descriptor
- * in the program. */
+/* Returns whether a channel is of another element type. False as well if the release's channels do
+ * not name their element type, or it has no descriptor in the program. */
 bool is_other_channel(const struct typing *typing, const struct type *type,
                       const struct g2h_object *object, uint64_t offset)
 {

@@ -166,8 +166,8 @@ static void find_interface(const struct typing *typing, struct known_interface *
     known->form = (uint8_t)form;
 }
 
-/* The same few types are in most interfaces, so what their first words mean is kept in a small
- * table that each thread has for itself. */
+/* Follows an interface to its value. The same few types are in most interfaces, so what their first
+ * words mean is kept in a small table that each thread has for itself. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source)
 {
@@ -183,8 +183,9 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
     return known->state != INTERFACE_OF_NONE;
 }
 
-/* What a pointer leads to depends on the kind of its field: a string to bytes, a slice to as many
- * elements as its capacity, an interface to a value of its dynamic type. */
+/* Follows a pointer of a typed value. What a pointer leads to depends on the kind of its field: a
+ * string to bytes, a slice to as many elements as its capacity, an interface to a value of its
+ * dynamic type. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct pointer_field *field, uint32_t target, enum source source)
 {

@@ -75,8 +75,8 @@ static bool add_element(struct guesses *guesses, const struct typing *typing, ui
     return true;
 }
 
-/* Only types with pointers are candidates: a guess compares pointers, and others have none to
- * compare. */
+/* Prepares the table of types by their pointers. Only types with pointers are candidates: a guess
+ * compares pointers, and others have none to compare. */
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 {
     for (uint32_t i = 0; i < typing->types->list.count; i++) {

@@ -8,8 +8,9 @@
 /* Memory that a report takes for an object once the records have been read: docs/performance.md. */
 enum { BYTES_OF_OBJECT = 72 };
 
-/* Pages that are in memory count as available, so those of the dump that still are there count as
- * room for it. */
+/* Tells the system whether the dump will be read as a whole, for which memory must have room. Pages
+ * that are in memory count as available, so those of the dump that still are there count as room
+ * for it. */
 void paging_prepare(const struct g2h_heap *heap)
 {
     const struct g2h_input *input = heap->input;

@@ -126,8 +126,8 @@ static bool is_tiny(const struct typing *typing, uint32_t object)
     return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
 }
 
-/* A claim is one word per object: its type plus 1, and flags. 0 means that no type was found, but
- * parts may have been. */
+/* Returns what type an object has, and how sure that is. A claim is one word per object: its type
+ * plus 1, and flags. 0 means that no type was found, but parts may have been. */
 struct object_type typing_object(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
@@ -150,8 +150,8 @@ struct object_type typing_object(const struct typing *typing, uint32_t object)
     return result;
 }
 
-/* The claim on the object's start comes first; a part counts only where the claim does not
- * reach. */
+/* Finds the typed value that contains a byte of an object. The claim on the object's start comes
+ * first; a part counts only where the claim does not reach. */
 bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
                    struct typed_location *ret)
 {

@@ -39,8 +39,9 @@ static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, u
     typer_propose(typer, object, offset, &reference);
 }
 
-/* Go 1.22 and later store the type of objects of more than 512 bytes with pointers in the first
- * word of their slot, the malloc header. No evidence is better. */
+/* Types objects by their malloc headers. Go 1.22 and later store the type of objects of more than
+ * 512 bytes with pointers in the first word of their slot, the malloc header. No evidence is
+ * better. */
 void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -139,8 +140,9 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
         typer_propose(typer, object, 0, &reference);
 }
 
-/* Objects with a malloc header are typed by it; the others are searched for words that give a type
- * away, as those of channels and closures do. */
+/* Searches an object for words whose targets can be typed. Objects with a malloc header are typed
+ * by it; the others are searched for words that give a type away, as those of channels and closures
+ * do. */
 void typer_sweep(struct typer *typer, uint32_t object)
 {
     const struct g2h_heap *heap = typer->typing->heap;

@@ -277,9 +277,9 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-/* The values of a frame, by the pc of its call, ascend by slot, and the first one without type ends
- * them: the last that begins at or before the offset contains it, if it is large enough. NULL if
- * none does. */
+/* Returns the value of a frame that contains an offset, or NULL. The values of a frame, by the pc
+ * of its call, ascend by slot, and the first one without type ends them: the last that begins at or
+ * before the offset contains it, if it is large enough. NULL if none does. */
 const struct frame_value *typing_frame_value(const struct typing *typing,
                                              const struct heap_stack_frame *frame, uint64_t offset)
 {
@@ -297,9 +297,9 @@ const struct frame_value *typing_frame_value(const struct typing *typing,
                : NULL;
 }
 
-/* First by the values whose address the code passes on, then by pointers to the stack that were
- * followed (not those of arrays). TYPE_NONE if neither knows one, or the value is not within the
- * frame's contents. */
+/* Returns the type of the value that contains a word of a frame. First by the values whose address
+ * the code passes on, then by pointers to the stack that were followed (not those of arrays).
+ * TYPE_NONE if neither knows one, or the value is not within the frame's contents. */
 uint32_t typing_value_in_frame(const struct typing *typing, const struct heap_stack_frame *frame,
                                uint64_t offset, uint64_t *ret_start)
 {

@@ -31,8 +31,8 @@ static struct g2h_error *windows_join(const struct windows *known, const struct 
     return windows_set_bits(ret, objects);
 }
 
-/* The windows of arrays with pointers are known already, because names depend on them; those of
- * other arrays are found now. */
+/* Finds the windows of all arrays. The windows of arrays with pointers are known already, because
+ * names depend on them; those of other arrays are found now. */
 struct g2h_error *g2h_windows_find(const struct g2h_view *view, unsigned threads,
                                    struct g2h_windows **ret)
 {
@@ -60,8 +60,8 @@ uint32_t g2h_windows_count(const struct g2h_windows *windows)
     return as_u32(windows->windows.list.count);
 }
 
-/* If no slot fits the capacity exactly, the capacity was cut off (s[:n:n]), and the array may reach
- * to the end of its slot. */
+/* Gets a window: which part of an array slices can reach. If no slot fits the capacity exactly, the
+ * capacity was cut off (s[:n:n]), and the array may reach to the end of its slot. */
 void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct g2h_window *ret)
 {
     const struct slice_window *window = &windows->windows.list.data[number];

@@ -9,7 +9,7 @@
 #include "graph/chains.h"
 #include "view/view.h"
 
-/* None if nodes are folded. */
+/* Lists the links of chains, each to an element of a list. None if nodes are folded. */
 struct g2h_error *g2h_view_chains(const struct g2h_view *view, struct g2h_chain_link **ret,
                                   size_t *ret_count)
 {

@@ -339,7 +339,8 @@ static void format_value(const struct formatting *out, const struct g2h_value *v
     }
 }
 
-/* Of values that are redacted or secret only the target remains. */
+/* Reads a value, and appends how it is shown. Of values that are redacted or secret only the target
+ * remains. */
 void g2h_value_content(const struct g2h_view *view, const struct g2h_value *value,
                        struct g2h_text *text, struct g2h_content *ret)
 {

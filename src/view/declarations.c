@@ -76,7 +76,8 @@ static void capacities_append_path(const struct g2h_capacities *capacities, uint
     text_append_utf8(text, at, kept, NAME_LIMIT);
 }
 
-/* A field in a map's bucket or group is called by the map, as the program declares it. */
+/* Appends where a slice or map is declared. A field in a map's bucket or group is called by the
+ * map, as the program declares it. */
 void g2h_capacities_declaration(const struct g2h_capacities *capacities, uint32_t number,
                                 struct g2h_text *text)
 {

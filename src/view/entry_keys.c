@@ -73,8 +73,8 @@ static void entry_keys_read(struct entry_keys *keys, unsigned slot, uint32_t hin
     keys->known |= 1u << slot;
 }
 
-/* Keys are formatted once per slot. A path into a struct value (".Name") is appended behind the
- * key, returned, and cut off again. */
+/* Names an edge by the key of its map entry. Keys are formatted once per slot. A path into a struct
+ * value (".Name") is appended behind the key, returned, and cut off again. */
 enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *view,
                              const struct g2h_edge *edge, struct g2h_key_name *ret)
 {
@@ -186,8 +186,9 @@ static void entry_keys_know(struct entry_keys *keys, unsigned slot)
         entry_keys_read(keys, slot, UINT32_MAX);
 }
 
-/* In three steps: finds the slot of the entry that the value is in, reads the slot's key, and names
- * it. A key that cannot be shown becomes "[#3]", by the slot's position. */
+/* Names the key of the entry that a value is in. In three steps: finds the slot of the entry that
+ * the value is in, reads the slot's key, and names it. A key that cannot be shown becomes "[#3]",
+ * by the slot's position. */
 struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_view *view,
                                       uint32_t node, const struct g2h_value *value,
                                       enum g2h_key *ret_form, struct g2h_key_name *ret)
@@ -224,8 +225,8 @@ struct g2h_error *entry_keys_of_value(struct entry_keys *keys, const struct g2h_
     return NULL;
 }
 
-/* Keys may be pointers: this first prefetches the targets' entries of heap->objects, then the
- * targets' contents. */
+/* Prefetches what naming edges by keys will need. Keys may be pointers: this first prefetches the
+ * targets' entries of heap->objects, then the targets' contents. */
 void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *given, size_t count)
 {
     const struct g2h_heap *heap = view->graph->heap;

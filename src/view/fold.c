@@ -759,8 +759,8 @@ static _asserted_ bool fold_is_whole(const struct fold *fold)
     return kept + folded == all;
 }
 
-/* Either folds nodes, or only leaves out garbage; then lists what is kept, and counts the edges of
- * folded nodes, which need all numbers. */
+/* Decides what is shown. Either folds nodes, or only leaves out garbage; then lists what is kept,
+ * and counts the edges of folded nodes, which need all numbers. */
 struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
                             const struct g2h_view_options *options, const struct fold_names *names)
 {

@@ -111,8 +111,9 @@ static bool labels_visit_entry(void *context, const struct g2h_entry *entry)
     return !visit->is_stopped;
 }
 
-/* The map of labels has a type that other objects have, too: the object has it if anything typed
- * leads there, as the context does that the program sets labels by. */
+/* Visits the labels of a goroutine. The map of labels has a type that other objects have, too: the
+ * object has it if anything typed leads there, as the context does that the program sets labels by.
+ */
 struct g2h_error *g2h_view_labels(const struct g2h_view *view, size_t goroutine,
                                   g2h_label_visit visit, void *context)
 {

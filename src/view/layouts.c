@@ -170,7 +170,7 @@ static bool add_classes(struct g2h_layouts *layouts)
                        ((struct g2h_layout_class){G2H_NAME_NONE, .size = 1, .reordered = 1}));
 }
 
-/* Without types there are no classes. */
+/* Lists the classes of the heap's types, for their layouts. Without types there are no classes. */
 struct g2h_error *g2h_layouts_create(const struct g2h_view *view, struct g2h_layouts **ret)
 {
     *ret = calloc(1, sizeof(**ret));
@@ -206,7 +206,8 @@ struct g2h_layout_class g2h_layouts_class(const struct g2h_layouts *layouts, uin
 
 /* ---- objects ---- */
 
-/* Tiny blocks are left out, since several small values share one. */
+/* Finds the layout of an object; false if its type is not sure. Tiny blocks are left out, since
+ * several small values share one. */
 bool g2h_layouts_find(const struct g2h_layouts *layouts, uint32_t object, struct g2h_layout *ret)
 {
     const struct g2h_graph *graph = layouts->view->graph;

@@ -43,7 +43,8 @@ static bool outside_at(const struct typing *typing, uint64_t address, struct vie
     return true;
 }
 
-/* Objects come first; what is outside of the heap is known only with an executable. */
+/* Returns the bytes at an address, or none. Objects come first; what is outside of the heap is
+ * known only with an executable. */
 bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_memory *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;
@@ -58,8 +59,8 @@ bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_m
     return true;
 }
 
-/* A word of the file needs the slide: the process has the file at another address (ASLR). nil stays
- * nil. */
+/* Reads the word at an address. A word of the file needs the slide: the process has the file at
+ * another address (ASLR). nil stays nil. */
 uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory *memory,
                           uint64_t offset)
 {
@@ -87,7 +88,8 @@ uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory
 
 /* ---- locations ---- */
 
-/* Only objects whose type is known as a whole have a location; a part's type is not enough. */
+/* Gets the location of an object as a whole. Only objects whose type is known as a whole have a
+ * location; a part's type is not enough. */
 bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct g2h_location *ret)
 {
     const struct typing *typing = view->graph->typing;
@@ -163,8 +165,8 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
     return found;
 }
 
-/* Only if exactly one variable that is a slice points to the object, and its length and capacity
- * fit. */
+/* Finds the length of a slice in a variable, by its array. Only if exactly one variable that is a
+ * slice points to the object, and its length and capacity fit. */
 bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
 {
     const struct typing *typing = view->graph->typing;
@@ -213,8 +215,8 @@ void g2h_location_type(const struct g2h_view *view, const struct g2h_location *l
     view_give_back(text, &made);
 }
 
-/* An interface's dynamic type is that of the value it holds; if it is nil or not known, the
- * declared type is appended. */
+/* Appends the type of a value. An interface's dynamic type is that of the value it holds; if it is
+ * nil or not known, the declared type is appended. */
 void g2h_value_type(const struct g2h_view *view, const struct g2h_value *value, bool is_dynamic,
                     struct g2h_text *text)
 {

@@ -192,7 +192,8 @@ bool g2h_location_is_map(const struct g2h_view *view, const struct g2h_location 
            types_get(view->graph->typing->types, location->type)->role == ROLE_MAP;
 }
 
-/* The map's type says which structure it has, and leads to the type of its buckets or groups. */
+/* Visits the entries of a map. The map's type says which structure it has, and leads to the type of
+ * its buckets or groups. */
 struct g2h_error *g2h_location_entries(const struct g2h_view *view,
                                        const struct g2h_location *location, g2h_entry_visit visit,
                                        void *context)

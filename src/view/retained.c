@@ -66,7 +66,8 @@ static void skip_folded(struct dominators *tree, const struct fold *fold)
     }
 }
 
-/* The tree is that of the whole graph: folding does not change who dominates a kept node. */
+/* Computes the dominators of a view. The tree is that of the whole graph: folding does not change
+ * who dominates a kept node. */
 struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
 {
     _cleanup_(retained_destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
@@ -140,7 +141,8 @@ uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators)
                : dominators->tree.nodes;
 }
 
-/* See group_count() for the order of the numbers. */
+/* Returns the number of a node in the order of dominators. See group_count() for the order of the
+ * numbers. */
 uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;
@@ -169,7 +171,8 @@ uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t n
                                       : fold->kept + (behind - group_count(fold));
 }
 
-/* The nodes that the tree does not have are "(folded)", below the root, and folded ones. */
+/* Returns the number of the dominator of a number. The nodes that the tree does not have are
+ * "(folded)", below the root, and folded ones. */
 uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;
@@ -179,7 +182,7 @@ uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t 
     return g2h_dominators_number(dominators, g2h_dominators_of(dominators, node));
 }
 
-/* The node "(folded)" counts as 0. */
+/* Returns what a node retains, in bytes. The node "(folded)" counts as 0. */
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;

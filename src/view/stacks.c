@@ -46,7 +46,8 @@ void g2h_view_frame(const struct g2h_view *view, size_t number, struct g2h_view_
                                    .contents = frame.contents};
 }
 
-/* The innermost function of a site has its number in front, the frame's own is the last. */
+/* Gets a function, inlined or not, that a frame is in; false if there are no more. The innermost
+ * function of a site has its number in front, the frame's own is the last. */
 bool g2h_view_call(const struct g2h_view *view, size_t frame, uint32_t index,
                    struct g2h_view_call *ret)
 {
@@ -106,7 +107,8 @@ bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **r
     return sharing_find(&graph->sharing, node, ret, ret_size);
 }
 
-/* The node is UINT32_MAX if the view has none for the owner, or it is not a synthetic one. */
+/* Gets an owner. The node is UINT32_MAX if the view has none for the owner, or it is not a
+ * synthetic one. */
 void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)
 {
     const struct graph_owner *owner = &view->graph->owners.data[number];

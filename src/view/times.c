@@ -182,7 +182,8 @@ static void append_fraction(uint64_t fraction, unsigned digits, struct text *tex
     text_printf(text, ".%0*" PRIu64, (int)digits, fraction);
 }
 
-/* If the zone's offset is not known, UTC is as true, if less convenient. */
+/* Appends a time as a date in the local zone. If the zone's offset is not known, UTC is as true, if
+ * less convenient. */
 void times_append(const struct g2h_view *view, const uint8_t *at, struct text *text)
 {
     const struct g2h_heap *heap = view->graph->heap;

@@ -22,10 +22,10 @@ static void under_hold(struct under *under, const struct dominators *tree, uint3
     }
 }
 
-/* ret->below gets the nodes that the given ones dominate, themselves included; ret->holds those,
- * and the holders, with all their dominators up to the root, and garbage unless the view is of
- * reachable objects. Sets are by number in preorder, in which a dominator comes before what it
- * dominates. */
+/* Finds which nodes the view is about. ret->below gets the nodes that the given ones dominate,
+ * themselves included; ret->holds those, and the holders, with all their dominators up to the root,
+ * and garbage unless the view is of reachable objects. Sets are by number in preorder, in which a
+ * dominator comes before what it dominates. */
 struct g2h_error *under_find(const struct g2h_graph *graph, const struct dominators *tree,
                              const struct g2h_view_options *options, struct under *ret)
 {

@@ -154,7 +154,7 @@ static struct g2h_error *names_make(struct names_maker *maker, uint32_t number,
     return NULL;
 }
 
-/* No names without types, or if texts are hidden. */
+/* Makes the names of goroutines. No names without types, or if texts are hidden. */
 struct g2h_error *goroutine_names_init(const struct g2h_view *view, struct strings *strings,
                                        struct goroutine_names *ret)
 {

@@ -334,7 +334,8 @@ static void numbers_finding_deinit(struct numbers_finding *finding)
     free(finding->is_wanted);
 }
 
-/* Error: there are no types, or no class of that name. None if texts are hidden. */
+/* Finds the numbers in objects that are shown as nodes. Error: there are no types, or no class of
+ * that name. None if texts are hidden. */
 struct g2h_error *numbers_init(struct numbers *numbers, const struct g2h_view *view, const char *of,
                                bool must_exist, struct ids *ids, struct strings *strings)
 {

@@ -723,8 +723,8 @@ static struct g2h_error *hprof_write_file(struct hprof_writing *writing, unsigne
     return sink_run(options, threads, hprof_tasks(writing), hprof_produce, writing);
 }
 
-/* hprof has no retained sizes, so dominators are not used. Other bytes than those of a big-endian
- * heap are swapped, since the format is big-endian. */
+/* Writes the view as a dump of Java. hprof has no retained sizes, so dominators are not used. Other
+ * bytes than those of a big-endian heap are swapped, since the format is big-endian. */
 struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
                                   const struct g2h_dominators *dominators,
                                   const struct g2h_output_options *given)

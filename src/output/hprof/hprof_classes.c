@@ -36,7 +36,7 @@ void java_names_deinit(struct java_names *names)
     free(names->of_view);
 }
 
-/* The ID is the string's number in the pool, plus 1. */
+/* Finds the ID of a string. The ID is the string's number in the pool, plus 1. */
 bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t number;
@@ -46,8 +46,8 @@ bool java_names_text(struct java_names *names, const char *text, size_t size, ui
     return true;
 }
 
-/* Each name of the view is made once: names->of_view remembers it, 0 for those that are not made
- * yet. */
+/* Finds the ID of a name of the view. Each name of the view is made once: names->of_view remembers
+ * it, 0 for those that are not made yet. */
 bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
 {
     size_t size;
@@ -186,8 +186,8 @@ static char *put_wide(char *at, uint32_t character)
     return put_u2(put_u2(at, 0xd800 | character >> 10), 0xdc00 | (character & 0x3ff));
 }
 
-/* ASCII is copied; other texts are written character by character, in one byte each (Latin-1) or,
- * if wide, in UTF-16. */
+/* Writes the bytes of a string. ASCII is copied; other texts are written character by character, in
+ * one byte each (Latin-1) or, if wide, in UTF-16. */
 char *java_string_put(char *at, const struct java_string *string)
 {
     if (string->is_ascii) {
@@ -546,8 +546,8 @@ void classes_deinit(struct classes *classes)
     g2h_values_destroy(classes->values);
 }
 
-/* The class begins where the lists of fields and statics end now, so its own are to be added
- * next. */
+/* Adds a class without fields. The class begins where the lists of fields and statics end now, so
+ * its own are to be added next. */
 struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *ret)
 {
     const struct class class = {.name = name,

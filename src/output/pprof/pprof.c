@@ -781,7 +781,7 @@ static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *nam
                      name);
 }
 
-/* Error: the heap has no samples of allocations. */
+/* Writes the profile of allocations. Error: the heap has no samples of allocations. */
 struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
                                         const struct g2h_dominators *dominators,
                                         const struct g2h_output_options *given)

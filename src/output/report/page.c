@@ -771,8 +771,9 @@ static void open_or_close(struct page *page, const char **at)
         open_value(page, key, is_list);
 }
 
-/* A template says both what text and what JSON get: "%" begins a field, "<" and "[" open an object
- * or a list, and what is between two "|" is in JSON only. Unless is_said, all of it is. */
+/* Adds text and JSON to the page. A template says both what text and what JSON get: "%" begins a
+ * field, "<" and "[" open an object or a list, and what is between two "|" is in JSON only. Unless
+ * is_said, all of it is. */
 void page_put(struct page *page, bool is_said, const struct page_value *values)
 {
     const struct page_value *next = values + 1;
@@ -821,7 +822,7 @@ static void page_put_data(struct page *page, const struct page_field *fields, si
         put_member(page, &fields[i]);
 }
 
-/* A width is at least LEAST and at most MOST columns; 0: USUAL. */
+/* Begins a page. A width is at least LEAST and at most MOST columns; 0: USUAL. */
 void page_begin(const struct g2h_report_options *given, struct page *ret)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
@@ -845,8 +846,8 @@ void page_deinit(struct page *page)
 
 enum { GAP = 3, LEAST_FIRST = 20 };
 
-/* A title may begin with "@" (an address), ">" (a number) or "_" (on a line of its own below the
- * row). */
+/* Begins a table. A title may begin with "@" (an address), ">" (a number) or "_" (on a line of its
+ * own below the row). */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most)
 {

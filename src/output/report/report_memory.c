@@ -160,7 +160,8 @@ static void put_collector(const struct report *report)
     PUT(page, "</>\n");
 }
 
-/* Nothing if neither the resident memory nor the runtime's numbers are known. */
+/* Writes the memory that the process had from the system. Nothing if neither the resident memory
+ * nor the runtime's numbers are known. */
 void report_put_memory(const struct report *report)
 {
     const uint64_t *numbers = memory_stats(report->findings);

@@ -259,7 +259,8 @@ static int sample_compare_rows(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* There are at least as many objects as were read, whether they are of the sample or not. */
+/* Returns the row with the estimates of a class. There are at least as many objects as were read,
+ * whether they are of the sample or not. */
 static struct sample_row row_of_class(const struct sample_report *sample, uint32_t class)
 {
     const struct estimate *counted = &sample->estimates.sets[2 * class];

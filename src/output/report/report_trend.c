@@ -558,7 +558,8 @@ static struct g2h_error *report_trend_write_page(const struct g2h_output_options
     return sink_text(options, &page->out);
 }
 
-/* *ret_steady is 0 for fewer than TREND_LEAST heaps: too few to tell. */
+/* Writes the report about a trend. *ret_steady is 0 for fewer than TREND_LEAST heaps: too few to
+ * tell. */
 struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
                                   const struct g2h_output_options *given, size_t *ret_steady)
 {

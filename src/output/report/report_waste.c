@@ -202,8 +202,8 @@ void report_put_pages(const struct report *report, uint32_t node)
         PUT(report->page, "<pages>|%b{bytes}%b{free_slots}|</>", sum.bytes, sum.empty);
 }
 
-/* Nothing is written without pages, or if the view is of what an object holds. Texts leave out
- * holders of a small share; JSON has all. */
+/* Writes who keeps spans of free slots. Nothing is written without pages, or if the view is of what
+ * an object holds. Texts leave out holders of a small share; JSON has all. */
 struct g2h_error *report_put_free_slots(const struct report *report)
 {
     const struct pages *pages = &report->findings->pages;

@@ -365,9 +365,10 @@ static void append_field_of_holder(const struct report *report, const struct who
     }
 }
 
-/* A word of a frame that is no variable is called after its offset: appends the class of what is
- * there, too, "f88, a []main.Finding  (local of main.scan find.go:54)". Appends nothing for other
- * paths, and of a map in a frame, whose length follows. */
+/* Appends a path, and the class of a word without a name. A word of a frame that is no variable is
+ * called after its offset: appends the class of what is there, too, "f88, a []main.Finding  (local
+ * of main.scan find.go:54)". Appends nothing for other paths, and of a map in a frame, whose length
+ * follows. */
 static void append_with_class(const struct report *report, const struct who *who, struct text *text)
 {
     static const char local[] = "  (local of ";

@@ -25,7 +25,8 @@ struct g2h_bytes report_name(const struct report *report, uint32_t node)
     return report_bytes(name, size);
 }
 
-/* As text only if is_line. Says of how many samples the call is known. */
+/* Writes who allocated objects. As text only if is_line. Says of how many samples the call is
+ * known. */
 struct g2h_error *report_put_allocator(const struct report *report,
                                        const struct allocator *allocator, bool is_line)
 {

@@ -335,8 +335,9 @@ static struct g2h_error *show_put_found(struct show *show, const char *asked,
     }
 }
 
-/* The meanings are tried in this order: a goroutine by its number, a variable, unless it is a
- * pointer to an object, all else that has the name, goroutines by a place. */
+/* Shows what a query names. The meanings are tried in this order: a goroutine by its number, a
+ * variable, unless it is a pointer to an object, all else that has the name, goroutines by a place.
+ */
 struct g2h_error *report_put_shown(const struct report *report, const char *asked)
 {
     _cleanup_(show_deinit) struct show show = {.report = report, .view = report->findings->view};
@@ -673,8 +674,8 @@ static struct g2h_error *check_older(const struct path_to_path *path, const stru
                               asked);
 }
 
-/* The meanings are tried in this order: a goroutine by its number, goroutines by a place, and all
- * else that has the name. */
+/* Shows the path to what a query names. The meanings are tried in this order: a goroutine by its
+ * number, goroutines by a place, and all else that has the name. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked, uint64_t older)
 {
     _cleanup_(path_deinit) struct path_to_path path = {

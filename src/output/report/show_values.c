@@ -132,8 +132,8 @@ void report_append_holders(const struct report *report, uint32_t node, struct te
     }
 }
 
-/* Below it is a table of the children by retained bytes, with the address of an example if that is
- * an object. */
+/* Shows a node that is not of objects. Below it is a table of the children by retained bytes, with
+ * the address of an example if that is an object. */
 struct g2h_error *report_put_group(const struct report *report, uint32_t node)
 {
     struct page *page = report->page;
@@ -421,8 +421,9 @@ static struct g2h_error *show_put_part_values(struct show *show, const struct va
     return NULL;
 }
 
-/* The name counts as that of a variable if the part is the whole of a location outside of objects.
- * The type and the value are left out if they are not known, the value also if texts are hidden. */
+/* Shows name, type and size of a part. The name counts as that of a variable if the part is the
+ * whole of a location outside of objects. The type and the value are left out if they are not
+ * known, the value also if texts are hidden. */
 struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part)
 {
     const struct g2h_view *view = report->findings->view;
@@ -940,9 +941,10 @@ bool show_is_of_goroutine(const char *asked)
     return show_locals_read_goroutine(asked, &ignored);
 }
 
-/* The query is a goroutine, "12", or a variable of it, "12 v.items[3]". Since a variable's name may
- * have dots itself, the whole is tried as one first, then each beginning of it that is before a "."
- * or "[". A variable that leads to an object is shown as that object. */
+/* Shows the variables of a goroutine, or one of them. The query is a goroutine, "12", or a variable
+ * of it, "12 v.items[3]". Since a variable's name may have dots itself, the whole is tried as one
+ * first, then each beginning of it that is before a "." or "[". A variable that leads to an object
+ * is shown as that object. */
 struct g2h_error *show_put_goroutine(struct show *show, const char *text)
 {
     struct asked_goroutine asked;

@@ -169,8 +169,9 @@ static bool copy_space(const struct attach_space *space, struct attach_space *re
     return true;
 }
 
-/* Pages of zeros, and those of another process, count as read from the start. Returns NULL if
- * memory runs out or the process cannot be read. */
+/* Opens a window, by which a process's memory is read when it is needed. Pages of zeros, and those
+ * of another process, count as read from the start. Returns NULL if memory runs out or the process
+ * cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
 {

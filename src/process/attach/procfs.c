@@ -45,7 +45,8 @@ uint64_t procfs_page_size(void)
     return as_size(sysconf(_SC_PAGESIZE));
 }
 
-/* The name in parentheses may contain anything, so the state follows the last one. */
+/* Returns the letter of a thread's state. The name in parentheses may contain anything, so the
+ * state follows the last one. */
 char procfs_thread_state(uint64_t pid, uint64_t id)
 {
     char path[64];
@@ -62,8 +63,8 @@ bool procfs_has_exited(uint64_t pid, uint64_t id)
     return state == '\0' || state == 'Z' || state == 'X';
 }
 
-/* A process whose first thread has exited goes on, but /proc/PID then shows no memory: another
- * thread does. */
+/* Returns a thread by which /proc shows the process's memory. A process whose first thread has
+ * exited goes on, but /proc/PID then shows no memory: another thread does. */
 uint64_t procfs_living_thread(uint64_t pid)
 {
     if (!procfs_has_exited(pid, pid))
@@ -134,8 +135,8 @@ int procfs_read_name(uint64_t pid, struct text *ret)
     return error;
 }
 
-/* The kernel cuts a process's name to 15 characters; the name of its executable completes it if it
- * begins with them. */
+/* Reads the name of a process's program. The kernel cuts a process's name to 15 characters; the
+ * name of its executable completes it if it begins with them. */
 int procfs_read_whole_name(uint64_t pid, struct text *ret)
 {
     enum { CUT = 15 };
@@ -294,8 +295,8 @@ static int mapped_compare(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
-/* NT_FILE has a count and the size of a page, three words for each mapping, the last of which
- * counts pages, and then all names. */
+/* Finds the mapped files in a core's note. NT_FILE has a count and the size of a page, three words
+ * for each mapping, the last of which counts pages, and then all names. */
 bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
 {
     enum { HEADER = 16, ENTRY = 24 };

@@ -511,8 +511,8 @@ static void stop_destroy(struct attach_tracer *tracer)
     free(tracer);
 }
 
-/* Only the thread that has seized others may use them (ptrace(2)), so a thread of its own does all
- * of that and waits for flags. */
+/* Stops all threads of a process. Only the thread that has seized others may use them (ptrace(2)),
+ * so a thread of its own does all of that and waits for flags. */
 int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
 {
     struct attach_tracer *tracer = calloc(1, sizeof(*tracer));
@@ -564,7 +564,8 @@ void attach_stop_deinit(struct attach_stop *stop)
 
 /* ---- control groups ---- */
 
-/* Only version 1 of control groups freezes threads so that they never stop for a tracer. */
+/* Returns whether the process's threads cannot be stopped. Only version 1 of control groups freezes
+ * threads so that they never stop for a tracer. */
 bool attach_is_frozen(uint64_t pid)
 {
     static const char freezer[] = ":freezer:";
