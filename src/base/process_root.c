@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns "/proc/1234/root" followed by the path. The caller frees it. */
+/* Returns the path by which this program can open what another process has at a path:
+ * "/proc/1234/root" followed by the path. The caller frees it; NULL if memory runs out. */
 char *process_root_path(const char *process, struct g2h_bytes path)
 {
     char link[64], root[PATH_MAX], *whole = NULL;

@@ -672,7 +672,8 @@ static struct g2h_error *check_command(const struct at_death *at)
                : NULL;
 }
 
-/* Prepares for the program that the process runs now. */
+/* Prepares for the program that the process runs now. If that cannot be watched, such as a shell, a
+ * note says that the first Go program which it starts will be, and the watch goes on. */
 static void begin_program(struct at_death *at)
 {
     struct g2h_error *error = check_command(at);

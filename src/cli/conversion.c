@@ -572,7 +572,8 @@ static struct g2h_error *find_source(const struct options *options, const struct
     return NULL;
 }
 
-/* Returns what a summary records about its origin. */
+/* Returns what a summary records about its origin. The time is when the file was last written to
+ * or, of a live process and of standard input, now. */
 static struct g2h_summary_options summary_options(const struct options *options,
                                                   const struct g2h_input *input)
 {

@@ -176,6 +176,7 @@ static struct g2h_error *target_refuse_file(const struct target *target, const c
                         target->name, what);
 }
 
+/* No error if there is no input, or it is no file. */
 struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
                                const char *what)
 {

@@ -738,7 +738,8 @@ static bool reader_read_segment(struct g2h_reader *reader, struct g2h_segment *r
            reader_read_fields(reader, declared, &ret->fields);
 }
 
-/* Moves memprof to the frames after this one. */
+/* Reads the next frame of a sample: function, file and line; memprof then has the frames after it.
+ * Returns false if there are no more, or they are damaged. */
 bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret)
 {
     struct cursor cursor = {memprof->frames.data, memprof->frames.data + memprof->frames.size};

@@ -77,6 +77,8 @@ struct g2h_error *ages_check_cut(const struct g2h_heap *heap)
                               "dump, where this one is cut or damaged");
 }
 
+/* Returns the look since which the object lives, or NULL if that is not known, or the object has
+ * not survived a collection yet. */
 const struct g2h_age_look *ages_look(const struct g2h_heap *heap, uint32_t object)
 {
     const struct g2h_ages_known *known = g2h_heap_ages(heap);
@@ -359,6 +361,9 @@ static struct g2h_error *ages_count(const struct findings *findings,
     return NULL;
 }
 
+/* Counts the objects by age and judges them. The verdict stays AGES_UNKNOWN if the heap has no
+ * ages, the item is not of objects, or more than a few of them have no known age. Ages are in
+ * seconds before the last look; bins are the spread of births over the watch. */
 struct g2h_error *ages_find(const struct findings *findings, uint32_t item, struct ages_found *ret)
 {
     const struct g2h_ages_known *known = g2h_heap_ages(g2h_view_heap(findings->view));

@@ -593,6 +593,9 @@ uint32_t containers_shared_above(const struct containers *containers, uint32_t n
     return node;
 }
 
+/* Finds the parts beside a container that hold its entries together with it, the heaviest
+ * CONTAINER_PARTS: nodes that are shared with it, or intern strings, and have a hundredth of its
+ * bytes or more. Finds none if the container shares nothing. */
 void containers_find_beside(const struct containers *containers, const struct container *container,
                             uint32_t ret[CONTAINER_PARTS], uint32_t *ret_count)
 {
@@ -634,6 +637,9 @@ static void mark_beside(const struct merged *merged, uint32_t node, bool *is_in)
                                 is_in[nodes[i].parent]);
 }
 
+/* Marks the nodes of merged that are in the container: all below its node, or of a container that
+ * is a part of it only the children which that part has, with all below these; and the parts beside
+ * it. */
 void container_mark(const struct containers *containers, const struct container *container,
                     bool *is_in)
 {
@@ -934,6 +940,9 @@ static uint32_t name_of_part(const struct containers *containers, const struct c
     return best;
 }
 
+/* Finds the entries on the path down from the node, and what they are entries of. If the slots
+ * above them take more than MOST_SLOT bytes per entry, hardly any slot is in use, and the slots
+ * themselves are the entries. */
 bool containers_find(const struct containers *containers, uint32_t node, struct container *ret,
                      uint32_t *ret_last)
 {

@@ -86,7 +86,9 @@ struct g2h_error *estimates_add(struct estimates *estimates, uint32_t set, uint3
     return NULL;
 }
 
-/* Returns the variance of the estimated number of objects. */
+/* Returns the variance of the estimated number of objects: 0 if all spans of the kind were read,
+ * the square of all objects if only one was; else that of a ratio estimate over spans, and a part
+ * for spans of the set that the sample may have missed. */
 static double variance_of(const struct estimates *estimates, const struct estimate_sums *sums)
 {
     const struct g2h_sample_kind *kind = &estimates->sample->kinds[sums->kind];

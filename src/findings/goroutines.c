@@ -623,7 +623,9 @@ const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findi
 
 /* ---- why ---- */
 
-/* Derives the reason from the wait state in the goroutine's name. */
+/* Appends why goroutines can never run again, by the wait state in the goroutine's name: the
+ * channel is nil, the select has no cases, or nothing alive reaches what they wait on. are_many: in
+ * the plural. */
 void leaks_append_reason(const struct findings *findings, uint32_t goroutine, bool are_many,
                          struct text *text)
 {

@@ -2216,7 +2216,9 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     return who->path_count == who->path_of ? name_one_container(findings, known, who) : NULL;
 }
 
-/* Returns whether nothing alone holds the objects of an item, or those that hold them. */
+/* Returns whether nothing alone holds the objects of an item, or those that hold them: what is
+ * above the classes is several holders together, a package, a whole segment, or variables that
+ * share them. */
 static bool is_shared(const struct findings *findings, uint32_t item)
 {
     uint32_t above = findings_node(findings, item)->parent;

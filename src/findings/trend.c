@@ -1080,6 +1080,8 @@ int64_t g2h_trend_growth(const struct g2h_trend *trend)
                : as_growth(trend->heaps.data[0].reachable, trend->heaps.data[count - 1].reachable);
 }
 
+/* The times, in milliseconds, must all be known, ascend, and be LEAST apart on average; else
+ * returns 0. */
 int64_t trend_times_elapsed(const int64_t *times, size_t count)
 {
     enum { LEAST = 500 /* milliseconds from one heap to the next: files are copied faster */ };

@@ -176,8 +176,9 @@ static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_
     return set != SET_NONE && map_put(&finder->merged, pair, set, &set) ? set : SET_NONE;
 }
 
-/* Returns the set of an object that two sets lead to, neither of which is OF_NONE. SET_NONE: memory
- * has run out. */
+/* Returns the set of an object that two sets lead to, neither of which is OF_NONE: their union if
+ * both are of one package, else OF_SEVERAL_PACKAGES. The result is remembered in recent. SET_NONE:
+ * memory has run out. */
 static __attribute__((noinline)) uint32_t find_merged(struct together_finder *finder,
                                                       uint32_t known, uint32_t set)
 {

@@ -178,8 +178,10 @@ static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *re
     return true;
 }
 
-/* Facts follow each other, each with its number first. Unknown or damaged ones end the list, since
- * their sizes are not known; FACT_PARTIAL may come after them. */
+/* Reads the facts behind the end of a dump, which begin with a text; none if they do not. Facts
+ * follow each other, each with its number first. Unknown or damaged ones end the list, since their
+ * sizes are not known: unknown ones make it partial (they are of a later version), others damaged.
+ * FACT_PARTIAL may come after them. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size)
 {

@@ -53,7 +53,7 @@ const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
     return heap->damage;
 }
 
-/* A heap is complete if nothing of it is damaged, cut, left out, or scanned conservatively. */
+/* Returns whether nothing of the heap is damaged, cut, left out, or scanned conservatively. */
 bool g2h_heap_is_complete(const struct g2h_heap *heap)
 {
     return !heap->damage && !heap->input->damage && !heap->facts.is_cut &&

@@ -9,7 +9,9 @@
 
 #include "base/contract.h"
 
-/* Experiments in the version may differ from the release's default. */
+/* Returns what a program keeps at the end of its spans: nothing before Go 1.22; a bitmap of
+ * pointers; since Go 1.26 also the marks of the collector Green Tea. Experiments in the version may
+ * differ from the release's default. */
 enum span_tail span_tail_of_version(const char *version, int go_minor)
 {
     if (go_minor < 22 || strstr(version, "noallocheaders"))

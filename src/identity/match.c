@@ -607,7 +607,8 @@ static int compare_moves(const void *a, const void *b)
     return COMPARE(one->after, other->after);
 }
 
-/* Follows the moves of arrays and maps, each once. Returns false if memory runs out. */
+/* Follows the moves of arrays and maps, each once: compares what the array or map had before with
+ * what it has after the move. Returns false if memory runs out. */
 static bool moved_go_through(struct moving *moving, move_vector *moves)
 {
     const struct matches *matches = moving->matches;

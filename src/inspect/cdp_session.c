@@ -668,7 +668,8 @@ static void cdp_session_answer(struct running *running, const struct channel_hea
 
 /* ---- the loop ---- */
 
-/* Reads a request and answers it. Returns false if the server is gone. */
+/* Reads a message of the server and handles it: begins a snapshot, sends more of one, or answers.
+ * Returns false if the server is gone. */
 static bool serve(struct running *running)
 {
     _cleanup_(text_deinit) struct text body = {0};

@@ -353,7 +353,9 @@ static bool read_first(struct http_part line, struct http_request *ret)
     return http_is(line, "HTTP/1.1") || http_is(line, "HTTP/1.0");
 }
 
-/* Reads a head when it is complete, up to the empty line. */
+/* Reads a head when it is complete, up to the empty line. HTTP_PARTIAL: that has not come yet;
+ * HTTP_TOO_LARGE: it has not come within HTTP_HEAD_MOST bytes; HTTP_BAD: a line is malformed.
+ * *ret_size is the size of the head. */
 enum http_state http_read(const char *data, size_t size, struct http_request *ret, size_t *ret_size)
 {
     static const char end[] = "\r\n\r\n";

@@ -149,7 +149,8 @@ static void read_head(struct hub *hub, struct client *client)
     client_move(client, CONNECTION_LEAVES, hub->now);
 }
 
-/* Removes the bytes that have been processed. */
+/* Removes the bytes that have been processed, and frees the buffer if it is empty and larger than
+ * KEPT. */
 static void hub_forget(struct client *client)
 {
     struct text *in = &client->in;
@@ -292,7 +293,9 @@ void hub_tick(struct hub *hub)
     requests_tick(hub);
 }
 
-/* Returns in how many milliseconds something is due by time, or -1 if nothing is. */
+/* Returns in how many milliseconds something is due by time, or -1 if nothing is: a request, the
+ * end of a pause in which no client is accepted, a client whose turn it is (at once), or a deadline
+ * of a client. */
 int hub_patience(const struct hub *hub)
 {
     const int request = requests_patience(hub);

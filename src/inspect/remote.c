@@ -217,7 +217,8 @@ static void place_of_node(const struct taken *taken, uint32_t node, struct remot
         ret->kind = PLACE_OBJECT;
 }
 
-/* Returns the node that it is, or that it leads to, or UINT32_MAX. */
+/* Returns the node that it is, or that it leads to, or UINT32_MAX: of parts, the node whose parts
+ * they are; of a value, the node it points to. */
 uint32_t remote_node(struct taken *taken, const struct remote *remote)
 {
     _cleanup_(text_deinit) struct text text = {0};

@@ -568,7 +568,8 @@ static void receive_from(struct hub *hub, struct client *client)
         client_end(client);
 }
 
-/* Returns whether the process at the other end may connect. */
+/* Returns whether the other end may connect: another machine always, a process of this machine if
+ * its user has the right, and nobody who cannot be found. */
 static bool may_connect(const struct hub *hub, int fd)
 {
     uid_t user;

@@ -637,7 +637,8 @@ static struct g2h_error *call_read_text(const char *name, struct json_value valu
     return NULL;
 }
 
-/* Reads a number between its limits; one that is not given keeps its default. */
+/* Reads a number between its limits; one that is not given keeps its default. What is no whole
+ * number, or has more than 10 digits, counts as 0, which is an error unless 0 is allowed. */
 static struct g2h_error *call_read_number(size_t number, struct json_value value, uint64_t *ret)
 {
     enum { DIGITS = 10 };

@@ -22,7 +22,8 @@ static int symbols_hex_digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Returns the byte whose escape is at data, or -1 if there is no escape. */
+/* Returns the byte whose escape, "%2e", is at data, or -1 if there is no escape, or the linker
+ * would not escape that byte. */
 static int unescaped(const uint8_t *data, size_t size)
 {
     if (size < 3 || data[0] != '%' || symbols_hex_digit(data[1]) < 0 ||

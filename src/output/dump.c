@@ -163,7 +163,9 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
     return NULL;
 }
 
-/* Chunks are copied on several threads, and written in their order. */
+/* Writes a copy of the dump, with arrays shortened to largest_array bytes unless that is 0. Chunks
+ * are copied on several threads, and written in their order. Of a damaged dump what can be read is
+ * written, and the error returned. */
 struct g2h_error *g2h_write_dump(const struct g2h_input *input,
                                  const struct g2h_output_options *given)
 {

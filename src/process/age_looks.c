@@ -111,8 +111,9 @@ static void begin_next_window(struct g2h_ages *ages)
     renumber(ages, of);
 }
 
-/* Begins the next window if this one is twice as long as it has to be, unless the next one would
- * have too few collections; and chooses the look at which the one after it begins. */
+/* Keeps the looks to those of the last one or two times length milliseconds; 0: to all. Once they
+ * cover length, the look is chosen at which the next window begins; once that covers length as
+ * well, with at least LEAST looks, it begins, and the looks before it are dropped. */
 static void move_window(struct g2h_ages *ages)
 {
     enum { LEAST = 16 };

@@ -601,7 +601,9 @@ static bool runs_program(const struct goroutines *goroutines, uint64_t g,
     return false;
 }
 
-/* Returns whether a goroutine is a system goroutine, as runtime.isSystemGoroutine() does. */
+/* Returns whether a goroutine is a system goroutine, as runtime.isSystemGoroutine() does: one that
+ * a function of the runtime runs, except for main, coroutines and what handles async events. Those
+ * that run finalizers or cleanups are so only while they do not run the program's. */
 static bool is_system(const struct goroutines *goroutines, uint64_t g,
                       const struct unwind_start *start)
 {

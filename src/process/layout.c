@@ -208,7 +208,8 @@ static bool layout_dwarf_is_named(enum layout_field field, struct g2h_bytes name
     return false;
 }
 
-/* Reads those fields of a structure that have not been found yet. */
+/* Reads those fields of a structure of the runtime that have not been found yet. Stops when the
+ * work that damaged DWARF may cause is used up. */
 static void read_structure(struct dies *dies, const struct die *structure, struct layout *layout)
 {
     const struct g2h_bytes name = die_name(dies, structure);

@@ -556,7 +556,8 @@ static void resident_sorting_deinit(struct resident_sorting *sorting)
     free(sorting->arenas.data);
 }
 
-/* Adds a mapping to its part. Returns false if memory runs out. */
+/* Adds a mapping to its part: bss to the program's, arenas to the heap, files to a list for later,
+ * and all else to the rest. Returns false if memory runs out. */
 static bool sort_out(struct resident_sorting *sorting, const struct mapping *mapping,
                      struct g2h_memory *ret)
 {

@@ -231,7 +231,8 @@ void builder_append_function(struct builder *builder, uint64_t pc, bool is_retur
 
 enum { NUMBERED = 1024 /* elements of an array with edges of their own */ };
 
-/* Mappings are sorted, and most addresses are below or above all of them. */
+/* Finds the mapping that contains an address. Returns false if there is none. Mappings are sorted,
+ * and most addresses are below or above all of them. */
 bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *ret)
 {
     const size_t count = memory ? memory->mapping_count : 0;

@@ -89,7 +89,9 @@ static bool is_site_of(const struct builder *builder, uint32_t site,
                       frame->function);
 }
 
-/* Thousands of goroutines are in the same places, so what was found is kept. */
+/* Finds the functions, inlined ones included, at the position of a frame, and remembers them as its
+ * site. Thousands of goroutines are in the same places, so a site is made once per pc. callee is
+ * the frame that this one has called, or UINT32_MAX. Returns false if memory runs out. */
 bool builder_find_site(struct builder *builder, uint32_t number, uint32_t callee)
 {
     struct roots *roots = builder->roots;

@@ -235,7 +235,9 @@ static bool remarks_add_all(struct remarks *remarks)
     return true;
 }
 
-/* Remarks are about types, so without types there are none. */
+/* Adds the edges that tell in DevTools what is known about an object beside its fields: that its
+ * type is a guess, which parts it holds, and where its function is defined. Remarks are about
+ * types, so without types there are none. */
 struct g2h_error *builder_add_remarks(struct builder *builder)
 {
     struct remarks remarks = {

@@ -430,7 +430,8 @@ static uint32_t weak_pointer_type(struct runtime_types *runtime, uint32_t node)
 }
 
 /* Returns the type of the entry that belongs to a node of a HashTrieMap, the executable's own or a
- * new one, or TYPE_NONE. */
+ * new one, or TYPE_NONE. package is the one whose map it is: the entries of unique have a weak
+ * pointer as key and no value, others key and value of the node's type arguments. */
 static uint32_t trie_entry_type(struct runtime_types *runtime, uint32_t node, const char *package)
 {
     _cleanup_(text_deinit) struct text name = {0};

@@ -140,7 +140,9 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
 
 /* ---- data ---- */
 
-/* Checks the sizes of the data segments, and sets process->slide. */
+/* Checks the sizes of the data segments, and sets process->slide, how far the data lies from where
+ * the file has it. Without records of data and bss, or if the file's data is not found, nothing is
+ * checked; has_data says which. */
 static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_heap *heap,
                                     struct exe_process *process)
 {

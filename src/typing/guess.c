@@ -223,7 +223,8 @@ static struct guess_part first_telling_part(struct typing *typing, uint32_t obje
 }
 
 /* Returns whether an object has space for count values of a type after an address, and pointers if
- * they have any. target may be UINT32_MAX. */
+ * they have any. True also if nothing is known: target is UINT32_MAX, or the type has no map of
+ * pointers. */
 static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, uint32_t type,
                      uint64_t count)
 {

@@ -101,7 +101,9 @@ static bool find_results(const struct types *types, struct dictionary *dictionar
     return from < size && add_result_name(types, dictionary, name + from, size - from);
 }
 
-/* Reads a dictionary. Returns false if there is none at the address. */
+/* Reads a dictionary: the function's type and those of its results. Returns false if there is none
+ * at the address, which must be outside of the heap, and begin with a function type that has such
+ * results. */
 static bool read_dictionary(const struct typing *typing, uint64_t address, struct dictionary *ret)
 {
     const uint64_t word = typing->heap->params.pointer_size;

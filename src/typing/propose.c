@@ -228,7 +228,9 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     }
 }
 
-/* Returns whether a closure of a type is all that an object holds. */
+/* Returns whether a closure of a type is all that an object holds: it has the size of the object's
+ * slot, pointers where the object has some, and the rest of the object has none, or only repeats
+ * them. */
 static bool is_whole_closure(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint32_t type)
 {
@@ -398,7 +400,8 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         propose_value(typer, object, slot_class, base, offset, reference, map);
 }
 
-/* Proposes a type that the reference has itself. Mostly the slot class is enough to decide;
+/* Proposes a type that the reference has itself. Nothing is done if the claim on the object says
+ * the same already. Mostly the slot class is enough to decide, if the value begins the object;
  * otherwise the object's own fields are read. */
 static inline void propose_resolved(struct typer *typer, uint32_t object,
                                     const struct slot_class *slot_class, uint64_t offset,
@@ -481,7 +484,8 @@ static void propose_find_targets(struct typer *typer)
     }
 }
 
-/* Prefetches the records of objects whose slot class is not conclusive. */
+/* Prefetches the records of objects whose slot class is not conclusive: those without a claim so
+ * far, with pointers, but with no field list that all objects of the class share. */
 static void prefetch_objects(const struct typer *typer)
 {
     const struct typing *typing = typer->typing;

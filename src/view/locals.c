@@ -119,7 +119,8 @@ static bool map_around(const struct g2h_view *view, const struct heap_stack_fram
     return g2h_location_is_map(view, ret);
 }
 
-/* Frames are in the order of their nodes. */
+/* Finds the map in a frame of which a word points to the object, such as to its buckets. Returns
+ * false if there is none, or types are not known. Frames are in the order of their nodes. */
 bool g2h_location_of_map_in_frame(const struct g2h_view *view, uint32_t node, uint32_t object,
                                   struct g2h_location *ret)
 {

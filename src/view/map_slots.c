@@ -140,7 +140,8 @@ static bool visit_groups(struct slots *slots, uint64_t address, uint64_t count)
     return true;
 }
 
-/* Visits the groups of a table. Returns false to stop. */
+/* Visits the groups of a table. Returns false to stop; a table that cannot be read has no
+ * groups. */
 static bool visit_table(struct slots *slots, uint32_t table, uint64_t address)
 {
     const struct types *types = slots->view->graph->typing->types;

@@ -39,7 +39,8 @@ struct written written_begin(const struct g2h_view *view, const struct g2h_outpu
                                 g2h_view_account(view)->stack_bytes > account->bytes_read};
 }
 
-/* Returns the bytes of a node that is not folded. */
+/* Returns the bytes of a node that is not folded, as they are written: stacks may be cut at
+ * STACK_MOST, objects at largest_array. */
 static uint64_t size_of_one(const struct written *written, const struct g2h_node *node)
 {
     uint64_t most = node->size;

@@ -514,7 +514,9 @@ static bool is_element(const struct page *page)
     return page->depth > 0 && page->lists[page->depth - 1];
 }
 
-/* Returns whether the limits, or the end of the window, leave out what is opened next. */
+/* Returns whether the limits, or the end of the window, leave out what is opened next. Only
+ * elements of a list are left out, by the number of them or by the bytes of the member that has
+ * been written so far. */
 static bool is_beyond(const struct page *page)
 {
     const struct page_limits *limits = &page->limits;
@@ -672,7 +674,9 @@ void page_open_list(struct page *page, const char *key)
     open_value(page, page_key(key), true);
 }
 
-/* Ends what was opened last, also if it was left out. */
+/* Ends the object or list that was opened last; one that was left out has nothing to end. In JSON,
+ * members that every such object has are added if they are missing, and a newline comes at the very
+ * end. */
 void page_close(struct page *page)
 {
     if (page->skipped > 0) {

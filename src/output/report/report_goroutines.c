@@ -465,7 +465,8 @@ static bool report_goroutines_has_line(const struct report *report, uint32_t gor
     return is_found;
 }
 
-/* Returns whether a query is what the report calls a place, its stack or its go statement. */
+/* Returns whether a query is what the report calls a place, its go statement, or its stack: by its
+ * name, a line of code, or the functions on it. Words as "goroutine" before it do not count. */
 static bool report_goroutines_are_at(const struct report *report, struct g2h_edges *edges,
                                      uint32_t place, const char *asked)
 {

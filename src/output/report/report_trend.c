@@ -313,7 +313,8 @@ static void put_steady(const struct trend_report *report, const struct trend_fou
     report_trend_put_held_by(report, found->place);
 }
 
-/* Appends the time of day of a heap, or its name if there is no time. */
+/* Appends the time of day of a heap, with the date if the trend takes a day or more, or its name if
+ * the times are of no use. */
 static void append_moment(const struct trend_report *report, size_t number, struct text *text)
 {
     const struct trend_heap *heap = heap_at(report, number);

@@ -420,7 +420,8 @@ static struct g2h_error *refuse_copy(uint64_t pid, const struct attach_options *
                         (unsigned long long)pid);
 }
 
-/* Returns the error for a result of stop_and_copy(). */
+/* Returns the error for a result of stop_and_copy(): an errno value, or one of NO_ADDRESSES,
+ * NO_CHILD and SHORT. NULL for 0. */
 static struct g2h_error *attach_explain(const struct attach_job *job, int error)
 {
     if (error == 0)

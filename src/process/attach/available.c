@@ -80,7 +80,8 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Parses a line of /proc/self/mountinfo. Returns whether it is the flavour's mount. */
+/* Parses a line of /proc/self/mountinfo, and returns whether it is the mount of a flavour of
+ * control groups: by the file system's type and, of version 1, the controller among its options. */
 static bool parse_mount(const char *line, const struct flavour *flavour, struct mount *ret)
 {
     char type[32], options[1000];

@@ -460,7 +460,8 @@ void copied_note_smaps(uint64_t pid, struct process *ret)
 
 /* ---- memory that a fork wipes ---- */
 
-/* Copies the memory that a child would get as zeros. Returns 0 or an errno value. */
+/* Copies the memory of these ranges, which a child would get as zeros, from the process. Without
+ * ranges, or resident pages in them, ret stays empty. Returns 0 or an errno value. */
 int copied_take_wiped(uint64_t pid, const struct ranges *ranges, struct copied_wiped *ret)
 {
     struct memory memory = {0};

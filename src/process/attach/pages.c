@@ -123,6 +123,7 @@ static bool pages_parse_line(const char *at, struct attach_mapping *ret)
            !(is_file && is_code);
 }
 
+/* Reads line by line, and passes over mappings that are not wanted. */
 bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 {
     for (const char *line = maps; line && *line;) {
@@ -273,8 +274,9 @@ static bool add_slow_file(struct attach_pages *pages, const struct attach_mappin
     return !mapping->is_writable || mapping->size > MOST_OF_FILE || vector_push(&pages->slow, run);
 }
 
-/* Adds the pages of a mapping: all of it, or those that exist. Returns 0 or an errno value. Of
- * files, and of memory that is guessed, too large mappings are left out. */
+/* Adds the pages of a mapping: all of it, or those that exist, by the system's scan or, if it has
+ * none, by pagemap. Files of more than MOST_OF_FILE, and guessed memory of more than MOST_OF_GUESS
+ * bytes are left out. Returns 0 or an errno value. */
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, void *entries)
 {

@@ -198,7 +198,8 @@ uint64_t procfs_number(const struct text *file, const char *key)
     return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
 }
 
-/* Counts fields from the end of the name, which may have blanks itself. UINT64_MAX: not known. */
+/* Reads a number of /proc/PID/stat, by the number of its field in proc(5). Counts fields from the
+ * end of the name, which may have blanks itself. UINT64_MAX: not known. */
 uint64_t procfs_stat_number(uint64_t pid, unsigned field)
 {
     _cleanup_(text_deinit) struct text stat = {0};
@@ -276,6 +277,7 @@ static bool mapped_parse_line(const char *at, struct mapped_file *ret)
     return true;
 }
 
+/* Reads line by line, and passes over mappings that are no files. */
 bool mapped_parse_maps(const char *maps, struct mapped_files *ret)
 {
     for (const char *line = maps; line && *line;) {
@@ -357,7 +359,8 @@ static bool child_vector_read(child_vector *ret)
     return true;
 }
 
-/* Searches breadth first: the list of those found is the queue as well. */
+/* Finds the descendants of a process, at most so many, and returns their number. Searches breadth
+ * first: the list of those found is the queue as well. */
 size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
 {
     _cleanup_vector_ child_vector all = {0};
