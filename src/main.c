@@ -128,7 +128,9 @@ static struct g2h_error *write_view(const struct options *options, const struct 
     return error;
 }
 
-/* Tells the user about an output that is complete. disk_faults are those before the conversion. */
+/* Tells the user about an output that is complete: notes about the file, with -v the account, then
+ * the sampling, the survivors of a series, and as the last line what is typed. disk_faults are
+ * those before the conversion. */
 static void message_converted(const struct options *options, const struct series *series,
                               const struct outputs *outputs, const struct pipeline *conversion,
                               const struct output_settings *settings, uint64_t disk_faults)

@@ -74,7 +74,7 @@ static bool strings_reserve(struct string_pool *pool, const void **text, size_t 
 }
 
 /* Finds the string, or appends it to the pool: *ret becomes its number. At most half of the slots
- * are used. */
+ * are used. Returns false if memory runs out. */
 bool string_pool_intern(struct string_pool *pool, const void *text, size_t size, uint32_t *ret)
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))

@@ -205,7 +205,8 @@ size_t text_ascii_run(const void *bytes, size_t size)
     return run;
 }
 
-/* Copies runs of ASCII at once; each invalid byte becomes U+FFFD. */
+/* Appends at most limit characters, and returns their number. Copies runs of ASCII at once; each
+ * invalid byte becomes U+FFFD. */
 size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_t limit)
 {
     const uint8_t *data = bytes;

@@ -301,7 +301,8 @@ static void repeat_input(struct text *command, const char *path)
     shell_append(command, path);
 }
 
-/* Appends a long option; argument may be NULL. is_attached: it needs the form --NAME=ARGUMENT. */
+/* Appends a long option as a shell would need it; argument may be NULL. is_attached: it needs the
+ * form --NAME=ARGUMENT, as arguments that begin with a dash do. */
 static void repeat_option(struct text *command, const char *name, const char *argument,
                           bool is_attached)
 {

@@ -856,8 +856,8 @@ static bool read_tag(struct g2h_reader *reader)
     return true;
 }
 
-/* Reads the next record. After an error the reader stands at the record's beginning again, so that
- * it returns the same error. */
+/* Reads the next record. At the end of the dump it is EOF, again and again; after an error the
+ * reader stands at the record's beginning again, so that it returns the same error. */
 struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret)
 {
     reader->begin = reader->cursor.at;

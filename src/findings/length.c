@@ -368,7 +368,8 @@ struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line,
     return NULL;
 }
 
-/* Notes how many entries each container has. The example of a node that is one object is this
+/* Notes how many entries each container has that is one object: a map, a slice of much memory, or a
+ * struct that counts. Nothing if texts are hidden. The example of a node that is one object is this
  * object: memory of a map is no example. */
 struct g2h_error *length_note_all(struct merged *merged)
 {

@@ -207,8 +207,8 @@ static struct g2h_error *find_by_part(const struct findings *findings, const cha
 
 /* ---- groups ---- */
 
-/* Appends the name with that of its package: "main.cache". Returns false if the node is no variable
- * of a package. */
+/* Appends the name of a variable, or of a part of it, with that of its package: "main.cache",
+ * "main.cache[3]". Returns false if the node is no variable of a package. */
 bool lookup_append_variable(const struct findings *findings, uint32_t number, struct text *text)
 {
     const struct merged_node *node = findings_node(findings, number);

@@ -205,7 +205,8 @@ static void count_items(const struct findings *findings, const bool *is_item, ui
             ret->most = i;
 }
 
-/* Sums up the stale objects in the arrays that the suspect holds. */
+/* Sums up the stale objects in the arrays that the suspect holds, those before the slices and those
+ * beyond; ret->most becomes the array that retains most by them. */
 static void sum_held(const struct findings *findings, const bool *is_below, struct stale_part *ret)
 {
     const struct stale *stale = &findings->stale;
@@ -635,8 +636,9 @@ static struct g2h_error *views_list(const struct findings *findings, uint32_t it
     return NULL;
 }
 
-/* Notes which part of an array a slice uses, or of a string. Always returns true: the visit goes
- * on. */
+/* Notes which part of an array a slice uses, or of a string: the bytes from the first that one uses
+ * to the last, and the sum of all. Maps, and what is not in the list, change nothing. Always
+ * returns true: the visit goes on. */
 static bool see_view(void *context, const struct g2h_capacity *capacity)
 {
     struct views_finder *finder = context;

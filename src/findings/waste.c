@@ -675,7 +675,9 @@ static uint64_t end_of_slices(const struct struct_layout_finder *finder, uint32_
     return rest > 0 ? g2h_heap_size(heap, array) - (rest - 1) : 0;
 }
 
-/* Adds an object to the row of its class, if its slot is the one that Go takes for its value. */
+/* Adds an object to the row of its class: bytes of its slot, of padding, and those that another
+ * order of the fields would save. Nothing is added if its slot is not the one that Go takes for a
+ * value of this size, or an array's part in use is no whole number of values. */
 static void struct_layout_add_object(const struct struct_layout_finder *finder, uint32_t object,
                                      const struct g2h_layout *layout,
                                      struct struct_layout_found *found)

@@ -189,8 +189,8 @@ static bool capacities_add_map(struct g2h_capacities *capacities, uint32_t numbe
                        ((struct declaration){DECLARATION_OF_MAP, map, 0}));
 }
 
-/* Finds the slices, strings and maps in all types that objects have, and in variables. Returns
- * false if memory runs out. */
+/* Finds the slices, strings and maps in all types that objects have, and in variables; maps only if
+ * everything is asked for. Returns false if memory runs out. */
 static bool add_types(struct g2h_capacities *capacities)
 {
     const struct typing *typing = capacities->typing;

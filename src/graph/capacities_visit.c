@@ -214,8 +214,8 @@ static bool visit_frame(const struct capacities_visitor *visitor,
     return true;
 }
 
-/* Visits the variables that DWARF describes, then those whose types were inferred, and then the
- * maps in frames. */
+/* Visits the slices and strings in variables: those that DWARF describes, then those whose types
+ * were inferred, and then the maps in frames. Returns false if the visitor stops it. */
 bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
                                  void *context)
 {

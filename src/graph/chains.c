@@ -131,8 +131,8 @@ static uint32_t find_members(struct chains_finder *finder)
     return count;
 }
 
-/* Finds the members of chains that are entered from outside: to which objects of other classes
- * point. Garbage does not count. */
+/* Finds the members of chains that are entered from outside: to which objects of other classes, or
+ * objects that are no members, point. Garbage does not count. */
 static void find_entries(struct chains_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

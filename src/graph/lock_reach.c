@@ -50,7 +50,8 @@ uint64_t reach_from_object(const struct g2h_graph *graph, uint32_t object, uint6
 }
 
 /* Returns the bytes that a pointer in a segment leads to, or REACH_UNKNOWN. DWARF knows the
- * variables; without it, code may show to what their words point. */
+ * variables; without it, values that were inferred, or code, may show to what their words point: to
+ * one value, or of a slice to as many as its capacity. */
 uint64_t reach_from_segment(const struct g2h_graph *graph, const struct g2h_segment *segment,
                             uint64_t offset)
 {

@@ -63,8 +63,9 @@ static bool pools_is_left(const struct pools_finder *finder, uint32_t object)
     return object != NO_TARGET && bits_have(finder->left, object);
 }
 
-/* Appends the name of a node of roots and that of its edge: "main.buffers.local". What is called
- * after the code that uses it has the package in its name. */
+/* Makes finder->text the name of a node of roots and that of its edge: "main.buffers.local". What
+ * is called after the code that uses it has the package in its name. "local" stands for an element
+ * without name. */
 static void pools_append_root(struct pools_finder *finder, const struct edge *edge)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -78,7 +78,8 @@ static bool add_waiter(struct tiers *tiers, uint32_t object, uint32_t objects)
     return tiers->waiters != NULL;
 }
 
-/* Adds the objects whose type is that of a record. A waiter (sudog) is noted as such, too. */
+/* Adds the objects at which walks end by their type: pools, and records of the runtime. A waiter
+ * (sudog) is noted as such, too. */
 static struct g2h_error *add_typed_records(struct tiers *tiers, const struct g2h_graph *graph,
                                            struct boundaries *boundaries)
 {

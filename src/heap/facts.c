@@ -241,7 +241,8 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     return NULL;
 }
 
-/* Zeros are not stored, so all of them share one page. */
+/* Finds the bytes of the dump's facts from an address on. Returns false if there are none. Zeros
+ * are not stored, so all of them share one page, and at most a page of them is returned. */
 bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes *ret)
 {
     static const uint8_t zeros[4096];

@@ -729,7 +729,9 @@ static bool match_is_kept(const struct matches *matches, uint32_t class)
     return false;
 }
 
-/* Returns the state of an object that follows from its own contents. */
+/* Returns the state of an object that follows from its own contents and those of its partner, the
+ * object at the same place before: the same, equal (which proves nothing unless it is a text or has
+ * pointers), or changed. Objects of classes that are kept are always the same. */
 static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const uint32_t class = matches->after->classes[object];
@@ -816,7 +818,8 @@ static bool has_moved(const struct matches *matches, uint32_t map)
 }
 
 /* Follows the pointers of a survivor, and examines its holder. Skips survivors whose targets are
- * all decided already. Returns false if memory runs out. */
+ * all decided already, unless it may be a part of a map that has moved; a map that has moved is
+ * noted as a move, with all that it leads to. Returns false if memory runs out. */
 static bool expand(struct matches *matches, uint32_t object, object_vector *found,
                    move_vector *moves)
 {
@@ -1005,7 +1008,8 @@ static bool mark_runtime(struct matches *matches, object_vector *found)
 
 /* ---- steps 2 and 3 ---- */
 
-/* Expands the survivors that have been found, until there are no more. */
+/* Expands the survivors that have been found, in waves: what the threads found in one wave is the
+ * next one, until there are no more. */
 static struct g2h_error *expand_found(struct matching *matching)
 {
     struct matches *matches = matching->matches;

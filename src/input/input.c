@@ -328,8 +328,8 @@ static bool are_empty(struct spool *spool)
     return ++spool->streams > FEW && spool->streams > spool->size + spool->unpacked_size;
 }
 
-/* Unpacks one stream after the other, as the method's own program does. Damage ends the spooling,
- * not the conversion. */
+/* Unpacks one stream after the other, as the method's own program does, until no more follow, or
+ * the watcher has enough. Damage ends the spooling, not the conversion: it is noted. */
 static struct g2h_error *unpack_all(struct spool *spool, const struct unpack_method *method)
 {
     _cleanup_(unpacker_deinit) struct unpacker unpacker = {method, method->begin()};

@@ -274,7 +274,8 @@ void hub_wake(struct hub *hub, int64_t now)
             hub->connections[i]->taken_at = now;
 }
 
-/* Handles what is due by time: clients whose turn has come, deadlines, and requests. */
+/* Handles what is due by time: clients whose turn has come, deadlines (a client that waits for the
+ * list gets it, others are ended), and requests. */
 void hub_tick(struct hub *hub)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {

@@ -235,7 +235,9 @@ uint32_t remote_node(struct taken *taken, const struct remote *remote)
     return node_at(taken, content.target);
 }
 
-/* Finds where its properties are. Returns false if it has none. */
+/* Finds where the properties of a remote object are: in its node or parts, in the array of a slice,
+ * or in what a pointer or interface leads to. Returns false if it has none, as texts and numbers.
+ */
 bool remote_place(struct taken *taken, const struct remote *remote, struct remote_place *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};

@@ -535,8 +535,8 @@ static ssize_t receive_some(int fd, struct text *text)
 
 /* ---- clients ---- */
 
-/* Sends what a client's buffer has, and notes when it takes bytes. One that leaves is shut down
- * after the last byte. */
+/* Sends what a client's buffer has, and notes when it takes bytes: once it is empty, or each
+ * CONNECTION_STEP bytes. One that leaves is shut down after the last byte. */
 static void send_to(struct hub *hub, struct client *client)
 {
     if (client_left(client) > 0) {
@@ -653,7 +653,8 @@ static short events_of(const struct client *client)
     return (short)(in | out);
 }
 
-/* Sets what poll() waits for; new clients only if there is a place for one. */
+/* Sets what poll() waits for; new clients only if there is a place for one, or an idle client to
+ * drop for it. */
 static void set_places(const struct loop *loop, struct pollfd places[PLACES])
 {
     const struct hub *hub = &loop->hub;
@@ -755,7 +756,8 @@ static void drain(struct client *client)
         client_end(client);
 }
 
-/* Closes all connections, and waits for a moment until the clients have closed them, too. */
+/* Closes all connections, and waits at most FAREWELL milliseconds until the clients have closed
+ * them, too. */
 static void say_farewell(struct hub *hub, enum websocket_status why)
 {
     const int64_t end = hub->now + FAREWELL;

@@ -319,7 +319,8 @@ static struct g2h_error *origin_put(void *context, const void *data, size_t size
     return stream->put(stream->context, data, size, zeros);
 }
 
-/* Reads a copy, a process, a core or a dump, whichever the options name. */
+/* Reads a copy, a process, a core or a dump, whichever the options name, in this order. Only
+ * processes and cores can be sampled. */
 struct g2h_error *origin_open(const struct origin_options *options, struct origin *ret)
 {
     struct g2h_process_options process_options = {.threads = options->threads,

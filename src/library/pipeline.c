@@ -233,8 +233,9 @@ static struct g2h_error *open_and_match(struct pipeline *pipeline,
     return g2h_exe_match(*exe, pipeline->heap);
 }
 
-/* Checks that the executable wrote the dump. If it did not, and types are not required, goes on
- * without it. */
+/* Checks that the executable wrote the dump. If it did not, and types are not required
+ * (untyped_ok), tells why by untyped(), and goes on without it. Does nothing without an executable.
+ */
 struct g2h_error *pipeline_match(struct pipeline *pipeline, const struct pipeline_options *options)
 {
     assert(pipeline->heap && !pipeline->graph);

@@ -363,7 +363,9 @@ static bool protocol_is(const struct text *text, const char *words)
     return text->size == strlen(words) && memcmp(text->data, words, text->size) == 0;
 }
 
-/* Reads the revision by which a request is to be answered. Returns false after refusing it. */
+/* Reads the revision by which a request is to be answered: that of its _meta, or without one the
+ * older protocol. Returns false after refusing one that is not known, or a _meta that is
+ * incomplete. */
 static bool protocol_read_meta(struct protocol_request *request, struct text *text)
 {
     _cleanup_(text_deinit) struct text version = {0}, data = {0};

@@ -526,7 +526,7 @@ static bool note_map_classes(struct names *names)
 }
 
 /* Makes the names of all types that objects have: 0 stands for one that is to be made, NAME_NONE
- * for a type without objects. */
+ * for a type without objects. First the words of each type are counted, which its paths need. */
 static struct g2h_error *intern_types(struct names *names)
 {
     names->path_bytes = PATH_BYTES + names->heap->input->size;

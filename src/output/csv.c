@@ -375,7 +375,9 @@ static inline struct csv_edge_name name_by(const struct csv *csv, struct edge_la
     return name;
 }
 
-/* Returns the name of an edge of a map's entry, whose key may name it. */
+/* Returns the name of an edge of a map's entry: the text of its key or, for a whole number, an
+ * index. Edges whose key cannot be shown have the name without it, weak ones a name of their own.
+ */
 static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_edges *edges,
                                             const struct g2h_edge *edge)
 {

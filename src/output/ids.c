@@ -355,7 +355,9 @@ static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
     return kind == G2H_NODE_GOROUTINE && key < GOROUTINE_IDS / 2 ? GOROUTINE_IDS + 2 * key : 0;
 }
 
-/* Ids that are taken are avoided by hashing again, with another attempt. */
+/* Finds an ID for a node that is not an object, from its kind and key, the same in each snapshot;
+ * in a series the one that it had before. IDs that are taken are avoided by hashing again, with
+ * another attempt. Returns false if memory runs out. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     if (ids->series)

@@ -223,7 +223,8 @@ static bool is_without_pointers(const struct runtime *runtime, uint64_t address)
 }
 
 /* Returns the address in the process of the last word of noptrdata or noptrbss that the code of a
- * function loads, or 0 if there is none. */
+ * function loads, or 0 if there is none. Follows addresses that instructions put into registers,
+ * without jumps; ends at the first instruction that it cannot read. */
 static uint64_t loaded_word(const struct runtime *runtime, struct g2h_bytes code, uint64_t address)
 {
     const struct machine *machine = machine_of(exe_image(runtime->exe)->machine);

@@ -328,9 +328,10 @@ static void runtime_search_cleanups(struct runtime *runtime, uint64_t queue)
             examine_cleanups(&search, at, value);
 }
 
-/* Records the variables that may begin with the word at an address. Several words may begin chains
- * of Ms or of finalizers, since each element points to the next: the longest chain begins at the
- * variable. */
+/* Records the variables of the runtime that may begin with the word at an address, by what the word
+ * leads to. Several words may begin chains of Ms or of finalizers, since each element points to the
+ * next: the longest chain begins at the variable. Of the others the first one counts. Ends when the
+ * work is used up. */
 static void examine_word(struct search *search, uint64_t address, uint64_t value)
 {
     struct runtime *runtime = search->runtime;
@@ -671,7 +672,8 @@ bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runti
 }
 
 /* Finds the moduledata of the process, whose first word is the address of the pclntab there:
- * otherwise the executable is another one. */
+ * otherwise the executable is another one. If the process has only just started, the error may say
+ * that instead. */
 static struct g2h_error *find_moduledata(struct runtime *runtime)
 {
     const uint64_t in_file = exe_moduledata(runtime->exe);
@@ -788,7 +790,7 @@ static struct g2h_error *missing_variable(const struct runtime *runtime, const c
 }
 
 /* Finds the runtime's variables by symbols, else by their contents, and checks the two that
- * everything depends on. */
+ * everything depends on: allspans and allgs. Their absence is an error. */
 static struct g2h_error *runtime_find_variables(struct runtime *runtime)
 {
     find_symbols(runtime);

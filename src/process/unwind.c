@@ -200,7 +200,8 @@ static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
     return find_return(unwinder);
 }
 
-/* Sets up the innermost frame. The stack is walked as runtime.unwinder does. */
+/* Sets up the innermost frame from a start within the stack [low, high). The stack is walked as
+ * runtime.unwinder does. Returns false if the frame's function is not known. */
 bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
                   const struct unwind_start *start)
 {

@@ -147,8 +147,10 @@ static uint64_t field_of(const struct builder *builder, uint64_t address, const 
                : 0;
 }
 
-/* Goes through the frames from the outermost one inwards: goexit, corostart, the closures of
- * iter.Pull, and then the sequence's own function. */
+/* Finds the function of the sequence that a coroutine runs (iter.Pull). Goes through the frames
+ * from the outermost one inwards: goexit, corostart, the closures of iter.Pull, and then the
+ * sequence's own function. One that has not started is read from its closure. Returns false if the
+ * goroutine is no coroutine, or the function is not known. */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret)
 {

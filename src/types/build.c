@@ -157,8 +157,9 @@ static bool build_note_derived(struct runtime_types *runtime, unsigned kind, uin
     return !runtime->no_memory;
 }
 
-/* Makes a type findable by its name, and by what it is derived from: *T, []T or [N]T. A name that
- * two different types have finds neither. */
+/* Makes a type findable by its name, and, if it has no name of its own, by what it is derived from:
+ * *T, []T or [N]T for N below 1000. A name that two different types have finds neither. Returns
+ * false if memory runs out. */
 bool build_register(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = types_get(runtime->types, number);

@@ -228,8 +228,8 @@ static bool append_index(char *buffer, size_t size, size_t *done, uint64_t index
     return append_step(buffer, size, done, digits + at, sizeof(digits) - at);
 }
 
-/* Appends a field's name or an index for each level that contains the offset; a path that does not
- * fit is cut. */
+/* Writes the path to the field at an offset of a type: a field's name or an index for each level
+ * that contains the offset; a path that does not fit is cut. Returns its size. */
 size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,
                   size_t size)
 {

@@ -343,8 +343,9 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     return types_add(types, &type, ret_alternatives);
 }
 
-/* Adds the types that a function's closure may have, as alternatives to its existing type. Returns
- * false if memory runs out. */
+/* Adds the types that a function's closure may have, as alternatives to its existing type: those of
+ * other closures whose first word has the type of one of this function's captured variables. The
+ * work is limited (layouts_left). Returns false if memory runs out. */
 static bool add_candidates(struct closures_maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {

@@ -186,8 +186,9 @@ static uint32_t find_in_dictionary(const struct coded *coded, const char *start,
     return only < typing->types->list.count ? only : TYPE_NONE;
 }
 
-/* Returns the word type of a method's receiver: of "net/http.(*T).Close", "net/url.Values.Get", or
- * "main.(*stack[go.shape.int]).push", whose type is in a dictionary. */
+/* Returns the word type of a method's receiver: of "net/http.(*T).Close" a pointer to T, of
+ * "net/url.Values.Get" a value, and of "main.(*stack[go.shape.int]).push" a pointer to the type
+ * that its dictionary has. Unknown if the name has another form. */
 static struct word_type coded_receiver_of(const struct coded *coded,
                                           const struct code_evidence *evidence)
 {

@@ -164,7 +164,8 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
     return NULL;
 }
 
-/* Finds the addresses of the executable's functions and data in the process. */
+/* Finds the addresses of the executable's functions and data in the process; if those do not fit,
+ * as in a process with plugins, looks for its module by the data alone. */
 static struct g2h_error *match_addresses(struct g2h_exe *exe, const struct g2h_heap *heap,
                                          struct exe_process *process)
 {

@@ -177,8 +177,10 @@ static void drop_contained_parts(struct typing *typing, uint32_t object, struct 
     }
 }
 
-/* Stores the best claim on the object's start in typing->claims. The further claims on the start
- * are parts at its offset. A malloc header's type wins unless header_yields_to() another one. */
+/* Stores the best claim on the object's start in typing->claims, unless it has none. The further
+ * claims on the start are parts at its offset. A malloc header's type wins unless
+ * header_yields_to() another one; otherwise a guess wins in the end if it completes the best claim.
+ */
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
 {

@@ -287,7 +287,9 @@ static uint32_t map_of_swiss(const struct map_finder_search *search,
                : TYPE_NONE;
 }
 
-/* Returns the map type of an object with these contents that may be a classic map, or TYPE_NONE. */
+/* Returns the map type of an object with these contents that may be a classic map (runtime.hmap,
+ * before Go 1.24), or TYPE_NONE: if the header's numbers are not plausible, or no map type fits the
+ * buckets. Empty maps have no type to be told by. */
 static uint32_t map_of_classic(const struct map_finder_search *search,
                                const struct g2h_bytes *contents)
 {

@@ -506,7 +506,9 @@ static uint32_t outside_words_enter_value(struct typer *typer,
 }
 
 /* Follows a pointer out of the heap: if the memory there can hold all its values, adds them as one
- * value outside the heap and follows their pointers. */
+ * value outside the heap and follows their pointers. Does nothing for memory that the dump lacks,
+ * types without pointers, stale pointers into another goroutine's stack, or once the work is used
+ * up (outside->left). */
 static void follow_outside_pointer(struct typer *typer, struct outside_pointer pointer)
 {
     struct typing *typing = typer->typing;

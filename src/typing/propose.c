@@ -423,8 +423,8 @@ static inline void propose_resolved(struct typer *typer, uint32_t object,
     propose_fields(typer, object, base, offset, reference);
 }
 
-/* Proposes a type for an object. For the content of an interface, or a closure, the type is taken
- * from what it points to first; nothing is proposed if that fails. */
+/* Proposes a type for an object. The content of an interface, or a closure, gets its type from what
+ * it points to first; nothing is proposed if that fails. */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference)
 {
@@ -503,8 +503,9 @@ static void prefetch_objects(const struct typer *typer)
     }
 }
 
-/* Proposes the types of all references of the batch. The loops before the last one only prefetch
- * memory that it reads. */
+/* Proposes the types of all references of the batch, and empties it. References to stacks become
+ * ones out of the heap; those behind an object's end are dropped. The loops before the last one
+ * only prefetch memory that it reads. */
 void typer_flush(struct typer *typer)
 {
     struct typing *typing = typer->typing;

@@ -418,8 +418,8 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
            size % flags[1] == 0;
 }
 
-/* Lists the objects that may be descriptors, by slot class and header. Returns false if memory runs
- * out. MOST_TYPES at most. */
+/* Lists the objects that may be descriptors of types, by slot class and header, MOST_TYPES at most.
+ * Returns false if memory runs out. */
 static bool list_descriptors(struct reflected_reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;

@@ -261,8 +261,9 @@ static void seed_elements(struct typer *typer, const struct g2h_segment *segment
     }
 }
 
-/* Follows the pointers of DWARF's variables in a segment of data or bss. The work is limited, since
- * the variables of a damaged file may overlap. */
+/* Follows the pointers of DWARF's variables in a segment of data or bss, element by element of
+ * arrays. Variables that do not fit are cut; the work is limited (left), since the variables of a
+ * damaged file may overlap. */
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;

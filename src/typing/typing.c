@@ -40,7 +40,8 @@ struct typing_run {
 /* ---- collecting types ---- */
 
 /* Finds the offset of hchan.elemtype, the address of a channel's element type, and maps the
- * addresses of element types to the types of channels. */
+ * addresses of element types to the types of channels. Both stay empty if no type of the program
+ * has such a field. */
 static struct g2h_error *collect_channels(struct typing *typing)
 {
     const struct types *types = typing->types;

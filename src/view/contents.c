@@ -217,8 +217,9 @@ static bool first_string(const struct formatting *out, uint32_t number,
     return true;
 }
 
-/* Formats the value of a type at an address. Structs and arrays are shown by their first string, or
- * else by the address. Nothing for a type without size. */
+/* Formats the value of a type at an address, after a blank. Structs and arrays are shown by their
+ * first string, or else by the address; what is not in memory is said to be so. Nothing for a type
+ * without size. */
 static void format_at(const struct formatting *out, uint32_t number, uint64_t address)
 {
     const struct types *types = out->view->graph->typing->types;

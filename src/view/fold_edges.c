@@ -199,7 +199,8 @@ static bool add_extras(const struct counting *counting)
     return true;
 }
 
-/* Allocates what the threads count in. Returns false if memory runs out. */
+/* Allocates what the threads count in; entered is ENTERED_NOT for all nodes at first. Returns false
+ * if memory runs out. */
 static bool counting_init(struct counting *counting, unsigned threads)
 {
     struct fold *fold = counting->fold;

@@ -90,7 +90,8 @@ size_t g2h_view_owner_count(const struct g2h_view *view)
     return view->graph->owners.count;
 }
 
-/* Sharers are known by the graph's numbers. Folded nodes have none. */
+/* Finds the name of the holders that share a node. Sharers are known by the graph's numbers. Folded
+ * nodes have none: returns false, as for nodes of one holder. */
 bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **ret,
                       size_t *ret_size)
 {

@@ -207,7 +207,8 @@ void times_append(const struct g2h_view *view, const uint8_t *at, struct text *t
                     abs(minutes) % 60);
 }
 
-/* Units below a second are used for durations below one, as in Go. */
+/* Appends a duration of so many nanoseconds as Go prints it: "1h2m3.5s"; units below a second are
+ * used for durations below one. */
 void times_append_duration(uint64_t number, struct text *text)
 {
     static const struct {

@@ -172,8 +172,8 @@ struct heapsnapshot_snapshot {
 
 /* ---- preparation ---- */
 
-/* Adds the parts in which a large node continues, in the order of addresses. Returns false if
- * memory runs out. */
+/* Adds the parts in which a large node continues, of IDS_PART bytes each but the last, in the order
+ * of addresses. Returns false if memory runs out. */
 static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint32_t number,
                                    const struct g2h_node *node)
 {
@@ -772,8 +772,8 @@ static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapsh
     return NULL;
 }
 
-/* Returns the number after the next node, from first on, that may have edges which the view does
- * not know; or end if no node does. */
+/* Returns where a run of nodes from first on ends in which at most the last may have edges that the
+ * view does not know: of contexts, of numbers, or, if there are parts, of any. */
 static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t first,
                           uint32_t end)
 {

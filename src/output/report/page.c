@@ -428,7 +428,8 @@ void page_head(struct page *page, const char *words)
 
 /* ---- JSON ---- */
 
-/* Adds a JSON string, which is valid UTF-8 whatever the bytes are. */
+/* Adds a JSON string, which is valid UTF-8 whatever the bytes are. If the page has a limit of
+ * bytes, those for quotes and escapes are counted as markup. */
 static void page_put_string(struct page *page, const void *data, size_t size)
 {
     struct text valid = {0};

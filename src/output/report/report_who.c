@@ -835,8 +835,8 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
                : NULL;
 }
 
-/* Reports the pages that could be freed with a suspect, if these are more than twice its bytes, or
- * less than half of them. */
+/* Reports the pages that could be freed with a suspect: in JSON always, as text if these are more
+ * than twice its bytes, or less than half of them, and more than LEAST bytes; not with a base. */
 static void put_pages(const struct report *report, const struct suspect *suspect)
 {
     enum { LEAST = 1 << 20 };

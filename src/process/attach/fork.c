@@ -385,7 +385,8 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
 
 /* ---- the guard ---- */
 
-/* Assumes that as much memory goes until the next call as since the last one. */
+/* Returns whether the forked child may stay: there is memory for what goes until the next call, if
+ * that is as much as since the last one, and the process has not ended. */
 bool attach_fork_may_stay(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text status = {0};

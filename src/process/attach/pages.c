@@ -545,8 +545,8 @@ bool attach_space_holds(const struct attach_space *space, const struct attach_pa
 
 #ifdef MADV_POPULATE_WRITE /* since Linux 5.14; before that, the memory comes with the copy */
 
-/* Gets the memory for reserved addresses. Getting the memory from the system in small parts lets
- * the guard stop this before memory is short. */
+/* Gets the memory for the pages that will be written from the system, in small parts, so that the
+ * guard can stop this before memory is short. Returns false if the guard did. */
 bool attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct attach_guard *guard, const struct g2h_progress *progress)
 {

@@ -301,7 +301,8 @@ static void note_users(const struct text *status, struct attach_facts *facts)
     facts->may_trace = (effective >> CAPABILITY_SYS_PTRACE & 1) != 0;
 }
 
-/* Finds the thread that another process traces, other than the first one. */
+/* Finds the thread that another process traces, other than the first one: facts->traced, and its
+ * tracer. Both stay 0 if there is none. */
 static void note_traced_thread(struct attach_facts *facts)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(facts->pid, "task").text);
