@@ -151,7 +151,7 @@ bool number_set_add_group(struct number_set *set, uint64_t number)
     return true;
 }
 
-/* Undoes number_turned() for each bit. */
+/* Writes all members of the set to ret. Undoes number_turned() for each bit. */
 void number_set_members(const struct number_set *set, uint64_t *ret)
 {
     for (size_t i = 0; set->entries && i <= set->mask; i++)

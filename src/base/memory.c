@@ -106,7 +106,8 @@ static size_t array_usual_growth(size_t count, size_t entry_size)
     return count * entry_size >= DOUBLED ? count : count / 2;
 }
 
-/* Grows as usual, or by what is wanted if that is more. If memory runs out, nothing changes. */
+/* Makes space for more entries. Grows as usual, or by what is wanted if that is more. If memory
+ * runs out, nothing changes. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
     const size_t usual = array_usual_growth(count, entry_size);
@@ -214,8 +215,8 @@ static void reserve_data_segment(void)
 
 #endif
 
-/* Has malloc() map large blocks one by one, so that they go back to the system, and use one arena
- * for all threads. */
+/* Prepares malloc() for this program. Has malloc() map large blocks one by one, so that they go
+ * back to the system, and use one arena for all threads. */
 void memory_prepare(void)
 {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)

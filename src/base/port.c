@@ -15,7 +15,8 @@
 
 #if defined(__APPLE__) || defined(__wasi__)
 
-/* The system gives at most 256 bytes at a time. */
+/* Fills bytes with random ones. Returns 0 or an errno value. The system gives at most 256 bytes at
+ * a time. */
 int port_random(void *bytes, size_t size, bool secret)
 {
     enum { MOST = 256 }; /* getentropy() returns no more at a time */
@@ -59,7 +60,8 @@ uint64_t port_disk_faults(void)
 
 #else
 
-/* The system counts in KiB, macOS in bytes. */
+/* Returns the most bytes of memory that this process has had; 0 if that is not known. The system
+ * counts in KiB, macOS in bytes. */
 uint64_t port_peak_memory(void)
 {
 #ifdef __APPLE__

@@ -15,8 +15,8 @@
 
 /* ==== ranges ==== */
 
-/* Ranges come in order; one that begins where the last one ends becomes a part of it. An empty
- * range is not added. Returns false if memory runs out. */
+/* Adds a range at the end. Ranges come in order; one that begins where the last one ends becomes a
+ * part of it. An empty range is not added. Returns false if memory runs out. */
 bool ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
 {
     struct range *last = ranges->list.count > 0 ? &ranges->list.data[ranges->list.count - 1] : NULL;
@@ -56,7 +56,7 @@ void ranges_sort(struct ranges *ranges)
     }
 }
 
-/* Holes shorter than LEAST_HOLE are not worth the look-up. */
+/* Removes short ranges. Holes shorter than LEAST_HOLE are not worth the look-up. */
 void ranges_drop_short(struct ranges *ranges)
 {
     struct range *list = ranges->list.data;
@@ -166,8 +166,9 @@ static size_t zeros_at(const uint8_t *data, size_t size)
     return zeros;
 }
 
-/* Goes block by block: writes what is not zero, and seeks over long enough runs of zero blocks,
- * which become holes. written is where the bytes that have been written end. */
+/* Appends bytes to a file that can have holes. Goes block by block: writes what is not zero, and
+ * seeks over long enough runs of zero blocks, which become holes. written is where the bytes that
+ * have been written end. */
 int sparse_write(int file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;

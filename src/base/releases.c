@@ -30,7 +30,7 @@ bool go_release_has_experiment(const char *version, const char *name)
     return false;
 }
 
-/* Experiments of the build may differ from the release's defaults. */
+/* Parses the version of Go. Experiments of the build may differ from the release's defaults. */
 struct go_release go_release_parse(const char *version)
 {
     struct go_release release = {0};

@@ -157,7 +157,7 @@ static void append_decimal(struct text *text, const char *digits, int point)
         text_append(text, i >= 0 ? &digits[i] : "0", 1);
 }
 
-/* Formats as Go's strconv does: as few digits as are read as the same number. */
+/* Appends a number. Formats as Go's strconv does: as few digits as are read as the same number. */
 void text_append_float(struct text *text, double value, bool is_narrow)
 {
     enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: otherwise with an exponent */ };
@@ -189,7 +189,8 @@ void text_deinit(struct text *text)
     *text = (struct text){0};
 }
 
-/* Looks at the top bits of eight bytes at a time. */
+/* Returns how many bytes at the beginning are ASCII. Looks at the top bits of eight bytes at a
+ * time. */
 size_t text_ascii_run(const void *bytes, size_t size)
 {
     const uint8_t *data = bytes;

@@ -1076,9 +1076,9 @@ static void at_death_finish(struct at_death *at)
         at->status = child_exit_status(&at->child);
 }
 
-/* Blocks the signals, opens the output, starts the command or attaches to the process, and waits
- * for its end (watch_process). answers gets AT_DEATH_READY when the waiting begins, unless it is
- * negative. */
+/* Waits for the end of a process and writes its heap. Blocks the signals, opens the output, starts
+ * the command or attaches to the process, and waits for its end (watch_process). answers gets
+ * AT_DEATH_READY when the waiting begins, unless it is negative. */
 int at_death_run(const struct options *options, at_death_write *write, void *context, int answers)
 {
     struct at_death at = {

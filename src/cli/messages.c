@@ -772,8 +772,9 @@ static void message_unfit(const struct g2h_input *input, const struct g2h_exe *e
             input->name, unfit, all, g2h_exe_path(exe));
 }
 
-/* Says why nothing is typed if there is no account of types. The share is in tenths of a percent,
- * rounded down; below 95 % the reason follows. */
+/* Reports which share of the live bytes has a type. Says why nothing is typed if there is no
+ * account of types. The share is in tenths of a percent, rounded down; below 95 % the reason
+ * follows. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph)
 {

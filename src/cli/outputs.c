@@ -40,7 +40,8 @@ struct g2h_error *directory_make(const char *path, const char *what_for,
     return target_make_directory(path, ret) ? NULL : directory_explain(path, what_for);
 }
 
-/* Joins both with one slash; ".gz" is appended if gzip is set. NULL: memory has run out. */
+/* Returns the path of a file in a directory. Joins both with one slash; ".gz" is appended if gzip
+ * is set. NULL: memory has run out. */
 char *directory_path(const char *directory, const char *name, bool gzip)
 {
     const size_t end = strlen(directory);

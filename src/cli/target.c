@@ -39,7 +39,8 @@ enum { FILES = G2H_MOST_FILES, DIRECTORIES = 2, UNFINISHED_SIZE = 4096 };
 
 static char unfinished[FILES + DIRECTORIES][UNFINISHED_SIZE];
 
-/* Files first, then directories, the last made first, since one may be in the other. */
+/* Removes what is unfinished when the program ends. Files first, then directories, the last made
+ * first, since one may be in the other. */
 void target_remove_unfinished(void)
 {
     for (unsigned i = 0; i < FILES; i++)
@@ -71,8 +72,8 @@ static void target_block_signals(sigset_t *ret_before)
 
 /* ---- directories ---- */
 
-/* Signals are blocked so that one that ends the program finds the directory in the list of what is
- * unfinished. errno says why it failed. */
+/* Creates a directory. Signals are blocked so that one that ends the program finds the directory in
+ * the list of what is unfinished. errno says why it failed. */
 bool target_make_directory(const char *path, struct target_directory *ret)
 {
     sigset_t before;
@@ -176,7 +177,8 @@ static struct g2h_error *target_refuse_file(const struct target *target, const c
                         target->name, what);
 }
 
-/* No error if there is no input, or it is no file. */
+/* Returns an error if the target is the file of the input. No error if there is no input, or it is
+ * no file. */
 struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
                                const char *what)
 {
@@ -371,8 +373,8 @@ struct g2h_error *target_refuse_database(const char *path, bool is_new,
     return is_new ? check_database(path, NULL, NULL) : NULL;
 }
 
-/* Refuses an output that is one of the sources, also by another name. path NULL: standard
- * output. */
+/* Opens the target. Refuses an output that is one of the sources, also by another name. path NULL:
+ * standard output. */
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
                               struct target *ret)
 {

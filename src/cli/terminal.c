@@ -174,8 +174,8 @@ bool terminal_has_color(const struct options *options)
 
 extern char **environ;
 
-/* Prefers a file in memory (memfd_create), else takes a temporary file that has no name any
- * more. */
+/* Returns a file without a name for output that a pager will show; -1 if there is none. Prefers a
+ * file in memory (memfd_create), else takes a temporary file that has no name any more. */
 int pager_collect(void)
 {
 #ifdef MFD_CLOEXEC

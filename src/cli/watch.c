@@ -632,8 +632,9 @@ static struct g2h_error *watching_end_ages(struct watching *watching)
     return error;
 }
 
-/* Snapshots are taken by this thread, and converted by a second one beside it, so that a conversion
- * does not delay the next snapshot. The first error ends both. */
+/* Watches a process, and takes snapshots until the watch ends. Snapshots are taken by this thread,
+ * and converted by a second one beside it, so that a conversion does not delay the next snapshot.
+ * The first error ends both. */
 struct g2h_error *watch_process(const struct options *options, struct series *series,
                                 const struct g2h_output_options *output_options,
                                 struct outcome *outcome)

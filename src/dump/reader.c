@@ -472,7 +472,8 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
     return true;
 }
 
-/* Tries the fast path first. If the record cannot be read, the reader does not move. */
+/* Reads the next record if it is an object. Tries the fast path first. If the record cannot be
+ * read, the reader does not move. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, which are read eight bytes at a time */

@@ -47,8 +47,8 @@ static size_t first_shown(const struct calls *calls)
     return first < calls->list.count ? first : 0;
 }
 
-/* Copies the frames of the stack, and then repairs them: the dump's frames show inlined calls as
- * part of their callers. */
+/* Reads the calls that led to a sample. Copies the frames of the stack, and then repairs them: the
+ * dump's frames show inlined calls as part of their callers. */
 struct g2h_error *calls_read(struct calls *calls, struct g2h_memprof site)
 {
     struct g2h_memprof_frame frame;
@@ -291,7 +291,8 @@ static void sum_up_call(const struct allocated *allocated, uint32_t node, size_t
     }
 }
 
-/* Sums up the samples of each call, and keeps the call with the most bytes. */
+/* Finds who allocated most of some objects. Sums up the samples of each call, and keeps the call
+ * with the most bytes. */
 bool allocated_by(const struct allocated *allocated, uint32_t name, uint32_t node,
                   struct allocator *ret)
 {

@@ -191,8 +191,8 @@ static int class_rows_compare(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* Goes over the nodes of the merged tree, of which a class may have many, and adds each to the row
- * of its name. */
+/* Finds all classes, with sums. Goes over the nodes of the merged tree, of which a class may have
+ * many, and adds each to the row of its name. */
 struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
                                   struct class_rows *ret)
 {
@@ -357,8 +357,8 @@ static int largest_compare(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* Takes the heaviest candidates, but only LARGEST_OF_CLASS of one class, so that one class does not
- * fill the list. */
+/* Finds the objects that retain most. Takes the heaviest candidates, but only LARGEST_OF_CLASS of
+ * one class, so that one class does not fill the list. */
 struct g2h_error *largest_find(const struct findings *findings, large_vector *ret)
 {
     _cleanup_vector_ large_vector candidates = {0};
@@ -432,8 +432,8 @@ CLEANUP_POINTER(destroy_layouts, struct g2h_layouts, g2h_layouts_destroy);
 
 CLEANUP_POINTER(destroy_values, struct g2h_values, g2h_values_destroy);
 
-/* Goes through the classes from the largest on, until one has less than a thousandth of the heap,
- * or STRUCTS have been found. */
+/* Finds the largest classes of structs. Goes through the classes from the largest on, until one has
+ * less than a thousandth of the heap, or STRUCTS have been found. */
 struct g2h_error *structs_find(const struct findings *findings, struct_vector *ret)
 {
     _cleanup_(class_rows_deinit) struct class_rows rows = {0};

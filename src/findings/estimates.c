@@ -28,8 +28,8 @@ void estimates_deinit(struct estimates *estimates)
     *estimates = (struct estimates){0};
 }
 
-/* Counts the objects of each span that was read, and their squares for each kind of span: the
- * variance is made of these. */
+/* Begins estimates by a sample. Counts the objects of each span that was read, and their squares
+ * for each kind of span: the variance is made of these. */
 struct g2h_error *estimates_begin(const struct g2h_heap *heap, struct estimates *ret)
 {
     const struct g2h_sample *sample = g2h_heap_sample(heap);

@@ -51,8 +51,8 @@ struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
 
 /* ---- goroutines by place ---- */
 
-/* Goes up from the node: the place of several goroutines, or else the uppermost goroutine that is
- * alone in its place. */
+/* Returns the place of goroutines that a node belongs to, or MERGED_NONE. Goes up from the node:
+ * the place of several goroutines, or else the uppermost goroutine that is alone in its place. */
 uint32_t findings_place_of(const struct findings *findings, uint32_t node)
 {
     uint32_t alone = MERGED_NONE;

@@ -620,8 +620,9 @@ static struct g2h_error *set_within(const struct g2h_base *base, const struct me
     return NULL;
 }
 
-/* Matches the nodes with the base's, computes the growth of each, and then gives each node as
- * weight the most that it or a node below it has grown. */
+/* Finds how each node has grown since the base. Matches the nodes with the base's, computes the
+ * growth of each, and then gives each node as weight the most that it or a node below it has grown.
+ */
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret)
 {
@@ -646,8 +647,9 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
 
 /* ---- nodes that only the base has ---- */
 
-/* Inverts the matching: a named node of the base is gone if no present node was matched with it. It
- * is reported if its parent is still there; otherwise the parent, or a node above, is. */
+/* Finds what only the base has. Inverts the matching: a named node of the base is gone if no
+ * present node was matched with it. It is reported if its parent is still there; otherwise the
+ * parent, or a node above, is. */
 struct g2h_error *growth_find_gone(const struct g2h_base *base, const growth_vector *growth,
                                    gone_vector *ret)
 {

@@ -477,7 +477,8 @@ static bool entries_collect(void *context, const struct g2h_entry *entry)
     return !collector->key.failed && !collector->other.failed;
 }
 
-/* Collects the entries one by one. Errors of the collector's texts are seen at the end. */
+/* Finds the entries of a map that are shown. Collects the entries one by one. Errors of the
+ * collector's texts are seen at the end. */
 struct g2h_error *entries_find(const struct g2h_view *view, const struct g2h_location *map,
                                struct entries *ret)
 {

@@ -32,8 +32,8 @@ bool memory_has_resident(const struct findings *findings)
     return findings->memory && findings->memory->resident > 0;
 }
 
-/* Numbers that contradict each other are rejected, too: the differences below must not wrap
- * around. */
+/* Returns the runtime's numbers of memory, or NULL. Numbers that contradict each other are
+ * rejected, too: the differences below must not wrap around. */
 const uint64_t *memory_stats(const struct findings *findings)
 {
     const struct g2h_memstats *memstats = g2h_heap_memstats(g2h_view_heap(findings->view));
@@ -64,7 +64,8 @@ uint64_t memory_percent(uint64_t bytes, uint64_t whole)
     return whole / 100 > 0 ? bytes / (whole / 100) : 0;
 }
 
-/* Stacks of goroutines are nodes of the graph, and count for suspects that hold them. */
+/* Returns the bytes of a part of the resident memory that no node has. Stacks of goroutines are
+ * nodes of the graph, and count for suspects that hold them. */
 uint64_t memory_beside(const struct findings *findings, enum g2h_memory_part part)
 {
     assert(memory_has_resident(findings) && part < G2H_MEMORY_PARTS);

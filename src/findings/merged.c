@@ -1326,7 +1326,8 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
     return g2h_view_runtime_class(merged->view, class_name(merged, node));
 }
 
-/* Decides by the example's name in the view, since goroutines and packages are named there. */
+/* Returns whether a node is the runtime's own. Decides by the example's name in the view, since
+ * goroutines and packages are named there. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;
@@ -1373,9 +1374,9 @@ void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_belo
 
 /* ==== packages ==== */
 
-/* Skips what is before the class's own name ("[]*", "map[K]") and stops at the arguments of a
- * generic type, so that "[]*net/http.Request" is of net/http. Types without a package are
- * builtin. */
+/* Finds the package of a class in its name. Skips what is before the class's own name ("[]*",
+ * "map[K]") and stops at the arguments of a generic type, so that "[]*net/http.Request" is of
+ * net/http. Types without a package are builtin. */
 void package_of_class(const char *name, size_t size, const char **ret, size_t *ret_size)
 {
     static const char builtin[] = "builtin";

@@ -182,7 +182,8 @@ struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
     return *ret ? follow_doubtful(search) : NULL;
 }
 
-/* Walks from the node back to the start, and reverses what it has appended. */
+/* Appends the nodes of a path that the search has found. Walks from the node back to the start, and
+ * reverses what it has appended. */
 bool path_search_append(const struct path_search *search, uint32_t index, node_vector *nodes)
 {
     const size_t before = nodes->count;
@@ -539,8 +540,8 @@ static void append_whose(struct text *text, const struct text *whose)
     text_append_string(text, ")");
 }
 
-/* Splits the path at its first object: the edge into it names the variable, and the edges after it
- * are fields, keys and elements. */
+/* Appends a path as an expression of Go. Splits the path at its first object: the edge into it
+ * names the variable, and the edges after it are fields, keys and elements. */
 struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edges *edges,
                                     const uint32_t *nodes, size_t count, struct text *text)
 {
@@ -1397,9 +1398,10 @@ static struct g2h_error *find_sources(const struct findings *findings, struct g2
     return NULL;
 }
 
-/* Goes over all edges once, whatever the number of nodes, to find the sources: the nodes with an
- * edge to one that is asked for; and then over the edges of the sources. A bit per node tells most
- * targets apart from the nodes that are asked for; only for a hit are these compared one by one. */
+/* Finds the nodes that refer to some nodes. Goes over all edges once, whatever the number of nodes,
+ * to find the sources: the nodes with an edge to one that is asked for; and then over the edges of
+ * the sources. A bit per node tells most targets apart from the nodes that are asked for; only for
+ * a hit are these compared one by one. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret)
 {

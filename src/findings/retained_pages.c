@@ -751,8 +751,8 @@ static bool are_spans_known(const struct g2h_heap *heap)
            g2h_heap_is_of_process(heap);
 }
 
-/* Sums up the pages in the tree of merged nodes, and then finds what holds most of them. Nothing is
- * found if the dump does not tell its spans. */
+/* Finds which pages would be free without each node. Sums up the pages in the tree of merged nodes,
+ * and then finds what holds most of them. Nothing is found if the dump does not tell its spans. */
 struct g2h_error *pages_find(struct findings *findings)
 {
     _cleanup_(pages_finder_deinit) struct pages_finder finder = {.findings = findings,

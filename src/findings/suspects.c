@@ -1546,8 +1546,8 @@ struct g2h_error *who_append_holder(const struct findings *findings, uint32_t ho
     return NULL;
 }
 
-/* Timers of one class are spread over the processors' heaps for no reason that matters, so they are
- * summed up. */
+/* Returns whether a suspect is timers. Timers of one class are spread over the processors' heaps
+ * for no reason that matters, so they are summed up. */
 bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
                     struct who_timers *ret)
 {
@@ -2471,7 +2471,8 @@ static struct g2h_error *find_rest(const struct findings *findings, const suspec
     return NULL;
 }
 
-/* Details take long to find, so only the first WHO_SUSPECTS suspects get them. */
+/* Finds the suspects, and what is to be said about them. Details take long to find, so only the
+ * first WHO_SUSPECTS suspects get them. */
 struct g2h_error *who_find(const struct findings *findings, struct who_suspects *ret)
 {
     _cleanup_vector_ suspect_vector suspects = {0};

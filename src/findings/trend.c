@@ -175,8 +175,8 @@ static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                : TREND_LEVEL;
 }
 
-/* Sums up rises and falls, and then classifies the series; fewer than three numbers, or equal ones,
- * are level. */
+/* Returns how a series of numbers goes on. Sums up rises and falls, and then classifies the series;
+ * fewer than three numbers, or equal ones, are level. */
 void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *ret)
 {
     uint64_t risen = 0, fallen = 0;
@@ -1057,7 +1057,8 @@ struct trend_value trend_found_value(const struct g2h_trend *trend, size_t heap,
     return sum;
 }
 
-/* Searches all places, since several may be summed up in one. */
+/* Returns the place in the last heap that holds most of what a place sums up. Searches all places,
+ * since several may be summed up in one. */
 uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place)
 {
     uint64_t most = 0;
@@ -1080,8 +1081,8 @@ int64_t g2h_trend_growth(const struct g2h_trend *trend)
                : as_growth(trend->heaps.data[0].reachable, trend->heaps.data[count - 1].reachable);
 }
 
-/* The times, in milliseconds, must all be known, ascend, and be LEAST apart on average; else
- * returns 0. */
+/* Returns the time from the first heap to the last. The times, in milliseconds, must all be known,
+ * ascend, and be LEAST apart on average; else returns 0. */
 int64_t trend_times_elapsed(const int64_t *times, size_t count)
 {
     enum { LEAST = 500 /* milliseconds from one heap to the next: files are copied faster */ };

@@ -70,10 +70,10 @@ static bool is_shortened(const struct g2h_view *view, const struct g2h_node *nod
     return object.contents.size < object.size;
 }
 
-/* Hashes the beginning of each string, and for long ones its length. Left out are long objects that
- * are less than half string, which are among the substrings, strings that share an object, and
- * garbage. A shortened string gets a unique hash, since its missing bytes may differ. Prefetches,
- * because strings are scattered over memory. */
+/* Reads all strings, to find equal ones. Hashes the beginning of each string, and for long ones its
+ * length. Left out are long objects that are less than half string, which are among the substrings,
+ * strings that share an object, and garbage. A shortened string gets a unique hash, since its
+ * missing bytes may differ. Prefetches, because strings are scattered over memory. */
 struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
@@ -1293,8 +1293,8 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
     return substrings_sum(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 
-/* Workers first collect slices, substrings and maps by task; the sums come after, since one array
- * or string may be seen by several tasks. */
+/* Finds memory that is wasted. Workers first collect slices, substrings and maps by task; the sums
+ * come after, since one array or string may be seen by several tasks. */
 struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
 {
     TRY(g2h_capacities_create(findings->view, &ret->capacities));

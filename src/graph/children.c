@@ -54,8 +54,9 @@ static _asserted_ bool children_are_in_order(const struct g2h_graph *graph)
     return true;
 }
 
-/* Sorts by counting, as described above: next[i] is the slot of node i's next edge. It begins one
- * entry further on, so that it is first_child once all edges are placed. */
+/* Moves the edges of roots to an array by source. Sorts by counting, as described above: next[i] is
+ * the slot of node i's next edge. It begins one entry further on, so that it is first_child once
+ * all edges are placed. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count;
@@ -128,8 +129,8 @@ struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind 
     return NULL;
 }
 
-/* Moves all later edges up to make space; the array has some in reserve, because it may take
- * gigabytes. */
+/* Adds edges to a node whose edges are in the array already. Moves all later edges up to make
+ * space; the array has some in reserve, because it may take gigabytes. */
 struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
                                         const struct edge *edges, size_t count)
 {

@@ -114,8 +114,8 @@ void owners_spread(struct owners *owners, const struct edge *edges, uint64_t cou
     }
 }
 
-/* Groups get owners first, which then spread along the edges between synthetic nodes; (GC roots)
- * owns the rest. */
+/* Finds the owners of synthetic nodes. Groups get owners first, which then spread along the edges
+ * between synthetic nodes; (GC roots) owns the rest. */
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph)
 {
     *owners = (struct owners){.of_object = zeroed_alloc(count_and_end(graph->heap->object_count),

@@ -283,8 +283,9 @@ static _asserted_ bool all_have_tiers(const struct g2h_graph *graph, const struc
     return true;
 }
 
-/* Repeats the walks without boundaries that turn out to be reached only through each other, until
- * each object that is not garbage has a tier. */
+/* Finds the tier of all objects that are not the program's. Repeats the walks without boundaries
+ * that turn out to be reached only through each other, until each object that is not garbage has a
+ * tier. */
 struct g2h_error *tiers_find_others(struct g2h_graph *graph, struct owners *owners,
                                     struct boundaries *boundaries, const uint64_t *marks,
                                     bool is_changed)

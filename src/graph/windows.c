@@ -471,8 +471,8 @@ struct g2h_error *windows_set_bits(struct windows *windows, uint32_t objects)
     return NULL;
 }
 
-/* Bits are set twice: first for the arrays whose pointers are counted, then for those that are
- * left. */
+/* Finds which parts of arrays slices can reach. Bits are set twice: first for the arrays whose
+ * pointers are counted, then for those that are left. */
 struct g2h_error *windows_find(const struct g2h_graph *graph, enum capacities_of of,
                                unsigned threads, struct windows *ret)
 {

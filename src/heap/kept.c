@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Parses the hexadecimal address after " of 0x"; anything else there means that the description has
- * none. */
+/* Removes the address from the description of a kept object, and returns it, or 0. Parses the
+ * hexadecimal address after " of 0x"; anything else there means that the description has none. */
 uint64_t kept_split(struct g2h_bytes *description)
 {
     static const char of[] = " of 0x";

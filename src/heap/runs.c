@@ -187,8 +187,9 @@ static void run_reader_seek(struct run_reader *reader, uint64_t offset)
     reader_seek(&reader->reader, offset);
 }
 
-/* Ends only between pages, so that a run of one page is not cut in two chunks. previous is the
- * beginning of the last record, offset that of the next one. */
+/* Reads objects, one record after the other, into the chunk. Ends only between pages, so that a run
+ * of one page is not cut in two chunks. previous is the beginning of the last record, offset that
+ * of the next one. */
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
                      uint64_t *ret_end, uint64_t *ret_records)
 {
@@ -231,7 +232,7 @@ bool run_reader_is_full(const struct run_reader *reader)
            reader->chunk.entries.count >= ENTRIES_ENOUGH;
 }
 
-/* Moves the chunk and its slot classes to *ret. */
+/* Ends the chunk. Moves the chunk and its slot classes to *ret. */
 void run_reader_end(struct run_reader *reader, struct chunk *ret)
 {
     struct slot_classes *slot_classes = &reader->slot_classes;
@@ -288,8 +289,8 @@ static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t
     return true;
 }
 
-/* Tries each offset in turn until a chain of plausible objects begins there; bounded by
- * SEARCH_WORK, since most offsets lead nowhere. */
+/* Finds where in a file records of objects begin. Tries each offset in turn until a chain of
+ * plausible objects begins there; bounded by SEARCH_WORK, since most offsets lead nowhere. */
 bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin)
 {
     const struct g2h_input *input = reader->heap->input;

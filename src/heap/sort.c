@@ -287,7 +287,8 @@ static struct g2h_error *sort_into_objects(struct sorter *sorter, unsigned threa
     return NULL;
 }
 
-/* Phantoms are dropped first, since they are at the addresses of real memory. */
+/* Sorts the objects of all chunks by address. Phantoms are dropped first, since they are at the
+ * addresses of real memory. */
 struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsigned threads)
 {
     struct sorter sorter = {.heap = heap, .chunks = chunks};

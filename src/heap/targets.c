@@ -482,7 +482,8 @@ static struct g2h_error *targets_find(struct targets_finding *finding, unsigned 
     return workers_run(threads, targets->block_count, find_of_block, finding);
 }
 
-/* Pointers to deferred calls are separated in the end, since their targets must be known. */
+/* Finds the target of each pointer. Pointers to deferred calls are separated in the end, since
+ * their targets must be known. */
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
 {

@@ -1125,8 +1125,8 @@ static struct g2h_error *match_find_all(struct matching *matching, struct map *f
     return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, matching);
 }
 
-/* Allocates what the steps share, runs them, and sums up how many objects were decided by step 4
- * only. */
+/* Finds the objects that both dumps have. Allocates what the steps share, runs them, and sums up
+ * how many objects were decided by step 4 only. */
 struct g2h_error *matches_find(struct matches *matches)
 {
     const size_t objects = matches->after->heap->object_count;

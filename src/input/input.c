@@ -585,7 +585,8 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source, boo
     return NULL;
 }
 
-/* Counts as a copy, so that the file is not looked at again. */
+/* Makes an input that has only a name and a file. Counts as a copy, so that the file is not looked
+ * at again. */
 struct g2h_error *input_without_bytes(const char *name, const struct stat *source,
                                       struct g2h_input **ret)
 {

@@ -172,9 +172,10 @@ static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
     return length > WEBSOCKET_MOST ? WEBSOCKET_TOO_LARGE : 0;
 }
 
-/* Checks the head as soon as it is there, so that a frame that is too large is refused before it
- * has come as a whole. A frame is a head of 2 bytes, at most 8 bytes of length, a mask of 4 bytes
- * and the data, whose bytes are XORed with those of the mask. */
+/* Reads one frame, and removes its mask. Checks the head as soon as it is there, so that a frame
+ * that is too large is refused before it has come as a whole. A frame is a head of 2 bytes, at most
+ * 8 bytes of length, a mask of 4 bytes and the data, whose bytes are XORed with those of the mask.
+ */
 unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, size_t *ret_size)
 {
     const uint8_t *head = (const uint8_t *)data;

@@ -59,9 +59,9 @@ static struct g2h_error *serve(struct inspect_options *options, int listener, in
     return server_run(&options->server, &options->address, listener, channel);
 }
 
-/* Listens first, so that errors of the address come before anything else. Then the session runs in
- * a child process, connected by a pair of sockets, and this process serves; the session ends when
- * its socket is closed. */
+/* Serves a heap to DevTools. Listens first, so that errors of the address come before anything
+ * else. Then the session runs in a child process, connected by a pair of sockets, and this process
+ * serves; the session ends when its socket is closed. */
 struct g2h_error *inspect_run(struct inspect_options *options)
 {
     int listener, channel[2];

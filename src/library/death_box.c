@@ -317,8 +317,8 @@ void scratch_deinit(struct scratch *scratch)
     scratch->file = -1;
 }
 
-/* Tries TMPDIR, the output's directory, /tmp and memory, in this order, and chooses the best of
- * these, see try_directory(). */
+/* Chooses the directory for a temporary file. Tries TMPDIR, the output's directory, /tmp and
+ * memory, in this order, and chooses the best of these, see try_directory(). */
 void scratch_choose(struct scratch *scratch, uint64_t bytes)
 {
     const char *wished = getenv("TMPDIR");
@@ -561,8 +561,9 @@ static void note_growth(struct death_box *box, uint64_t resident)
     box->last = resident;
 }
 
-/* Looks at the process: how it has grown, where its heap is if that was not known (MOST_LOOKS
- * times), and whether more memory is to be reserved for the copy. */
+/* Keeps what is known of the watched process up to date. Looks at the process: how it has grown,
+ * where its heap is if that was not known (MOST_LOOKS times), and whether more memory is to be
+ * reserved for the copy. */
 struct g2h_error *death_box_keep_up(struct death_box *box)
 {
     const uint64_t resident = death_box_resident_of(box->pid, &box->own);
@@ -678,7 +679,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     return death_box_explain(box, error);
 }
 
-/* Ends the following of ages, copies, and gives back what of the reserve the copy did not take. */
+/* Copies the process while it lives. Ends the following of ages, copies, and gives back what of the
+ * reserve the copy did not take. */
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
 {
     const struct attach_options options = {.space = &box->reserve.space};

@@ -424,9 +424,9 @@ static bool protocol_is_id(struct json_value id)
     return id.size <= LONGEST_ID && (id.data[0] == '"' || json_is_integer(id));
 }
 
-/* Checks in the order of JSON-RPC: is it JSON (else error -32700), is it an answer (ignored), is it
- * a request of version 2.0 with a method and a fit id (else -32600)? Without an id it is a
- * notification, which is ignored. */
+/* Answers one message. Checks in the order of JSON-RPC: is it JSON (else error -32700), is it an
+ * answer (ignored), is it a request of version 2.0 with a method and a fit id (else -32600)?
+ * Without an id it is a notification, which is ignored. */
 void protocol_answer(struct protocol *protocol, const char *message, size_t size,
                      struct text *answer)
 {
@@ -560,8 +560,8 @@ static void *mcp_run(void *context)
     return NULL;
 }
 
-/* Starts the thread that answers: the first messages need no heap, so the client need not wait for
- * it. */
+/* Begins to serve a client. Starts the thread that answers: the first messages need no heap, so the
+ * client need not wait for it. */
 struct g2h_error *mcp_begin(const struct mcp_settings *settings, int in, int out, struct mcp **ret)
 {
     struct mcp *mcp = *ret = calloc(1, sizeof(*mcp));
@@ -576,8 +576,8 @@ struct g2h_error *mcp_begin(const struct mcp_settings *settings, int in, int out
     return number == 0 ? NULL : error_system(number, "cannot start a thread");
 }
 
-/* Gives the heap's answers to the thread that waits for them, and waits until the client has
- * gone. */
+/* Serves the client. Gives the heap's answers to the thread that waits for them, and waits until
+ * the client has gone. */
 struct g2h_error *mcp_serve(struct mcp *mcp, const struct answers_options *options)
 {
     _cleanup_(answers_destroy) struct answers *answers = NULL;

@@ -580,7 +580,8 @@ static void tools_put_schema(const struct tool *tool, struct text *text)
     text_append_string(text, ",\"additionalProperties\":false}");
 }
 
-/* Leaves out tools that the settings do not allow. All are marked as those that only read. */
+/* Appends the list of tools. Leaves out tools that the settings do not allow. All are marked as
+ * those that only read. */
 void tools_list(const struct mcp_settings *settings, struct text *text)
 {
     const char *before = "[";

@@ -208,7 +208,8 @@ unsigned map_entries_used(const struct names *names, const struct map_entries *e
     return used;
 }
 
-/* Sorts the pointer words by slot, so that has_pointers() finds those of a slot in a row. */
+/* Records which words of a bucket or group are pointers. Sorts the pointer words by slot, so that
+ * has_pointers() finds those of a slot in a row. */
 bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
                               unsigned word_shift)
 {
@@ -243,7 +244,8 @@ static inline bool has_pointers(const struct names *names, const struct map_entr
     return false;
 }
 
-/* Pointers in unused slots, or between slots such as overflow, have names of their own. */
+/* Returns whether an object has pointers outside of its entries in use. Pointers in unused slots,
+ * or between slots such as overflow, have names of their own. */
 bool map_entries_have_others(const struct names *names, const struct map_entries *entries,
                              const struct g2h_bytes *contents, uint64_t base)
 {

@@ -102,7 +102,8 @@ void namer_init_other(struct namer *namer)
                             .type = TYPE_NONE};
 }
 
-/* Moves the numbering of elements to where the window begins. */
+/* Names the elements of an array by the slice that uses it. Moves the numbering of elements to
+ * where the window begins. */
 void namer_init_window(struct namer *namer)
 {
     namer->window = windows_of(&namer->names->windows, namer->object);
@@ -688,8 +689,8 @@ struct g2h_error *collection_finish(struct collection *collection)
     return error;
 }
 
-/* Collects in a walk of its own: types are known only after the targets, so no listener could do
- * it. */
+/* Collects the names of all edges. Collects in a walk of its own: types are known only after the
+ * targets, so no listener could do it. */
 struct g2h_error *names_collect(struct names *names, const struct targets *targets,
                                 unsigned threads)
 {

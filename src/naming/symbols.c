@@ -33,7 +33,8 @@ static int unescaped(const uint8_t *data, size_t size)
     return c <= ' ' || c == '.' || c == '%' || c == '"' || c >= 0x7f ? c : -1;
 }
 
-/* Copies up to each escape at once; a % that begins none is copied as it is. */
+/* Appends a linker's name without escapes. Copies up to each escape at once; a % that begins none
+ * is copied as it is. */
 void text_append_unescaped(struct text *text, const void *name, size_t size)
 {
     const uint8_t *data = name;
@@ -51,8 +52,8 @@ void text_append_unescaped(struct text *text, const void *name, size_t size)
     }
 }
 
-/* Replaces escapes such as %2e in import paths, if there are any. Returns the number of
- * characters. */
+/* Appends a linker's name. Replaces escapes such as %2e in import paths, if there are any. Returns
+ * the number of characters. */
 size_t text_append_symbol(struct text *text, const void *data, size_t size, size_t limit)
 {
     struct text name = {0};
@@ -213,8 +214,9 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
     return true;
 }
 
-/* Functions come in the order of their packages, so comparing with the last package saves most
- * look-ups. Methods of embedded types have two paths in their names, and are left out. */
+/* Adds the package of a function. Functions come in the order of their packages, so comparing with
+ * the last package saves most look-ups. Methods of embedded types have two paths in their names,
+ * and are left out. */
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     const struct g2h_bytes package = package_of_function(symbol);
@@ -315,7 +317,8 @@ static size_t run_of_quoted(const uint8_t *data, size_t size)
     return at < size ? at + 1 : size;
 }
 
-/* Splits a name into runs of characters that paths may have; quoted strings in it are copied. */
+/* Appends a name with short paths. Splits a name into runs of characters that paths may have;
+ * quoted strings in it are copied. */
 void text_append_short(struct text *text, const struct packages *packages, const void *name,
                        size_t size)
 {

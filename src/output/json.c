@@ -71,7 +71,7 @@ static inline bool may_need_escape(uint64_t bytes)
             tops) != 0;
 }
 
-/* Copies eight bytes at a time while none needs an escape. */
+/* Writes a text as a JSON string. Copies eight bytes at a time while none needs an escape. */
 char *json_string(char *at, const char *text, size_t size)
 {
     *at++ = '"';

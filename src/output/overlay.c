@@ -99,7 +99,8 @@ static struct g2h_error *find_fans(struct overlay *overlay)
     return NULL;
 }
 
-/* Stacks are moved only if the view has any; fans are looked for always. */
+/* Finds in which nodes the output differs from the view. Stacks are moved only if the view has any;
+ * fans are looked for always. */
 struct g2h_error *overlay_init(struct overlay *ret, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);

@@ -255,7 +255,8 @@ static struct g2h_error *begin_stream(struct sink_stream *stream)
     return begin_member(&stream->sink);
 }
 
-/* Zeros are compressed, or skipped in a file that can have holes. */
+/* Writes bytes, and zeros after them. Zeros are compressed, or skipped in a file that can have
+ * holes. */
 struct g2h_error *sink_put(void *context, const void *data, size_t size, uint64_t zeros)
 {
     struct sink_stream *stream = context;

@@ -197,8 +197,8 @@ static int compare_words(const void *a, const void *b)
     return COMPARE(one, other);
 }
 
-/* Scans objects until none is grey (reached, but not scanned yet); a scan may make others grey. The
- * words are sorted at last. */
+/* Finds the pointers in all live objects on the stack. Scans objects until none is grey (reached,
+ * but not scanned yet); a scan may make others grey. The words are sorted at last. */
 bool stack_objects_find(struct stack_objects *objects)
 {
     while (objects->grey.count > 0)

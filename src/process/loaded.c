@@ -410,8 +410,8 @@ static unsigned alignment_of_code(uint16_t machine)
     return machine == EM_RISCV ? 2 : 4;
 }
 
-/* Breakpoints of debuggers, and jumps at the start of functions (live patches), are no
- * difference. */
+/* Finds where code in the process differs from the file. Breakpoints of debuggers, and jumps at the
+ * start of functions (live patches), are no difference. */
 bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
 {
     enum { BLOCK = 256 };
@@ -538,8 +538,8 @@ struct g2h_error *same_build_check(const struct runtime *runtime)
     return check_code(runtime);
 }
 
-/* Compares the words before gcdatamask, but for the last. True as well if one of both cannot be
- * read. */
+/* Returns whether the moduledata of the process and the file agree. Compares the words before
+ * gcdatamask, but for the last. True as well if one of both cannot be read. */
 bool same_build_moduledata(const struct runtime *runtime, uint64_t address)
 {
     const struct image *image = exe_image(runtime->exe);

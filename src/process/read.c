@@ -778,9 +778,9 @@ static struct g2h_error *explain_cut(struct g2h_error *error, const struct proce
     return better;
 }
 
-/* Counts what the copy lost as bytes that the file misses: at least 1 if the copy came too late, so
- * that the dump counts as incomplete. Then reads it as a process, and explains errors by the loss.
- */
+/* Makes a dump of the copy of a process. Counts what the copy lost as bytes that the file misses:
+ * at least 1 if the copy came too late, so that the dump counts as incomplete. Then reads it as a
+ * process, and explains errors by the loss. */
 struct g2h_error *process_read_copy(struct process_copy *copy, struct g2h_exe *exe,
                                     const struct g2h_process_options *options,
                                     struct g2h_process_account *ret_account,

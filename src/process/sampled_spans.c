@@ -535,9 +535,9 @@ static struct g2h_error *allocate(struct sampling *sampling)
     return NULL;
 }
 
-/* Lists the spans, chooses some per class by the hashes of their addresses, then follows pointers
- * down from what is read, and PASSES times up to what refers to it. The runtime's count of specials
- * is restored, since each pass reads them anew. */
+/* Chooses what a sample reads. Lists the spans, chooses some per class by the hashes of their
+ * addresses, then follows pointers down from what is read, and PASSES times up to what refers to
+ * it. The runtime's count of specials is restored, since each pass reads them anew. */
 struct g2h_error *sampled_spans_choose(struct records *records, struct sampled_spans *ret)
 {
     _cleanup_(sampling_deinit) struct sampling sampling = {.records = records, .sampled = ret};

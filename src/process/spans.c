@@ -159,8 +159,9 @@ static bool has_live_slot(const struct span *span)
     return false;
 }
 
-/* Counts all specials that are read, since a damaged chain may be circular; and those that are
- * missing, or too many, because a root may be among those after them. Several threads count. */
+/* Reads a special, and finds the next one. Counts all specials that are read, since a damaged chain
+ * may be circular; and those that are missing, or too many, because a root may be among those after
+ * them. Several threads count. */
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next)
 {

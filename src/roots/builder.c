@@ -152,7 +152,8 @@ static int compare_functions(const void *a, const void *b)
     return COMPARE(one->entry, other->entry);
 }
 
-/* Lists each function once, with the highest pc seen in it, sorted by entry. */
+/* Lists the functions of the stacks. Lists each function once, with the highest pc seen in it,
+ * sorted by entry. */
 struct g2h_error *builder_collect_functions(struct builder *builder)
 {
     for (size_t i = 0; i < builder->heap->frames.count; i++) {
@@ -300,8 +301,8 @@ static bool builder_point_at_mapping(struct builder *builder, uint32_t source, u
 
 /* ---- pointers of roots ---- */
 
-/* Counts the pointer, and whether it hits an object, for messages. A word that hits nothing may
- * point into a mapping. */
+/* Adds an edge to what a pointer leads to. Counts the pointer, and whether it hits an object, for
+ * messages. A word that hits nothing may point into a mapping. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value)
 {

@@ -986,9 +986,10 @@ static bool append_variable(struct builder *builder, const struct outside_words_
     return holder->kind == HOLDER_LOCAL;
 }
 
-/* Follows the holders from the word's value up to the variable, at most PATH_STEPS, and then
- * appends the steps in the other order, after "…" if there are more. Returns NULL, and appends
- * nothing, if the address is in no value or the value is not held by a holder of the kind. */
+/* Appends the name of a word outside of the heap by the pointers that lead to it. Follows the
+ * holders from the word's value up to the variable, at most PATH_STEPS, and then appends the steps
+ * in the other order, after "…" if there are more. Returns NULL, and appends nothing, if the
+ * address is in no value or the value is not held by a holder of the kind. */
 const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
                                                           enum holder_kind from)
 {

@@ -116,7 +116,8 @@ bool builder_find_site(struct builder *builder, uint32_t number, uint32_t callee
     return true;
 }
 
-/* Calls are listed from the innermost to the outermost; is_wrapper: the compiler has made it. */
+/* Returns the function that a site is named by: the outermost that is no wrapper. Calls are listed
+ * from the innermost to the outermost; is_wrapper: the compiler has made it. */
 const struct root_call *builder_site_call(const struct builder *builder,
                                           const struct root_site *site)
 {

@@ -91,7 +91,8 @@ static uint32_t intern_text(struct runtime_types *runtime, const struct text *na
     return build_intern(runtime, bytes_at(name->data, name->size));
 }
 
-/* Composes the name that DWARF and the compiler give such a structure: "bucket<string,int>". */
+/* Returns the name of a structure for two types. Composes the name that DWARF and the compiler give
+ * such a structure: "bucket<string,int>". */
 uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t first,
                     uint32_t second)
 {
@@ -232,8 +233,9 @@ uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t leng
                   length * types_size(runtime->types, elem));
 }
 
-/* Copies the type *elem with another target, for a pointer of the runtime that leads to more than
- * one value. The copy has no descriptor of its own. */
+/* Makes a pointer type that only the runtime has. Copies the type *elem with another target, for a
+ * pointer of the runtime that leads to more than one value. The copy has no descriptor of its own.
+ */
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
                       uint32_t key, uint64_t length)
 {
@@ -482,8 +484,8 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
                                                     .header = TYPE_NONE});
 }
 
-/* Places the members that the release has one after the other, each aligned, as the Go compiler
- * does. */
+/* Adds the members of a struct. Places the members that the release has one after the other, each
+ * aligned, as the Go compiler does. */
 bool build_fill(struct runtime_types *runtime, uint32_t number, const struct member *members,
                 size_t count, const uint32_t *arguments)
 {
@@ -533,9 +535,10 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
     return true;
 }
 
-/* Composes the name that the compiler gives the structure's type (members, with a type's name for
- * each %), and moves the descriptor of the type with this name to the type that was built: then
- * malloc headers lead to the built one, which knows more. */
+/* Moves the descriptor of a struct of the executable to a more exact type. Composes the name that
+ * the compiler gives the structure's type (members, with a type's name for each %), and moves the
+ * descriptor of the type with this name to the type that was built: then malloc headers lead to the
+ * built one, which knows more. */
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
                            uint32_t first, uint32_t second)
 {

@@ -82,8 +82,9 @@ static bool exceeds_part_limits(const struct g2h_heap *heap, const struct typed_
                     last->reach / 16 > size + 4096 /* array bytes: each byte 16 times over */);
 }
 
-/* References whose result depends on their order wait until all threads are done, and are then
- * proposed in a fixed order: so the snapshot is the same with any number of threads. */
+/* Defers a reference whose order matters; false if it is to be proposed now. References whose
+ * result depends on their order wait until all threads are done, and are then proposed in a fixed
+ * order: so the snapshot is the same with any number of threads. */
 bool typer_defer(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference)
 {
@@ -256,8 +257,9 @@ void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_ar
     }
 }
 
-/* Extends the recorded end of the object's strings, without a lock, as in claim_start(). A 16-byte
- * block may hold several small strings, so each string's first byte is marked, too. */
+/* Notes that an object has a string. Extends the recorded end of the object's strings, without a
+ * lock, as in claim_start(). A 16-byte block may hold several small strings, so each string's first
+ * byte is marked, too. */
 void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
                 uint64_t length)
 {

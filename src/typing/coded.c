@@ -47,8 +47,8 @@ static bool coded_add_generic(struct coded *coded, uint32_t type)
     return true;
 }
 
-/* Maps the names of all types that have a size to their numbers, if the machine's code can be read;
- * otherwise nothing will be found. */
+/* Prepares the search of code for types of words. Maps the names of all types that have a size to
+ * their numbers, if the machine's code can be read; otherwise nothing will be found. */
 struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -665,9 +665,10 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
-/* Looks down from the address for a user of an element's field (one with a distance between
- * elements) whose field is a whole number of elements before; then down to the first field of the
- * first element. Looks at MOST_FIELDS users at most. */
+/* Returns the address of the array that a word is in, or 0. Looks down from the address for a user
+ * of an element's field (one with a distance between elements) whose field is a whole number of
+ * elements before; then down to the first field of the first element. Looks at MOST_FIELDS users at
+ * most. */
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
 {
     enum { MOST_FIELDS = 16 };

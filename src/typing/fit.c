@@ -29,10 +29,10 @@ uint64_t typing_room(const struct typing *typing, uint64_t size)
     return typing->has_red_zones ? size_class_without_red_zone(size) : size;
 }
 
-/* Yes if the slot is of the size's own class (after the red zone of -asan, if the program has it),
- * or one of the two exceptions: small values without pointers share blocks of 16 bytes, and 24
- * bytes may be in 32, since older releases have no class of 24. A large object's slot is whole
- * pages. */
+/* Returns whether the program takes a slot of this size for so many bytes. Yes if the slot is of
+ * the size's own class (after the red zone of -asan, if the program has it), or one of the two
+ * exceptions: small values without pointers share blocks of 16 bytes, and 24 bytes may be in 32,
+ * since older releases have no class of 24. A large object's slot is whole pages. */
 bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot)
 {
     if (size > slot)

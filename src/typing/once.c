@@ -39,7 +39,7 @@ static bool is_once_closure(struct g2h_bytes name)
     return as_size(end - at) >= sizeof(shape) - 1 && memcmp(at, shape, sizeof(shape) - 1) == 0;
 }
 
-/* Looks at all functions, by their names. */
+/* Finds the functions of sync.OnceValue and OnceValues. Looks at all functions, by their names. */
 struct g2h_error *typing_find_once(struct typing *typing)
 {
     const uint64_t functions = exe_function_count(typing->exe);

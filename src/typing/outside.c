@@ -316,8 +316,9 @@ static void outside_words_remember(struct typer *typer, const struct outside_poi
         typer->no_memory = true;
 }
 
-/* Pointers found in objects come in an order that depends on the threads, so they are only listed
- * until typer_sort_outside(); all others are queued at once. */
+/* Records a reference to memory outside of the heap. Pointers found in objects come in an order
+ * that depends on the threads, so they are only listed until typer_sort_outside(); all others are
+ * queued at once. */
 void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type)
 {

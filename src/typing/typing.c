@@ -424,8 +424,8 @@ static void typing_cleanup(struct typing **typing)
     typing_destroy(*typing);
 }
 
-/* Fills in what it was given and runs all steps. 0 threads means as many as there are processors.
- * *ret is set only without an error. */
+/* Finds the types of all objects. Fills in what it was given and runs all steps. 0 threads means as
+ * many as there are processors. *ret is set only without an error. */
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
                                 const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret)

@@ -335,8 +335,8 @@ static struct g2h_error *run_round(struct waves *waves, size_t tasks, workers_ta
     return error ? error : waves_settle(waves);
 }
 
-/* Claims are marked as fresh while the tasks run (CLAIM_FRESH), so that no task relies on
- * another's; that ends here. */
+/* Runs tasks that propose types. Claims are marked as fresh while the tasks run (CLAIM_FRESH), so
+ * that no task relies on another's; that ends here. */
 struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run, void *context)
 {
     const item_vector *items = &waves->typers[0].items;

@@ -102,9 +102,9 @@ static void count_object(const struct under *under, uint32_t preorder, uint64_t 
     ret->holder_bytes += holds ? size : 0;
 }
 
-/* Counts objects by where they are in the tree. Those that are also reached from elsewhere are
- * shared; what such a one retains counts once, for the uppermost of them (covered: those below
- * one). */
+/* Sums up what is below, above and beside the nodes. Counts objects by where they are in the tree.
+ * Those that are also reached from elsewhere are shared; what such a one retains counts once, for
+ * the uppermost of them (covered: those below one). */
 struct g2h_error *under_count(const struct g2h_graph *graph, const struct dominators *tree,
                               const struct under *under, const uint64_t *retained,
                               struct under_account *ret)

@@ -264,8 +264,8 @@ static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, 
     return false;
 }
 
-/* A dump's types come from the executable, so each size is checked before value_append() relies on
- * it. */
+/* Reads a value of a type; false if it is not there as a whole. A dump's types come from the
+ * executable, so each size is checked before value_append() relies on it. */
 bool value_fill(const struct g2h_view *view, uint32_t number, const struct g2h_bytes *contents,
                 uint64_t offset, struct g2h_value *ret)
 {
@@ -393,8 +393,8 @@ static void values_append_integer(const struct g2h_heap *heap, const struct g2h_
     text_printf(text, "%" PRId64, (int64_t)number);
 }
 
-/* Slices, interfaces and pointers are shown by their first word only; contents.c shows what they
- * lead to. */
+/* Appends a value as text. Slices, interfaces and pointers are shown by their first word only;
+ * contents.c shows what they lead to. */
 void value_append(const struct g2h_graph *graph, const struct g2h_value *value, struct text *text)
 {
     const struct g2h_heap *heap = graph->heap;

@@ -277,8 +277,8 @@ static struct g2h_error *add_listeners(const struct contexts_making *making,
     return NULL;
 }
 
-/* Contexts, then groups, then the listeners of event handlers: in this order the strings that they
- * add are numbered. */
+/* Makes the nodes by which DevTools attributes memory. Contexts, then groups, then the listeners of
+ * event handlers: in this order the strings that they add are numbered. */
 struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view *view,
                                 struct ids *ids, struct strings *strings)
 {

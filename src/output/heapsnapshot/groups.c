@@ -580,8 +580,8 @@ static struct g2h_error *find_groups(struct grouping *grouping, const target_vec
     return group_all_variables(grouping);
 }
 
-/* Groups what variables hold together, and timers. With strings also makes the names of the nodes
- * above the groups. */
+/* Makes nodes for groups of what is alike. Groups what variables hold together, and timers. With
+ * strings also makes the names of the nodes above the groups. */
 struct g2h_error *groups_make(const struct contexts_making *making, const target_vector *timers)
 {
     _cleanup_(grouping_deinit) struct grouping grouping = {.making = making};

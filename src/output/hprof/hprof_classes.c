@@ -992,7 +992,8 @@ static struct g2h_error *make_shapes(struct shapes_finding *finding)
     return NULL;
 }
 
-/* Collects the shapes on all threads, and then makes them and their classes. */
+/* Finds the classes of the file. Collects the shapes on all threads, and then makes them and their
+ * classes. */
 struct g2h_error *classes_find(struct classes *classes, unsigned threads)
 {
     struct shapes_finding finding = {.classes = classes};

@@ -79,7 +79,8 @@ static void append_clean(struct text *text, const char *data, size_t size)
         text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
-/* Cuts the words to most characters, the last of which is an ellipsis then. most 0: no limit. */
+/* Appends a text. Cuts the words to most characters, the last of which is an ellipsis then. most 0:
+ * no limit. */
 void page_append_clipped(struct text *text, const void *words, size_t size, size_t most)
 {
     const char *data = words;

@@ -68,7 +68,8 @@ static void put_blocker(const struct report *report, uint32_t node, const char *
         report_bytes(blocker.function, blocker.function_size));
 }
 
-/* Says why the finalizer or cleanup never runs, or what keeps it from running. */
+/* Reports a finalizer or cleanup that holds an object. Says why the finalizer or cleanup never
+ * runs, or what keeps it from running. */
 struct g2h_error *report_put_finalized(const struct report *report, uint32_t node,
                                        const char *indent)
 {

@@ -102,8 +102,8 @@ static struct g2h_error *prepare_nodes(struct tables *tables)
     return database_prepare(tables->database, sql, &tables->add_nodes);
 }
 
-/* Rows of nodes and edges come through a virtual table, "rows", whose columns are c0, c1, …: one
- * statement inserts many. */
+/* Creates the tables. Rows of nodes and edges come through a virtual table, "rows", whose columns
+ * are c0, c1, …: one statement inserts many. */
 struct g2h_error *tables_init(struct tables *tables, struct database *database, unsigned columns)
 {
     *tables = (struct tables){.database = database, .columns = columns};

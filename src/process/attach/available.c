@@ -310,8 +310,9 @@ static void note_inside(uint64_t pid, const struct text *groups, const struct te
     }
 }
 
-/* Goes by the process's control groups, as this program sees them, and then notes the limit that a
- * process in another container sees itself. */
+/* Finds how much memory the limits of a process leave. Goes by the process's control groups, as
+ * this program sees them, and then notes the limit that a process in another container sees itself.
+ */
 void attach_available_find_of(uint64_t pid, struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text groups = {0}, own = {0};
@@ -656,8 +657,8 @@ bool needs_have_memory(uint64_t bytes)
     return !*available.limit && available.left != UINT64_MAX && bytes <= available.left / 2;
 }
 
-/* Checks in this order: the number of objects, memory, room on the disk, and address space. Returns
- * the first error. */
+/* Checks that a conversion has what it needs. Checks in this order: the number of objects, memory,
+ * room on the disk, and address space. Returns the first error. */
 struct g2h_error *needs_check(const struct needs *needs)
 {
     struct attach_available available;

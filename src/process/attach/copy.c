@@ -403,8 +403,8 @@ static bool is_64_little(const Elf64_Ehdr *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
-/* Registers and structures of the kernel are those of this program's machine, so the process must
- * be of the same one. */
+/* Checks that a process is of this program's machine. Registers and structures of the kernel are
+ * those of this program's machine, so the process must be of the same one. */
 struct g2h_error *copied_check_machine(uint64_t pid, uint16_t *ret)
 {
     Elf64_Ehdr its, ours;

@@ -275,8 +275,8 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
  * are stopped meanwhile. */
 #define PATIENCE 15.0
 
-/* Polls with a growing pause, since waitid(2) has no time limit. WNOWAIT leaves the status for
- * whoever needs it. */
+/* Waits until a thread has stopped. Polls with a growing pause, since waitid(2) has no time limit.
+ * WNOWAIT leaves the status for whoever needs it. */
 int inject_await(pid_t id)
 {
     const double start = clock_seconds();

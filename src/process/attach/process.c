@@ -474,7 +474,8 @@ void memory_sort(struct memory *memory)
     assert(IS_ORDERED(i, kept, ranges[i].address - ranges[i - 1].address >= ranges[i - 1].size));
 }
 
-/* Cores mostly leave out what the executable has: its read-only sections take the place of that. */
+/* Adds the read-only sections of an executable to the memory. Cores mostly leave out what the
+ * executable has: its read-only sections take the place of that. */
 bool memory_add_image(struct memory *memory, const struct image *image, uint64_t slide)
 {
     for (size_t i = 0; i < image->section_count; i++) {

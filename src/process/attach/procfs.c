@@ -237,7 +237,8 @@ static unsigned digit(char character)
     return 255;
 }
 
-/* Skips blanks after the number, too. A number that overflows is refused. */
+/* Parses a number, and moves *at behind it. Returns false if there is none. Skips blanks after the
+ * number, too. A number that overflows is refused. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
 {
     const char *next = *at;
@@ -394,8 +395,8 @@ static bool children_list(uint64_t pid, uint64_t *ret, size_t most, size_t *foun
     return true;
 }
 
-/* Follows the kernel's lists of children; where there are none, children_find() looks at all
- * processes. */
+/* Finds the descendants of a process. Follows the kernel's lists of children; where there are none,
+ * children_find() looks at all processes. */
 size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most)
 {
     size_t found = 0;

@@ -363,7 +363,8 @@ static void note_proc(struct attach_facts *facts)
     facts->is_other_proc = !facts->has_no_proc && strtol(own, NULL, 10) != (long)getpid();
 }
 
-/* Gathers the facts from /proc, as far as it shows them, and judges them. */
+/* Returns the error why a process cannot be read. Gathers the facts from /proc, as far as it shows
+ * them, and judges them. */
 struct g2h_error *attach_refuse(uint64_t pid, int error, bool was_there)
 {
     _cleanup_(text_deinit) struct text status = {0};

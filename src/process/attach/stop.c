@@ -138,8 +138,8 @@ static bool is_usual(int policy)
     return kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE;
 }
 
-/* Real-time priority lets this thread run at once when the process has been stopped, on a busy
- * machine, too. SCHED_RESET_ON_FORK keeps it from other threads. */
+/* Makes this thread urgent. Real-time priority lets this thread run at once when the process has
+ * been stopped, on a busy machine, too. SCHED_RESET_ON_FORK keeps it from other threads. */
 int attach_urgent_begin(struct attach_urgent *ret)
 {
     *ret = (struct attach_urgent){0};
