@@ -47,6 +47,7 @@ static struct g2h_error *error_build(enum g2h_error_code code, const char *tail,
     return error;
 }
 
+/* Makes an error whose message follows printf's rules. */
 struct g2h_error *error_create(enum g2h_error_code code, const char *format, ...)
 {
     va_list arguments;
@@ -56,6 +57,7 @@ struct g2h_error *error_create(enum g2h_error_code code, const char *format, ...
     return error;
 }
 
+/* Makes an error for a failed system call: the message, ": " and strerror(error_number). */
 struct g2h_error *error_system(int error_number, const char *format, ...)
 {
     char tail[256];

@@ -93,6 +93,8 @@ bool map_reserve(struct map *map, size_t keys)
     return map_grow(map, slots);
 }
 
+/* Changes the value of a key that has one. value must not be MAP_NONE: a key cannot be removed, for
+ * searches for others go past it. */
 void map_set(struct map *map, uint64_t key, uint32_t value)
 {
     struct map_entry *entry = map_find(map->entries, map->mask, key);
@@ -100,6 +102,7 @@ void map_set(struct map *map, uint64_t key, uint32_t value)
     entry->value = value;
 }
 
+/* Makes map a copy of other. */
 bool map_copy(struct map *map, const struct map *other)
 {
     *map = *other;

@@ -122,6 +122,7 @@ void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t
     return grown;
 }
 
+/* Copies count entries to memory from malloc(). */
 void *memory_copy(const void *data, size_t count, size_t entry_size)
 {
     void *copy = count > 0 ? malloc(count * entry_size) : NULL;

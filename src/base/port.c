@@ -108,6 +108,7 @@ void *port_reallocarray(void *block, size_t count, size_t size)
     return realloc(block, bytes);
 }
 
+/* Overwrites bytes with 0, such as a key that is not needed any more. */
 void port_bzero(void *bytes, size_t size)
 {
     volatile uint8_t *at =

@@ -93,6 +93,7 @@ uint64_t ranges_trim(const struct ranges *ranges, uint64_t from, uint64_t end)
     return MAX(list[at].begin, from);
 }
 
+/* Returns how many of the bytes in [from, end) belong to ranges. */
 uint64_t ranges_bytes(const struct ranges *ranges, uint64_t from, uint64_t end)
 {
     struct range range;
@@ -146,11 +147,14 @@ bool sparse_is_possible(int file)
            S_ISREG(status.st_mode) && lseek(file, 0, SEEK_CUR) == status.st_size;
 }
 
+/* Appends zeros to a file that can have holes, whose size grows only with the next other bytes, or
+ * with sparse_end(). */
 int sparse_skip(int file, uint64_t zeros)
 {
     return lseek(file, (off_t)zeros, SEEK_CUR) < 0 ? errno : 0;
 }
 
+/* Sets the file's size, which may end in a hole. Returns 0 or an errno value. */
 int sparse_end(int file)
 {
     const off_t end = lseek(file, 0, SEEK_CUR);

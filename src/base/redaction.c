@@ -109,6 +109,7 @@ void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
 /* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
 enum { SHOWN = 10, GRAIN = 16 };
 
+/* Initializes a redaction with the bytes of key, or with random ones if key is NULL. */
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key)
 {
     if (key) {

@@ -44,6 +44,8 @@ struct go_release go_release_parse(const char *version)
     return release;
 }
 
+/* Returns a version that names no release, or "unknown" if it is empty, with the release that it is
+ * read as: "unknown (read as go1.27)". */
 char *go_release_guessed(struct g2h_bytes version, int minor)
 {
     const struct g2h_bytes shown = version.size > 0 ? version : bytes_of("unknown");

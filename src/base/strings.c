@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
+/* Returns the string with a number, which must be less than pool->count. */
 const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size)
 {
     assert(number < pool->count);
@@ -53,6 +54,7 @@ static bool grow_slots(struct string_pool *pool)
     return true;
 }
 
+/* Looks up a string's number. */
 bool string_pool_find(const struct string_pool *pool, const void *text, size_t size, uint32_t *ret)
 {
     *ret = pool->slots ? *strings_find(pool, text, size) : UINT32_MAX;

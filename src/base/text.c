@@ -51,6 +51,7 @@ void text_printf(struct text *text, const char *format, ...)
     }
 }
 
+/* Appends the digits of a number; this is faster than text_printf(). */
 void text_append_number(struct text *text, uint64_t number)
 {
     char digits[20];
@@ -62,6 +63,7 @@ void text_append_number(struct text *text, uint64_t number)
     text_append(text, digits + at, sizeof(digits) - at);
 }
 
+/* Appends the digits of a number in groups of three: 1,234. */
 void text_append_grouped(struct text *text, uint64_t number)
 {
     if (number >= 1000)
@@ -266,6 +268,8 @@ static void append_quoted(struct text *command, const char *word)
     text_append_string(command, "'");
 }
 
+/* Appends a word quoted for a POSIX shell: in single quotes if it has characters that are special
+ * to the shell. */
 void shell_append(struct text *command, const char *word)
 {
     if (is_plain(word))

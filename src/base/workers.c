@@ -131,6 +131,7 @@ static struct g2h_error *pass_on(struct workers_turn *turn, struct worker_buffer
     return turn->run->consume(turn->run->context, buffer);
 }
 
+/* Waits for the task's turn, passes the bytes so far to consume(), and empties the buffer. */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
 {
     struct g2h_error *error = pass_on(buffer->turn, buffer);
@@ -138,6 +139,7 @@ struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
     return error;
 }
 
+/* Passes the bytes so far, and behind them zeros that are not stored, to consume(). */
 struct g2h_error *worker_buffer_flush_zeros(struct worker_buffer *buffer, uint64_t zeros)
 {
     assert(buffer->turn && buffer->zeros == 0);
@@ -205,6 +207,7 @@ static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads
     return run->error;
 }
 
+/* Runs run(context, 0 … tasks-1) on this many threads, including the caller's. */
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
 {
     assert(threads > 0);
@@ -212,6 +215,7 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
     return run_threads(&state, threads, run_tasks);
 }
 
+/* Runs tasks on several threads; consume() gets their outputs in the order of tasks. */
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
                                       workers_pack *pack, workers_consume *consume, void *context)
 {

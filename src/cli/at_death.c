@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Returns whether an output is a directory: it is one, or ends with a slash. */
 bool at_death_is_directory(const char *path)
 {
     struct stat status;

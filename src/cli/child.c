@@ -154,6 +154,8 @@ void child_end(struct child *child, int status)
         (void)kill(child->heir, child->passed);
 }
 
+/* Returns the exit status of a command, as shells have it: 128 and the number of the signal that
+ * ended it. */
 int child_exit_status(const struct child *child)
 {
     return WIFEXITED(child->status) ? WEXITSTATUS(child->status) : KILLED + WTERMSIG(child->status);

@@ -197,6 +197,7 @@ void message_sampling(const struct options *options, const struct g2h_input *inp
 
 /* ---- series ---- */
 
+/* Makes the key of --redact, if it is given. */
 struct g2h_error *series_open_redaction(const struct options *options, struct series *series)
 {
     uint8_t key[G2H_REDACT_KEY];
@@ -428,6 +429,7 @@ static struct g2h_error *check_loaded(const struct options *options,
     return needs_check(&needs);
 }
 
+/* Opens or makes the dump, and loads the heap. */
 struct g2h_error *conversion_load(const struct options *options, const char *path,
                                   const struct g2h_progress *progress, struct pipeline *conversion)
 {
@@ -436,6 +438,7 @@ struct g2h_error *conversion_load(const struct options *options, const char *pat
     return check_loaded(options, conversion);
 }
 
+/* Matches the executable, if any, with the heap, and reports what it lacks. */
 struct g2h_error *conversion_match(const struct options *options, struct series *series,
                                    const struct pipeline_options *steps,
                                    struct pipeline *conversion)

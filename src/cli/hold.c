@@ -142,6 +142,7 @@ void hold_for(unsigned seconds)
     alarm(seconds);
 }
 
+/* Ends what hold_begin() began: no more messages, and signals wait again. */
 void hold_end(void)
 {
     alarm(0);

@@ -90,6 +90,7 @@ void message_error(const struct g2h_error *error)
     say("go2heapsnapshot: %s", error->message);
 }
 
+/* Explains how to handle an executable that did not write the dump. */
 void message_no_exe(void)
 {
     say("Give --exe the executable that wrote the dump, or build the same commit with the same Go "
@@ -112,6 +113,7 @@ void message_not_for_terminal(const struct options *options)
         say("  -o app%s%s", suffix, packed);
 }
 
+/* Explains why the output is a report, and how to get a snapshot. */
 void message_default(void)
 {
     say("go2heapsnapshot: note: a terminal gets a report; -o app.heapsnapshot writes a snapshot");
@@ -123,11 +125,13 @@ void message_no_base_exe(void)
         "--base-exe.");
 }
 
+/* Prints that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error)
 {
     say("go2heapsnapshot: warning: %s; going on without types", error->message);
 }
 
+/* Hints to users at a terminal where a dump's types come from; nothing if they want it untyped. */
 void message_untyped_hint(const struct options *options, const struct g2h_input *input)
 {
     if (options->untyped_ok || !isatty(STDERR_FILENO))
@@ -443,6 +447,8 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
             input->name, account->shortened_arrays, plural_of(account->shortened_arrays));
 }
 
+/* Reports damage of an input that was written as a dump: that of its stream, and that at which
+ * writing ended; NULL: none. */
 void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage)
 {
     if (input->damage)
@@ -742,6 +748,7 @@ void message_memory(void)
             had.text, limit);
 }
 
+/* Prints how often this program has waited for a page from a disk. */
 void message_disk_faults(uint64_t before)
 {
     say("memory");

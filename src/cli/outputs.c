@@ -34,6 +34,7 @@ static struct g2h_error *directory_explain(const char *path, const char *what_fo
                               what_for);
 }
 
+/* Creates a directory unless it exists. what_for names its user, for a message. */
 struct g2h_error *directory_make(const char *path, const char *what_for,
                                  struct target_directory *ret)
 {
@@ -115,6 +116,7 @@ struct g2h_error *outputs_open(const struct options *options, const char *path,
                : open_next(ret, path, sources, count);
 }
 
+/* Checks that no output is the file of the input. */
 struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_input *input,
                                 const char *what)
 {
@@ -143,6 +145,7 @@ void outputs_deinit(struct outputs *outputs)
 
 /* ==== the dumps of the first and the last snapshot of a watched process ==== */
 
+/* Creates the directory at path, unless it exists. */
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
                              unsigned threads, uint64_t largest_array, struct keep *ret)
 {
@@ -271,6 +274,8 @@ static struct g2h_error *check_different(const struct options *options, char *co
     return NULL;
 }
 
+/* Makes the paths of a series' snapshots in the directory options->output, which is created if it
+ * does not exist. */
 struct g2h_error *series_make_paths(const struct options *options, struct series_paths *ret)
 {
     ret->list = calloc(options->input_count, sizeof(*ret->list));

@@ -162,6 +162,7 @@ static bool is_source(const struct stat *status, const struct target_source *sou
     return find_status(source, &own) && is_same_file(status, &own);
 }
 
+/* Returns whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count)
 {
     struct stat status;
@@ -292,6 +293,7 @@ static struct g2h_error *open_path(struct target *target)
     return target->fd < 0 ? error_system(errno, "%s: cannot write", target->name) : NULL;
 }
 
+/* Returns an error if path is one of the sources, which must not be written to. */
 struct g2h_error *target_refuse(const char *path, const struct target_source *sources, size_t count)
 {
     const struct target target = {.name = path};
@@ -354,6 +356,7 @@ bool target_has_journal(const char *path)
            stat(journal, &status) == 0 && status.st_size > 0;
 }
 
+/* Returns an error if the input is a file that SQLite keeps beside the database. */
 struct g2h_error *target_check_database(const char *path, const struct g2h_input *input,
                                         const char *what)
 {
@@ -510,6 +513,8 @@ struct g2h_error *target_directory_complete(struct target_directory *directory,
     return error;
 }
 
+/* Renames the file to its final name, with permissions that are no wider than those of the files
+ * whose contents it shows. */
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump)
 {
     const struct target_read read = {.dump = g2h_input_status(dump)};

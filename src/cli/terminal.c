@@ -114,6 +114,7 @@ static void update(void *context, const char *phase, uint64_t done, uint64_t tot
     pthread_mutex_unlock(&lock);
 }
 
+/* Returns the progress to pass to the library, or NULL if stderr is not a terminal. */
 const struct g2h_progress *progress_start(void)
 {
     static const struct g2h_progress progress = {update, NULL};
@@ -125,12 +126,14 @@ void progress_set_plan(enum progress_plan plan)
     line.plan = plan;
 }
 
+/* Shows a phase whose progress is unknown. progress may be NULL. */
 void progress_begin(const struct g2h_progress *progress, const char *phase)
 {
     if (progress)
         progress->update(progress->context, phase, 0, 0, 0);
 }
 
+/* Removes the line, before anything else is printed. */
 void progress_clear(void)
 {
     pthread_mutex_lock(&lock);
@@ -142,6 +145,7 @@ void progress_clear(void)
 
 /* ==== properties of the terminal for text output ==== */
 
+/* Returns whether the output goes to a terminal. */
 bool terminal_is_output(const struct options *options)
 {
     return !options->output && isatty(STDOUT_FILENO);
@@ -276,6 +280,8 @@ static struct g2h_error *copy(int fd)
     }
 }
 
+/* Shows the file of pager_collect() on standard output, and closes it: by $PAGER, else by less;
+ * directly if there is no pager, or the terminal is dumb. */
 struct g2h_error *pager_show(int fd)
 {
     const char *pager = find_pager();

@@ -175,6 +175,7 @@ static void usage_say_line(const struct text *text)
         say("  %.*s", as_width(text->size), text->data);
 }
 
+/* Prints all formats on stderr, one per line. */
 void usage_say_formats(void)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -187,6 +188,7 @@ void usage_say_formats(void)
     usage_say_line(&text);
 }
 
+/* Prints how to get help. Returns false, for callers that refuse the command line by it. */
 bool usage_say_hint(void)
 {
     say("Try 'go2heapsnapshot --help'.");

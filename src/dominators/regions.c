@@ -208,6 +208,7 @@ static struct g2h_error *components_search_all(struct components *components,
     return NULL;
 }
 
+/* Finds the components, in time and memory proportional to nodes and edges. */
 struct g2h_error *components_init(struct components *components, const struct edge_lists *edges)
 {
     const size_t size = ((size_t)edges->nodes + 1) * sizeof(uint32_t);

@@ -528,6 +528,8 @@ struct g2h_error *sources_sort(struct sources *sources)
     return sources->regions ? regions_finish(sources->regions, sorting.crossings) : NULL;
 }
 
+/* Finds the dominators of leaves once those of all other nodes are known: a leaf's dominator is the
+ * nearest common ancestor, in the tree of dominators, of all nodes that hold it. */
 struct g2h_error *sources_hold_leaves(struct sources *sources, const struct climb *climbs,
                                       const uint32_t *idom)
 {

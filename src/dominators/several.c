@@ -811,6 +811,7 @@ void sharing_deinit(struct sharing *sharing)
     string_pool_deinit(&sharing->texts);
 }
 
+/* Finds the name of the holders of a node of the graph. */
 bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret, size_t *ret_size)
 {
     size_t entry;

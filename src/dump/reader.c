@@ -416,6 +416,8 @@ static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
             !reader_is_shortened(reader, ret) || wrong(reader, "a shortened array has pointers"));
 }
 
+/* Returns the fields that the field lists of all objects share: the end of the input, and the kinds
+ * of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
 {
     return (struct g2h_fields){.end = reader->cursor.end,
@@ -893,6 +895,7 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
                         (unsigned long long)ret->offset, reader->what);
 }
 
+/* Moves a reader to an offset where a record may begin. */
 void reader_seek(struct g2h_reader *reader, uint64_t offset)
 {
     assert(offset <= reader->input->size);
@@ -951,6 +954,8 @@ bool g2h_reader_objects_have_types(const struct g2h_reader *reader)
     return reader->layout->object_has_type;
 }
 
+/* Returns whether an object may have less bytes in the dump than in the process: it lies within the
+ * heap, whose range is plausible. */
 bool g2h_object_may_be_short(const struct g2h_params *params, const struct g2h_object *object)
 {
     const uint64_t largest_heap = UINT64_C(1) << 47;

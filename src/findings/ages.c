@@ -60,6 +60,7 @@ const char *ages_word(enum ages_verdict verdict)
 
 /* ---- single objects ---- */
 
+/* Returns the ages of a heap whose process was watched; NULL: it was not. */
 const struct g2h_ages_known *ages_watched(const struct g2h_heap *heap)
 {
     const struct g2h_ages_known *known = g2h_heap_ages(heap);

@@ -153,6 +153,8 @@ static void class_index_deinit(struct class_index *index)
     free(index->nodes);
 }
 
+/* Returns the objects of a class, *ret_count of them, or NULL if it has none. name is that of the
+ * class in the view, UINT32_MAX for strings. */
 const uint32_t *class_index_find(const struct class_index *index, uint32_t name, size_t *ret_count)
 {
     const uint32_t number = map_get(&index->numbers, name);

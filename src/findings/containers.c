@@ -36,18 +36,21 @@ static uint64_t containers_positive(int64_t number)
     return number > 0 ? (uint64_t)number : 0;
 }
 
+/* Returns what a node retains or, with a base, its weight of growth. */
 uint64_t containers_weight(const struct containers *containers, uint32_t node)
 {
     return containers->growth ? containers->growth->data[node].weight
                               : containers->merged->nodes.data[node].retained;
 }
 
+/* Returns a node's own bytes or, with a base, by how many they have grown. */
 uint64_t containers_own(const struct containers *containers, uint32_t node)
 {
     return containers->growth ? containers_positive(containers->growth->data[node].own)
                               : containers->merged->nodes.data[node].bytes;
 }
 
+/* Returns the number of a node's objects or, with a base, how many more there are. */
 uint64_t containers_count(const struct containers *containers, uint32_t node)
 {
     return containers->growth ? containers_positive(containers->growth->data[node].more)
@@ -790,6 +793,7 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
                : best.node;
 }
 
+/* Finds only the entries: ret->item and ret->entries. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret)
 {
     uint32_t last;

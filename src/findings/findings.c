@@ -147,6 +147,7 @@ void findings_deinit(struct findings *findings)
 
 /* ---- nodes ---- */
 
+/* Returns whether a node is not an object but a synthetic node of a kind. */
 bool findings_is_kind(const struct findings *findings, uint32_t node, enum g2h_node_kind kind)
 {
     return findings_node(findings, node)->kind == MERGED_SYNTHETIC &&

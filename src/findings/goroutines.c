@@ -556,6 +556,7 @@ static struct g2h_error *count_ended(struct living *living, struct goroutines_en
     return NULL;
 }
 
+/* Counts the goroutines that have ended, and what their descriptors take. */
 struct g2h_error *goroutines_find_ended(const struct findings *findings,
                                         struct goroutines_ended *ret)
 {
@@ -612,6 +613,8 @@ void leaks_deinit(struct leaks *leaks)
     map_deinit(&leaks->by_node);
 }
 
+/* Returns the leaked goroutines in the place that a node of merged is, or is below of; NULL:
+ * none. */
 const struct leaks_place *leaks_at(const struct leaks *leaks, const struct findings *findings,
                                    uint32_t node)
 {
@@ -714,6 +717,7 @@ static void holding_deinit(struct holding *holding)
     map_deinit(&holding->by_name);
 }
 
+/* Finds what the calls below a node of merged hold; the class that retains most comes first. */
 struct g2h_error *deferred_find(const struct findings *findings, uint32_t calls,
                                 deferred_vector *ret)
 {

@@ -193,6 +193,7 @@ static struct g2h_error *keys_of(const struct merged *merged, struct growth_keys
     return NULL;
 }
 
+/* Returns the number of objects that are not garbage. */
 uint64_t growth_count_held(const struct g2h_view *view)
 {
     const size_t objects = g2h_heap_object_count(g2h_view_heap(view));
@@ -344,6 +345,7 @@ const struct growth_totals *growth_totals(const struct g2h_base *base)
     return &base->totals;
 }
 
+/* Returns the objects and bytes of a class in the base; 0 if it had none. */
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size)
 {
     const uint32_t number = map_get(&base->classes, map_hash_text(name, size));
@@ -529,8 +531,9 @@ static int64_t at_least_0(int64_t number)
     return MAX(number, 0);
 }
 
-/* Returns a node's growth, bounded by the growth of its class: of each object that the class has
- * more, or of those that have moved here and have become larger meanwhile. */
+/* Returns a node's growth in bytes. If its class has grown less, only what the additional objects
+ * of the node (more of growth->count, none if it has fewer) have on average counts, but at least
+ * the growth of the class: the others have moved here from other nodes, or have become larger. */
 static int64_t bounded(const struct growth *growth, int64_t grown, int64_t more, int64_t by_class)
 {
     const int64_t gained =

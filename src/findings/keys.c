@@ -698,6 +698,7 @@ static int compare_samples(const void *a, const void *b)
     return COMPARE(one->order, other->order);
 }
 
+/* Sorts the sample and returns its median: the lower one of two. */
 const struct sample *numbers_median(struct distribution_numbers *numbers)
 {
     assert(numbers->sample.count > 0);

@@ -43,6 +43,8 @@ static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
     return false;
 }
 
+/* Gets the number of entries of a map, which its header has: also of those that the dump lacks.
+ * values must be of the view. */
 bool entries_length(const struct g2h_view *view, struct g2h_values *values,
                     const struct g2h_location *map, uint64_t *ret)
 {

@@ -27,6 +27,7 @@ enum {
     LEAST_OUTSIDE = 16000000, /* each process has some MB of programs and of the runtime */
 };
 
+/* Returns whether RSS and its parts are known. */
 bool memory_has_resident(const struct findings *findings)
 {
     return findings->memory && findings->memory->resident > 0;
@@ -59,6 +60,7 @@ struct memory_use memory_use_of(const uint64_t *stats)
     return (struct memory_use){held, objects, unused, stacks, held > known ? held - known : 0};
 }
 
+/* Returns how many percent of whole some bytes are. */
 uint64_t memory_percent(uint64_t bytes, uint64_t whole)
 {
     return whole / 100 > 0 ? bytes / (whole / 100) : 0;

@@ -49,6 +49,8 @@ bool findings_is_dead(const struct g2h_view *view, uint32_t number)
     return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
 }
 
+/* Returns whether a name is that of memory with the entries of a map; g2h_view_map_of() then
+ * returns the name of the map. */
 bool findings_is_entries(const struct g2h_view *view, uint32_t name)
 {
     return name < g2h_view_name_count(view) &&
@@ -1284,6 +1286,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     return NULL;
 }
 
+/* Merges the dominators of a view, on threads threads (0: one per processor). */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, enum merged_islands which, struct merged *ret)
 {
@@ -1319,6 +1322,7 @@ enum g2h_class_form merged_form(const struct merged *merged, uint32_t node)
     return g2h_view_class_form(merged->view, class_name(merged, node));
 }
 
+/* Returns which class of the runtime's a node is, if it is one. */
 enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node)
 {
     if (merged->nodes.data[node].is_trie)
@@ -1422,6 +1426,7 @@ void ranking_sort(ranking *list)
     vector_sort(list, ranking_compare);
 }
 
+/* Adds the children of a node, those that retain most first. */
 struct g2h_error *ranking_of_children(const struct findings *findings, uint32_t node, ranking *ret)
 {
     for (uint32_t i = findings_node(findings, node)->child; i != MERGED_NONE;

@@ -210,6 +210,7 @@ enum {
     MOST_STEPS = 24,      /* of a longer path the middle is left out */
 };
 
+/* Returns whether a node is memory in which the runtime keeps a map's entries: paths hide it. */
 bool expression_hides(const struct g2h_view *view, uint32_t node)
 {
     struct g2h_node read;
@@ -350,6 +351,7 @@ void expression_append_edge(const struct g2h_view *view, struct g2h_edges *edges
     }
 }
 
+/* Returns the size of a frame's name without its line, "main.walk" of "main.walk walk.go:17". */
 size_t expression_without_line(const char *name, size_t size)
 {
     const char *space = size > 0 ? memrchr(name, ' ', size) : NULL;
@@ -384,6 +386,7 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
     return false;
 }
 
+/* Appends the name of a node of kind G2H_NODE_VARIABLE, as paths begin with it: main.cache. */
 void expression_append_variable(const struct g2h_view *view, uint32_t node, struct text *text)
 {
     size_t size;
@@ -898,6 +901,7 @@ struct paths {
     node_vector nodes;                       /* of the path, from the root on */
 };
 
+/* Begins to search paths in a view. */
 struct g2h_error *paths_create(const struct findings *findings, struct paths **ret)
 {
     struct paths *paths = *ret = calloc(1, sizeof(*paths));
@@ -1430,6 +1434,7 @@ struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h
     return NULL;
 }
 
+/* Finds all nodes with strong edges to a node of the view, garbage too. */
 struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edges *edges,
                                  uint32_t node, struct retainers *ret)
 {

@@ -89,6 +89,7 @@ static void append_frame(const struct findings *findings, const struct g2h_view_
     text->failed |= name.failed;
 }
 
+/* Appends the function that a goroutine runs, as names of frames have it. */
 void stack_append_function(const struct findings *findings,
                            const struct g2h_view_goroutine *goroutine, struct text *text)
 {

@@ -147,12 +147,14 @@ void stale_deinit(struct stale *stale)
     free(stale->of);
 }
 
+/* Returns whether a node is stale: in a part of an array that no slice uses. */
 bool stale_has_node(const struct stale *stale, uint32_t node)
 {
     struct stale_reason reason;
     return stale->of && stale_of(stale, g2h_dominators_number(stale->dominators, node), &reason);
 }
 
+/* Returns whether an object is stale. */
 bool stale_has(const struct stale *stale, const struct g2h_view *view, uint32_t object)
 {
     const uint32_t node = stale->of ? g2h_view_object(view, object) : UINT32_MAX;
@@ -380,6 +382,7 @@ static bool see_slice(void *context, const struct g2h_capacity *capacity)
     return true;
 }
 
+/* Reads a pointer as the process has it. */
 uint64_t pinned_word(const struct g2h_params *params, const uint8_t *bytes)
 {
     uint64_t word = 0;

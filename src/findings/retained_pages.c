@@ -458,11 +458,13 @@ void pages_deinit(struct pages *pages)
     free(pages->retained);
 }
 
+/* Returns what is free if a node and all below it are gone; zeros if spans are not known. */
 struct pages_sum pages_of(const struct pages *pages, uint32_t node)
 {
     return pages->retained ? pages->retained[node] : (struct pages_sum){0};
 }
 
+/* Returns what goes with a node, but with no node below it. */
 struct pages_sum pages_own(const struct pages *pages, uint32_t node)
 {
     return pages->own ? pages->own[node] : (struct pages_sum){0};

@@ -83,6 +83,8 @@ static bool suspects_is_of_runtime(const struct merged *merged, uint32_t node)
     return false;
 }
 
+/* Returns whether a node is one of the heaps in which the runtime keeps the timers: one per
+ * processor, so which of them has a timer means nothing. node may be MERGED_NONE. */
 bool suspects_are_timers(const struct merged *merged, uint32_t node)
 {
     return node != MERGED_NONE && merged_runtime_class(merged, node) == G2H_RUNTIME_TIMERS;
@@ -261,6 +263,7 @@ static void set_entries(const struct suspects_finder *finder, struct suspect *su
                           (!finder->growth || finder->growth->data[node].has_entries);
 }
 
+/* Returns how many of what a suspect has many of there are: entries, or objects. */
 uint64_t suspect_entries(const struct suspect *suspect)
 {
     return suspect->is_entries ? suspect->entries : suspect->count;
@@ -368,6 +371,7 @@ static struct suspect suspect_of(uint32_t node)
                                           .branch = node}};
 }
 
+/* Returns a container and its entries as a suspect, without bytes and numbers. */
 struct suspect suspect_of_container(const struct merged *merged, const struct container *container)
 {
     struct suspect suspect = suspect_of(container->item);
@@ -1023,6 +1027,7 @@ _asserted_ static bool are_apart(const struct suspects_finder *finder)
     return true;
 }
 
+/* Finds the suspects; those that retain most come first. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -1456,11 +1461,14 @@ static bool is_group(const struct suspect *suspect)
     return suspect->is_goroutines || suspect->is_deferred;
 }
 
+/* Returns how many objects, goroutines or deferred calls a suspect has, and by how many it has
+ * grown since the base. */
 uint64_t who_count(const struct findings *findings, const struct suspect *suspect)
 {
     return is_group(suspect) ? findings_members(findings, suspect->item) : suspect->count;
 }
 
+/* Returns by how many objects or members a suspect has grown. */
 int64_t who_grown(const struct findings *findings, const struct suspect *suspect)
 {
     return is_group(suspect) ? findings_members_grown(findings, suspect->item)
@@ -2290,6 +2298,8 @@ static void set_values(const struct findings *findings, struct who *who)
     suspect->is_entries = true;
 }
 
+/* Finds the example of a suspect that is objects, the path to it or to its container, and how many
+ * entries this has by its own count. */
 struct g2h_error *who_find_path(const struct findings *findings, struct who *who)
 {
     const struct suspect *suspect = &who->suspect;

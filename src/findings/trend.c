@@ -993,6 +993,7 @@ void g2h_trend_expect_more(struct g2h_trend *trend, bool more)
     trend->is_more_expected = more;
 }
 
+/* Sets the limit of memory of the process, and how much it left. */
 void g2h_trend_set_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left)
 {
     trend->limit = limit;
@@ -1025,6 +1026,7 @@ struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_cours
     return NULL;
 }
 
+/* Returns the value of a place in a heap. */
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place)
 {
     const struct trend_heap *of = &trend->heaps.data[heap];
@@ -1073,6 +1075,7 @@ uint32_t trend_last_holder(const struct g2h_trend *trend, uint32_t place)
     return found;
 }
 
+/* Returns by how much the reachable bytes grew from the first heap to the last. */
 int64_t g2h_trend_growth(const struct g2h_trend *trend)
 {
     const size_t count = trend->heaps.count;
@@ -1093,6 +1096,7 @@ int64_t trend_times_elapsed(const int64_t *times, size_t count)
     return elapsed >= (int64_t)(count - 1) * LEAST ? elapsed : 0;
 }
 
+/* Returns the milliseconds from the first heap to the last; 0: not known. */
 int64_t trend_elapsed(const struct g2h_trend *trend)
 {
     int64_t times[TREND_MOST + 1];
@@ -1102,6 +1106,7 @@ int64_t trend_elapsed(const struct g2h_trend *trend)
     return trend_times_elapsed(times, count);
 }
 
+/* Returns what is known of how a place is held, or NULL. */
 const struct trend_held *trend_held_of(const struct g2h_trend *trend, uint32_t place)
 {
     VECTOR_EACH(const struct trend_held, held, trend->held)

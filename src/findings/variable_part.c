@@ -91,6 +91,7 @@ void similar_add(struct similar *similar, const char *name, size_t size)
     similar->list[at].distance = distance;
 }
 
+/* Appends the names: "a, b or c"; nothing if there are none. */
 void similar_append(const struct similar *similar, struct text *text)
 {
     for (size_t i = 0; i < similar->count; i++) {
@@ -758,6 +759,7 @@ struct g2h_error *variable_part_begin(const struct findings *findings,
     return NULL;
 }
 
+/* Goes on by steps: ".limits[3].Name". */
 struct g2h_error *variable_part_go_on(const struct findings *findings, struct variable_part *part,
                                       const char *steps)
 {

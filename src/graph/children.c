@@ -106,6 +106,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     return NULL;
 }
 
+/* Returns the index in graph->children of the first edge whose source is object or a later
+ * object. */
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
 {
     uint64_t at;

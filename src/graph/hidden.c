@@ -77,6 +77,7 @@ static struct g2h_error *hidden_find_started(struct hidden *hidden)
     return NULL;
 }
 
+/* Finds out what may be hidden in the heap of a graph. */
 struct g2h_error *hidden_init(const struct g2h_graph *graph, struct hidden *ret)
 {
     *ret = (struct hidden){.graph = graph, .kind = hidden_kind_of(graph)};

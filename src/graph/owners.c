@@ -154,6 +154,7 @@ struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *g
     return NULL;
 }
 
+/* Adds a group for a synthetic node that was added since. */
 struct g2h_error *owners_own_group(struct owners *owners, struct g2h_graph *graph, uint32_t node)
 {
     TRY(owners_grow(owners, graph));

@@ -133,6 +133,7 @@ static void sort_boundaries(struct boundaries *boundaries)
     boundaries->list.count = count;
 }
 
+/* Lists the objects at which walks end, and makes all objects garbage for now. */
 struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph,
                              struct boundaries *ret)
 {

@@ -24,6 +24,7 @@ double g2h_sampling_scale(uint64_t size, uint64_t rate)
     return rate > 1 && size > 0 ? 1 / (1 - exp(-as_ratio(size, rate))) : 1;
 }
 
+/* Gets runtime.MemProfileRate; false if the dump does not tell it. */
 bool g2h_heap_memprofile_rate(const struct g2h_heap *heap, uint64_t *ret)
 {
     *ret = heap->facts.alloc_rate;

@@ -182,6 +182,8 @@ struct g2h_error *heap_find_secrets(struct g2h_heap *heap)
     return NULL;
 }
 
+/* Returns whether a byte belongs to an object that secret.Do has allocated: only pointers there are
+ * the process's. */
 bool heap_is_secret(const struct g2h_heap *heap, const uint8_t *at)
 {
     if (heap->secrets.list.count == 0 || at < heap->input->data) /* text of the program itself */
@@ -277,6 +279,7 @@ const struct g2h_ending *g2h_heap_ending(const struct g2h_heap *heap)
     return heap->facts.has_ending ? &heap->facts.ending : NULL;
 }
 
+/* Returns the size of an untouched range, and gets the object that it is in. */
 uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t *ret_object)
 {
     const struct range range = heap->facts.untouched.list.data[index];

@@ -167,6 +167,7 @@ struct g2h_error *heap_ages_find(struct g2h_heap *heap)
     return NULL;
 }
 
+/* Returns what is known of ages, or NULL if nothing is. */
 const struct g2h_ages_known *g2h_heap_ages(const struct g2h_heap *heap)
 {
     return heap->facts.ages ? &heap->facts.ages->known : NULL;

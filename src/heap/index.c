@@ -27,6 +27,8 @@ static uint64_t index_size_of(const struct object_index *index, uint32_t object)
     return index->sizes[index->objects[object].contents_and_class & (SLOT_CLASS_LIMIT - 1)];
 }
 
+/* Returns the first object, from number `from` on, that starts at or after address, or the number
+ * of all objects if there is none. */
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address)
 {
     uint32_t at;
@@ -97,6 +99,7 @@ static bool make_directory(struct object_index *index)
     return true;
 }
 
+/* Returns the index of an arena among those in use, or SIZE_MAX if it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena)
 {
     size_t at;

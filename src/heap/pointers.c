@@ -36,6 +36,7 @@ static void pointers_begin(const struct g2h_heap *heap, struct g2h_bytes content
                              .pending = UINT64_MAX};
 }
 
+/* Begins a walk over the pointers of other memory with a field list. */
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
                         struct g2h_fields fields, struct pointers *ret)
 {
@@ -64,6 +65,7 @@ void pointers_of_roots(const struct g2h_heap *heap,
     }
 }
 
+/* Begins a walk over every aligned word. */
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
     pointers_begin(heap, contents, ret);

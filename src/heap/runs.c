@@ -171,6 +171,7 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
 
 /* ---- chunks ---- */
 
+/* Begins an empty chunk. */
 void run_reader_begin(struct run_reader *reader)
 {
     chunk_deinit(&reader->chunk);

@@ -127,6 +127,7 @@ static uint64_t words_of(const struct g2h_heap *heap, const struct slot_class *s
     return words;
 }
 
+/* Sets the types and the words of the slot classes, once all type records are read. */
 void slot_classes_finish(struct g2h_heap *heap)
 {
     VECTOR_EACH(struct slot_class, slot_class, heap->slot_classes.list) {
@@ -190,6 +191,7 @@ static bool slot_class_intern(struct slot_classes *slot_classes,
     return true;
 }
 
+/* Gets the slot class of an object, and adds it if it is new. */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret)
 {

@@ -81,6 +81,7 @@ static bool sort_frames(struct frame_index *frames, const struct g2h_heap *heap)
     return true;
 }
 
+/* Returns the frame whose contents include address, or UINT32_MAX if there is none. */
 uint32_t frame_index_find(const struct frame_index *frames, uint64_t address)
 {
     const struct heap_frame *all = frames->heap->frames.data;

@@ -281,6 +281,7 @@ void g2h_identity_destroy(struct g2h_identity *identity)
     free(identity);
 }
 
+/* Checks that a heap is of the process of the series. */
 struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
                                      const struct g2h_heap *heap)
 {
@@ -491,6 +492,7 @@ const struct g2h_identity_account *g2h_identity_account(const struct g2h_identit
     return &identity->account;
 }
 
+/* Returns the ID of an object of the heap that was added last. */
 uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t object)
 {
     assert(identity->last.heap && object < identity->last.heap->object_count);
@@ -544,6 +546,7 @@ bool g2h_identity_is_full(const struct g2h_identity *identity)
     return identity->next > limits.last_id;
 }
 
+/* Finds the ID of a node that is not an object; false if it has none yet. */
 bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
                             uint64_t key, uint32_t *ret)
 {

@@ -121,6 +121,7 @@ static struct g2h_error *input_find_holes(struct g2h_input *input)
     return NULL;
 }
 
+/* Returns the ranges of an input that are known to be zeros. */
 const struct ranges *input_holes(const struct g2h_input *input)
 {
     static const struct ranges none;
@@ -383,6 +384,7 @@ bool input_has_directory(void)
     return chosen || (directory && *directory);
 }
 
+/* Returns the directory of temporary files; "": they are in memory. */
 const char *input_directory(void)
 {
     if (!input_has_directory())
@@ -464,6 +466,7 @@ static struct g2h_error *input_check(const struct g2h_input *input, int fd)
                               input->name);
 }
 
+/* Returns an error if the file has changed since it was opened. */
 struct g2h_error *g2h_input_check(const struct g2h_input *input)
 {
     return input->file && !input->file->is_copy ? input_check(input, input->file->fd) : NULL;
@@ -552,6 +555,7 @@ static struct g2h_input *input_create(const char *name)
     return take_pointer(input);
 }
 
+/* Opens a file, which the watcher sees while it is copied. */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret)
 {

@@ -6,6 +6,7 @@
 #include "base/contract.h"
 #include "base/elf_format.h"
 
+/* Returns whether data, of size bytes, has the given count bytes at offset at. */
 bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *bytes, size_t count)
 {
     return size >= at + count && memcmp(data + at, bytes, count) == 0;
@@ -32,6 +33,7 @@ bool magic_is_core(const uint8_t *data, uint64_t size)
            magic_number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
 }
 
+/* Returns whether data begins like an executable: ELF or Mach-O but not a core file, or PE. */
 bool magic_is_executable(const uint8_t *data, uint64_t size)
 {
     static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",

@@ -248,6 +248,7 @@ static const struct unpack_method methods[] = {
 /* clang-format on */
 enum { METHODS = COUNT_OF(methods) };
 
+/* Returns the method by which data is packed, or NULL if it is none of these. */
 const struct unpack_method *unpack_method_of(const uint8_t *data, uint64_t size)
 {
     for (unsigned i = 0; i < METHODS; i++)
@@ -256,6 +257,7 @@ const struct unpack_method *unpack_method_of(const uint8_t *data, uint64_t size)
     return NULL;
 }
 
+/* Returns the method with an index, NULL after the last one. */
 const struct unpack_method *unpack_method_at(unsigned index)
 {
     return index < METHODS ? &methods[index] : NULL;

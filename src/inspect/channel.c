@@ -24,6 +24,7 @@ static bool send_all(int fd, const void *body, size_t size)
     return true;
 }
 
+/* Sends a message. size is at most CHANNEL_MOST. */
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size)
 {
     assert(size <= CHANNEL_MOST); /* the other process refuses more */

@@ -17,12 +17,14 @@ size_t client_left(const struct client *client)
     return client->out.size - client->sent;
 }
 
+/* Begins another state of a client. */
 void client_move(struct client *client, enum client_state state, int64_t now)
 {
     client->state = state;
     client->since = now;
 }
 
+/* Sends a message to a WebSocket; nothing to others. */
 void client_send(struct client *client, const char *data, size_t size)
 {
     if (client->state == CONNECTION_OPEN)
@@ -95,6 +97,7 @@ void reply_string(struct hub *hub, const struct reply_to *to, const char *result
     reply_result(hub, to, result, strlen(result));
 }
 
+/* Answers a request with an error. */
 void reply_error(struct hub *hub, const struct reply_to *to, enum reply_code code,
                  const char *message, size_t size)
 {
@@ -111,6 +114,7 @@ void reply_refuse(struct hub *hub, const struct reply_to *to, const char *messag
     reply_error(hub, to, REPLY_REFUSED, message, strlen(message));
 }
 
+/* Sends an event; params is JSON. */
 void reply_event(struct hub *hub, uint64_t connection, const char *method, const char *params)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -120,6 +124,7 @@ void reply_event(struct hub *hub, uint64_t connection, const char *method, const
     send_text(hub, connection, &text);
 }
 
+/* Sends Runtime.consoleAPICalled: a line in the client's console. */
 void reply_line(struct hub *hub, uint64_t connection, const char *line)
 {
     _cleanup_(text_deinit) struct text text = {0};

@@ -240,6 +240,7 @@ bool websocket_is_utf8(const char *data, size_t size)
 
 /* ==== the head of a request as clients of DevTools send it (RFC 9112), and answers ==== */
 
+/* Returns whether a part equals a string; _case: ignoring the case of ASCII letters. */
 bool http_is(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && memcmp(part.data, text, part.size) == 0;
@@ -470,6 +471,7 @@ void http_answer(struct text *out, unsigned status, const char *type, const char
     text_append(out, body, size);
 }
 
+/* Appends an answer of plain text that explains the error. */
 void http_refuse(struct text *out, unsigned status, const char *why)
 {
     struct text body = {0};

@@ -70,6 +70,7 @@ struct client *hub_add(struct hub *hub, int fd)
     return NULL;
 }
 
+/* Removes the clients that have gone; their sockets are the caller's. */
 void hub_remove(struct hub *hub, struct client *client)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)

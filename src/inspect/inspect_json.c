@@ -183,6 +183,7 @@ static bool read_value(struct reader *reader, struct json_value *ret)
     return good;
 }
 
+/* Checks JSON; the value is a part of it. */
 bool json_read(const char *text, size_t size, struct json_value *ret)
 {
     struct reader reader = {text, text + size};
@@ -285,11 +286,13 @@ bool json_text(struct json_value value, struct text *ret)
     }
 }
 
+/* Returns whether a value is the word true. */
 bool json_is_true(struct json_value value)
 {
     return value.size == strlen("true") && memcmp(value.data, "true", value.size) == 0;
 }
 
+/* Returns whether a value is a number without a fraction or an exponent. */
 bool json_is_integer(struct json_value value)
 {
     struct reader reader = json_read_begin(value);
@@ -369,6 +372,8 @@ void json_write_string(struct text *text, const char *string)
     json_write(text, string, strlen(string));
 }
 
+/* Appends an event Runtime.consoleAPICalled of this moment: a line for DevTools' console, with type
+ * "log", "warning" or "error". */
 void json_write_console(struct text *text, const char *type, const char *line)
 {
     text_printf(text,

@@ -151,6 +151,7 @@ struct g2h_error *taken_read(const struct taken_options *options,
     return pipeline_graph(made, &steps);
 }
 
+/* Creates the view, after the heap has been added to the series. */
 struct g2h_error *taken_view(const struct taken_options *options, struct taken *taken)
 {
     const struct g2h_view_options view = {.reachable = !options->garbage &&
@@ -236,6 +237,7 @@ struct g2h_error *taken_find(struct taken *taken, uint32_t id, uint32_t *ret)
 
 /* ---- created on demand ---- */
 
+/* Creates the iterators over edges and values, unless they exist. */
 struct g2h_error *taken_need_iterators(struct taken *taken)
 {
     if (!taken->edges)
@@ -245,6 +247,7 @@ struct g2h_error *taken_need_iterators(struct taken *taken)
     return taken->inner ? NULL : g2h_values_create(taken->made.view, &taken->inner);
 }
 
+/* Computes the dominators, unless they are known. */
 struct g2h_error *taken_need_dominators(struct taken *taken)
 {
     return taken->dominators ? NULL : g2h_view_dominators(taken->made.view, &taken->dominators);

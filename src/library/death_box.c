@@ -198,6 +198,7 @@ struct g2h_error *death_files_trim(const char *path, const struct death_file *la
     return NULL;
 }
 
+/* Returns how many bytes this user may still write into a directory; UINT64_MAX: not known. */
 uint64_t death_files_room(const char *directory)
 {
     struct statvfs status;
@@ -342,6 +343,7 @@ static uint64_t scale(uint64_t bytes, uint64_t needed, uint64_t free)
     return needed <= free ? bytes : (uint64_t)((double)bytes * as_ratio(free, needed));
 }
 
+/* Measures the room again. */
 uint64_t scratch_measure(struct scratch *scratch, uint64_t bytes)
 {
     measure(scratch, scratch->directory, bytes);
@@ -438,6 +440,7 @@ static void note_limit(struct death_box *box)
     box->reserve.is_shared = is_own_limit(available.limit);
 }
 
+/* Returns the resident bytes of the process. */
 uint64_t death_box_resident(const struct death_box *box)
 {
     return death_box_resident_of(box->watch.is_stopped ? pid_number(box->watch.thread) : box->pid,

@@ -357,6 +357,8 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
 }
 
+/* Makes this program the kernel's first choice, before the process that it reads, if memory runs
+ * out; failure is ignored. */
 void origin_end_first(void)
 {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");

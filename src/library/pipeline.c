@@ -314,6 +314,7 @@ struct g2h_error *pipeline_view(struct pipeline *pipeline, const struct g2h_view
     return g2h_view_create(pipeline->graph, &of, &pipeline->view);
 }
 
+/* Returns the numbers of collections, by the heap's own statistics; zeros if a dump has none. */
 struct collections pipeline_collections(const struct pipeline *pipeline)
 {
     const struct g2h_memstats *stats = g2h_heap_memstats(pipeline->heap);
@@ -322,6 +323,7 @@ struct collections pipeline_collections(const struct pipeline *pipeline)
                  : (struct collections){0};
 }
 
+/* Returns when a file was written, in milliseconds since 1970; 0: not known, as of a pipe. */
 int64_t pipeline_written_at(const struct g2h_input *input)
 {
     const struct stat *status = g2h_input_status(input);
@@ -330,6 +332,7 @@ int64_t pipeline_written_at(const struct g2h_input *input)
                : 0;
 }
 
+/* Returns a hash of the executable, which tells builds apart; 0: there is none. */
 uint64_t pipeline_executable_hash(const struct pipeline *pipeline)
 {
     const struct g2h_input *input =

@@ -498,6 +498,7 @@ static void protocol_refuse_memory(const char *message, size_t size, struct text
     text_append_string(answer, ",\"message\":\"there is not enough memory for this answer\"}}\n");
 }
 
+/* Answers a message that is too long. */
 void protocol_refuse_long(struct text *answer)
 {
     _Static_assert(LINES_MOST == 1 << 20, "said below");

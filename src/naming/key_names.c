@@ -293,6 +293,7 @@ static void key_names_append_path(const struct types *types, const struct map_en
         text_append_string(text, ")");
 }
 
+/* Appends the name of a pointer in an entry by the entry's slot, "[#3].Name". */
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
                               uint64_t offset, uint64_t index, struct text *text)
 {
@@ -559,6 +560,7 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
         ret->form = read_integer(reader, type, at, text, ret);
 }
 
+/* Appends the suffix that follows a key: path is an element of path_of_word. */
 void key_append_path(const struct names *names, uint32_t path, struct text *text)
 {
     size_t size;
@@ -638,6 +640,8 @@ void key_append_again(const struct names *names, uint64_t origin, struct text *t
     }
 }
 
+/* Prefetches what key_append_again() needs: the object's contents, or, if contents is false, the
+ * record of where these are. */
 void key_prefetch(const struct names *names, uint64_t origin, bool contents)
 {
     const uint32_t object = (uint32_t)(origin >> OBJECT_SHIFT);

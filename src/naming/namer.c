@@ -112,6 +112,8 @@ void namer_init_window(struct namer *namer)
     namer->path_count = MIN(words, namer->path_count);
 }
 
+/* Notes which slots of the current bucket or group are in use; none if it is not there as a
+ * whole. */
 void namer_find_used(struct namer *namer)
 {
     namer->used =
@@ -269,6 +271,7 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
                                  heap_word(heap, namer->contents.data + offset - word), offset);
 }
 
+/* Returns the name of a pointer by the object's type or, if that says nothing, by its offset. */
 struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
 {
     struct edge_name name;

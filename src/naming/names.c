@@ -608,6 +608,7 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     return NULL;
 }
 
+/* Adds the names of all types that objects have as a whole and for certain. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing)
 {
     static const char tiny[] = "(tiny block)";

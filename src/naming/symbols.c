@@ -66,6 +66,7 @@ size_t text_append_symbol(struct text *text, const void *data, size_t size, size
     return characters;
 }
 
+/* Appends the replacement for bytes that must not be shown. */
 void text_append_redacted(struct text *text, const struct g2h_redaction *redaction,
                           const uint8_t *data, size_t size)
 {
@@ -253,6 +254,7 @@ static bool naming_packages_add_all(struct packages *packages, const struct g2h_
     return good;
 }
 
+/* Adds all packages of an executable: of its functions, and of its types that have descriptors. */
 struct g2h_error *packages_init(struct packages *packages, const struct g2h_exe *exe)
 {
     assert(packages->paths.count == 0);

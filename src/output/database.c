@@ -139,6 +139,7 @@ static int file_lock(sqlite3_file *file, int level)
     return SQLITE_OK;
 }
 
+/* SQLite's xCheckReservedLock: nobody else uses the file. */
 static int file_is_reserved(sqlite3_file *file, int *ret)
 {
     (void)file;
@@ -446,6 +447,7 @@ struct g2h_error *database_error(const struct database *database)
                         sqlite3_errmsg(handle));
 }
 
+/* Runs statements that return no rows, one after the other. */
 struct g2h_error *database_run(struct database *database, const char *sql)
 {
     errno = 0;
@@ -454,6 +456,7 @@ struct g2h_error *database_run(struct database *database, const char *sql)
                : database_error(database);
 }
 
+/* Prepares a statement that is run repeatedly. */
 struct g2h_error *database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret)
 {
     return sqlite3_prepare_v2(database->handle, sql, -1, ret, NULL) == SQLITE_OK
@@ -461,11 +464,14 @@ struct g2h_error *database_prepare(struct database *database, const char *sql, s
                : database_error(database);
 }
 
+/* Binds a value of the statement; the first value is number 1. database_step() reports errors. */
 void database_bind_text(sqlite3_stmt *statement, int number, const void *text, size_t size)
 {
     sqlite3_bind_text64(statement, number, text ? text : "", size, SQLITE_STATIC, SQLITE_UTF8);
 }
 
+/* Runs a statement that returns no rows, with its bound values, and resets it so that it can run
+ * again. */
 struct g2h_error *database_step(struct database *database, sqlite3_stmt *statement)
 {
     errno = 0;
@@ -608,6 +614,7 @@ static const sqlite3_module module = {
     .xRowid = rows_rowid,
 };
 
+/* Registers the table with a database. rows must live until the database is closed. */
 struct g2h_error *rows_offer(struct database *database, struct rows *rows)
 {
     return sqlite3_create_module_v2(database_handle(database), "rows", &module, rows, NULL) ==

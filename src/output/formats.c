@@ -174,6 +174,7 @@ static const struct {
     {NULL, NULL},
 };
 
+/* Returns without which library a format was left out of this build, or NULL. */
 const char *g2h_format_left_out(const char *name)
 {
     for (size_t i = 0; left_out[i].name; i++)

@@ -525,6 +525,7 @@ static struct node_ids ids_of_nothing(const struct g2h_view *view)
     };
 }
 
+/* Finds the IDs of all nodes but objects, which are computed when they are needed. */
 struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view *view,
                                 struct g2h_identity *series)
 {
@@ -534,6 +535,7 @@ struct g2h_error *node_ids_init(struct node_ids *node_ids, const struct g2h_view
     return find_folded_ids(node_ids);
 }
 
+/* Finds the IDs of all nodes for a timeline, in which they tell the age. */
 struct g2h_error *node_ids_init_by_age(struct node_ids *node_ids, const struct g2h_view *view)
 {
     *node_ids = ids_of_nothing(view);

@@ -530,6 +530,7 @@ static void prefetch_text(const struct strings *strings, uint64_t number, enum g
         g2h_view_prefetch(strings->view, strings->nodes.data[index - keys], G2H_SOON_NODE);
 }
 
+/* Announces that the strings from number on are needed soon. */
 void strings_prefetch(const struct strings *strings, uint64_t number)
 {
     enum { OBJECTS_AHEAD = 32, TEXTS_AHEAD = 16 };
@@ -1085,6 +1086,7 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     return NULL;
 }
 
+/* Names the edges to elements of lists, if there are any. */
 bool strings_name_links(struct strings *strings, const struct overlay *overlay)
 {
     return overlay->link_count == 0 ||

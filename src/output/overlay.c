@@ -253,6 +253,7 @@ static void begin_next(struct overlay_edges *reader)
     reader->next = end;
 }
 
+/* Begins with the edges of the nodes [first, end). */
 void overlay_edges_begin(struct overlay_edges *reader, uint32_t first, uint32_t end)
 {
     const uint32_t count = g2h_view_node_count(reader->overlay->view);

@@ -181,6 +181,7 @@ struct sink_stream {
     size_t size, capacity;
 };
 
+/* Opens a stream to the outputs, which collects bytes for all threads. */
 struct g2h_error *sink_open(const struct g2h_output_options *options, struct sink_stream **ret)
 {
     struct sink_stream *stream = *ret = calloc(1, sizeof(*stream));
@@ -271,6 +272,7 @@ struct g2h_error *sink_put(void *context, const void *data, size_t size, uint64_
     return write_zeros(sink, zeros);
 }
 
+/* Writes what is still missing at the end. */
 struct g2h_error *sink_finish(struct sink_stream *stream)
 {
     TRY(begin_stream(stream));

@@ -157,6 +157,7 @@ bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
 
 /* ---- spans ---- */
 
+/* Returns the entry of the span with an index in allspans; NULL: memory ran out. */
 struct aged_span *ages_span(struct g2h_ages *ages, uint64_t index)
 {
     while (ages->spans.count <= index)
@@ -245,6 +246,7 @@ static bool look_at_span(struct g2h_ages *ages, struct runtime *runtime, uint64_
     return ages_put_marks(ages, aged, &shape, address, marks);
 }
 
+/* Returns whether a runtime that was read now may be the one that was looked at. */
 bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
 {
     return ages->mheap == runtime->mheap &&

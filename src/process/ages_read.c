@@ -1033,6 +1033,7 @@ struct g2h_error *ages_follow_begin(uint64_t pid, struct g2h_exe *exe, uint64_t 
     return error == 0 ? NULL : error_system(error, "cannot start a thread");
 }
 
+/* Keeps the thread from looking, so that the caller may use the ages; and lets it go on. */
 void ages_follow_hold(struct ages_follow *follow)
 {
     if (!follow->has_thread)
@@ -1041,6 +1042,7 @@ void ages_follow_hold(struct ages_follow *follow)
     pthread_mutex_lock(&follow->lock);
 }
 
+/* Lets the thread look again after ages_follow_hold(). */
 void ages_follow_go_on(struct ages_follow *follow)
 {
     if (!follow->has_thread)
@@ -1049,12 +1051,14 @@ void ages_follow_go_on(struct ages_follow *follow)
     pthread_mutex_unlock(&follow->lock);
 }
 
+/* Has the thread end soon, and waits for that: ages and error are the caller's from then on. */
 void ages_follow_stop(struct ages_follow *follow)
 {
     if (follow->has_thread)
         follow->is_over = follow->ages->live->is_hurried = true;
 }
 
+/* Ends the thread that looks. */
 void ages_follow_end(struct ages_follow *follow)
 {
     ages_follow_stop(follow);

@@ -192,6 +192,8 @@ struct g2h_error *release_init(struct release *ret, struct type_masks *masks)
     return NULL;
 }
 
+/* Notes that the bytes at [address, address + size) are needed after all objects have been
+ * written. */
 void release_keep(struct release *release, uint64_t address, uint64_t size)
 {
     if (release->blocks > 0)
@@ -199,6 +201,7 @@ void release_keep(struct release *release, uint64_t address, uint64_t size)
                          size < UINT64_MAX - address ? address + size : UINT64_MAX, give_back_keep);
 }
 
+/* Notes that the bytes of a span are no longer needed. */
 void release_span(struct release *release, const struct span *span)
 {
     if (release->blocks > 0)

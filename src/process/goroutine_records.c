@@ -53,6 +53,7 @@ void stack_objects_deinit(struct stack_objects *objects)
     free(objects->masks.data);
 }
 
+/* Begins with another stack, which is [low, high). */
 void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high)
 {
     objects->list.count = objects->grey.count = objects->words.count = 0;

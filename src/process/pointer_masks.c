@@ -496,12 +496,15 @@ static void take_user_arena(struct heap_bits *bits, const struct span *span, str
         take_all(bits, 0, ret);
 }
 
+/* Returns whether the objects of a span have their masks from types: it is of a release without
+ * bitmaps of arenas, and its slots are too large for bits in the span. */
 bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *span)
 {
     return !span->noscan && !runtime_has(runtime, LAYOUT_HEAP_ARENA_BITMAP) &&
            !span->is_user_arena && span->elemsize > MOST_IN_SPAN;
 }
 
+/* Returns the address of the type of an object whose mask is its type's, or 0 if it has none. */
 uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address)
 {
     if (span->is_large)

@@ -21,6 +21,7 @@ struct g2h_error *records_put(const struct records *records, const struct worker
                : NULL;
 }
 
+/* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records)
 {
     TRY(records_put(records, &records->buffer));
@@ -28,6 +29,7 @@ struct g2h_error *records_flush(struct records *records)
     return NULL;
 }
 
+/* Subtracts bytes from names_left. */
 bool records_take_names(struct records *records, uint64_t size)
 {
     const bool can = size <= records->names_left;
@@ -35,6 +37,7 @@ bool records_take_names(struct records *records, uint64_t size)
     return can;
 }
 
+/* Appends a name of the program, or an empty name once too many have been written. */
 bool records_put_name(struct records *records, struct g2h_bytes name)
 {
     return records_take_names(records, name.size) ? put_bytes(&records->buffer, name)
@@ -95,6 +98,8 @@ struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struc
     return NULL;
 }
 
+/* Returns how many bytes of an object have their pointers listed: not the untouched end of a large
+ * object if that is more than half of it. */
 uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size)
 {
     if (size < RECORDS_LARGE)

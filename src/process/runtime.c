@@ -406,6 +406,7 @@ static bool runtime_is_allgs(struct runtime *runtime, uint64_t address)
 
 /* ---- reading ---- */
 
+/* Reads the slice at an address. */
 bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret)
 {
     return memory_read(runtime->memory, address, 8, &ret->data) &&
@@ -424,6 +425,7 @@ void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *
         ret->indexes.count = 0;
 }
 
+/* Finds the address of the next arena. */
 bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret)
 {
     uint64_t index;
@@ -473,6 +475,8 @@ uint64_t runtime_function_entry(struct runtime_code function)
 
 /* ---- errors ---- */
 
+/* Returns an error about invalid contents of the process or, if the process is so new that they
+ * need not be valid yet, the error that says this instead. */
 struct g2h_error *runtime_explain(const struct process *process, struct g2h_error *error)
 {
     if (!error || !process->is_new || error->code == G2H_ERROR_MEMORY)
@@ -742,6 +746,7 @@ struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *pr
     return NULL;
 }
 
+/* Returns the start of the types of the module that contains a type. */
 uint64_t runtime_types_of(const struct runtime *runtime, uint64_t type)
 {
     VECTOR_EACH(const struct runtime_module, module, runtime->modules)

@@ -129,6 +129,7 @@ static struct g2h_error *list_spans(struct sampling *sampling)
     return NULL;
 }
 
+/* Returns the span with this start, or NULL if it is not known. */
 const struct sampled_span *sampled_spans_find(const struct sampled_spans *sampled, uint64_t start)
 {
     const struct sampled_span *spans = sampled->spans.data;

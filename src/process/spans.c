@@ -118,6 +118,8 @@ static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t 
     return bits != NULL;
 }
 
+/* Returns whether slots of this size, in a span of this size, have marks in the span itself until
+ * it is swept, and where. */
 bool span_has_inline_marks(const struct runtime *runtime, uint64_t elemsize, uint64_t size,
                            uint64_t *ret_offset)
 {
@@ -286,6 +288,7 @@ enum span_state span_read_fields(const struct runtime *runtime, uint64_t address
     return spans_read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
 }
 
+/* Reads the fields of a span by its index in allspans. */
 enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index, struct span *ret)
 {
     uint64_t address;
@@ -327,6 +330,8 @@ bool span_read_marks(const struct runtime *runtime, const struct span *span,
     return true;
 }
 
+/* Returns the bytes of a span that is in use, but not for objects: for stacks, or by the
+ * runtime. */
 uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address)
 {
     uint64_t state, pages;
@@ -499,6 +504,7 @@ struct g2h_error *records_put_finalizers(struct records *records)
 
 /* ---- samples ---- */
 
+/* Writes the samples of the memory profile. */
 struct g2h_error *records_put_samples(struct records *records)
 {
     struct special_walk walk = {records, put_sample, false};
@@ -560,12 +566,14 @@ static bool put_secret_fact(struct special_walk *walk, const struct span *span,
            PUT(&walk->records->buffer, FACT_SECRET, span->start + special->offset);
 }
 
+/* Writes the facts about objects that were allocated in secret.Do. */
 struct g2h_error *records_put_secrets(struct records *records)
 {
     struct special_walk walk = {records, put_secret_fact, false};
     return records->runtime->minor >= SECRETS_SINCE ? walk_specials(&walk) : NULL;
 }
 
+/* Writes the objects that cleanups and weak pointers keep. */
 struct g2h_error *records_put_kept(struct records *records)
 {
     struct special_walk walk = {records, put_kept, false};

@@ -449,6 +449,7 @@ static struct g2h_error *list_ms(struct threads *threads)
     return NULL;
 }
 
+/* Lists the Ms and finds their threads. */
 struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime)
 {
     *threads = (struct threads){.runtime = runtime, .words_left = runtime->memory->bytes / WORD};

@@ -59,6 +59,7 @@ void builder_deinit(struct builder *builder)
     map_deinit(&builder->frame_by_sp);
 }
 
+/* Sets the builder's text. */
 bool builder_text(struct builder *builder, const char *text)
 {
     builder->text.size = 0;
@@ -81,12 +82,14 @@ bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)
     return names_add_label(builder->names, label, strlen(label), ret);
 }
 
+/* Interns the builder's text as the name of a node. */
 bool builder_node_name(struct builder *builder, uint32_t *ret)
 {
     return !builder->text.failed &&
            names_add_node(builder->names, builder->text.data, builder->text.size, ret);
 }
 
+/* Adds a node with the builder's text as its name. */
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     uint32_t name;
@@ -100,6 +103,7 @@ bool builder_add_edge(struct builder *builder, struct node source, enum roots_ed
     return roots_add_edge(builder->roots, source, type, name, target);
 }
 
+/* Adds a group below parent. */
 bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
                        enum g2h_node_kind kind, uint32_t *ret)
 {
@@ -108,6 +112,8 @@ bool builder_add_group(struct builder *builder, uint32_t parent, const char *nam
                             node_synthetic(*ret));
 }
 
+/* Adds a node to a group, with the builder's text as its name and index as its number in the
+ * group. */
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
@@ -115,6 +121,7 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
            builder_join_group(builder, group, index, *ret);
 }
 
+/* Makes a node that has been added the member of a group. */
 bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node)
 {
     assert(group < builder->roots->nodes.count && node < builder->roots->nodes.count);
@@ -122,6 +129,8 @@ bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index,
                             node_synthetic(node));
 }
 
+/* Appends the dynamic type of the word at offset, if the word before it is the first word of an
+ * interface. */
 void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
                                  uint64_t offset)
 {
@@ -185,6 +194,7 @@ static void append_file_and_line(struct builder *builder, const struct g2h_line 
     text_printf(&builder->text, ":%u", line->line);
 }
 
+/* Appends a space, and the file and line of a code address, if the executable knows them. */
 void builder_append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
@@ -247,6 +257,7 @@ bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *
     return address < mappings[after - 1].end;
 }
 
+/* Finds the mapping outside the heap that value, which hits no object, points into. */
 bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_t *ret)
 {
     return mappings_find(builder->memory, value, ret) &&

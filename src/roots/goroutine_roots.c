@@ -292,6 +292,7 @@ static struct g2h_error *deferred_calls_add_all(struct deferred *deferred, size_
     return add_deferred_pointers(deferred->builder);
 }
 
+/* Adds the records of deferred calls and panics, if there are any. */
 struct g2h_error *builder_add_defers_and_panics(struct builder *builder)
 {
     const size_t defers = builder->heap->records[G2H_RECORD_DEFER].count,

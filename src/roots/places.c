@@ -130,6 +130,7 @@ const struct root_call *builder_site_call(const struct builder *builder,
 
 /* ---- names ---- */
 
+/* Appends a function and, if it is known, the line: main.walk walk.go:17. */
 void root_call_append(const struct names *names, const struct root_call *call, struct text *text)
 {
     text_append_name(text, names, call->function.data, call->function.size, NAME_LIMIT);
@@ -435,6 +436,8 @@ void places_append_functions(const struct places *places, struct builder *builde
         append_statement(builder, goroutine->statement);
 }
 
+/* Notes whether goroutines are the runtime's, by the function that comes first in the name of their
+ * node: the innermost one, if the name has it. */
 bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
                          bool has_innermost, uint32_t node)
 {

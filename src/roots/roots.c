@@ -146,6 +146,7 @@ static struct g2h_error *roots_add_all(struct builder *builder)
     return builder_add_mappings(builder);
 }
 
+/* Makes all root nodes and their edges. */
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources)
 {
     _cleanup_(builder_deinit) struct builder builder;

@@ -53,6 +53,7 @@ static uint32_t type_builder_add(struct runtime_types *runtime, const struct typ
 
 /* ---- names ---- */
 
+/* Returns the number of a string, or TYPE_NONE if memory runs out. */
 uint32_t build_intern(struct runtime_types *runtime, struct g2h_bytes text)
 {
     uint32_t number;
@@ -123,6 +124,7 @@ static uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
     return intern_text(runtime, &name);
 }
 
+/* Returns the type with a name, or TYPE_NONE if there is none or several different ones. */
 uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name)
 {
     const uint32_t found = map_get(&runtime->by_name, map_hash_text(name.data, name.size));
@@ -214,6 +216,7 @@ static uint32_t derive(struct runtime_types *runtime, enum type_kind kind, uint3
                                                                                       : TYPE_NONE;
 }
 
+/* Returns the type *elem, or unsafe.Pointer if elem is not known. */
 uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem)
 {
     return elem == TYPE_NONE
@@ -252,6 +255,8 @@ uint32_t build_target(struct runtime_types *runtime, enum type_target target, ui
     return type_builder_add(runtime, &type);
 }
 
+/* Returns the type that a map stores for a key or an element: the type itself, or a pointer to it
+ * if it is large. */
 uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type)
 {
     const uint64_t most = 128; /* abi.MapMaxKeyBytes, abi.MapMaxElemBytes, in all releases */
@@ -836,6 +841,7 @@ static const struct named {
     NAMED("sync.poolLocalInternal", pool_local_internal, 9, 0),
 };
 
+/* Returns the name of a structure of the runtime by its index; NULL after the last one. */
 const char *named_struct_name(size_t i)
 {
     return i < COUNT_OF(all) ? all[i].name : NULL;

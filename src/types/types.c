@@ -114,6 +114,7 @@ uint32_t types_find(const struct types *types, const char *name)
     return TYPE_NONE;
 }
 
+/* Returns the field of a struct with this name, or NULL. */
 const struct type_field *types_field(const struct types *types, uint32_t number, const char *name)
 {
     const struct type *type = types_get(types, number);

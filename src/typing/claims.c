@@ -61,6 +61,8 @@ bool part_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool i
     return result;
 }
 
+/* Notes that a value of a type does not fit a part of a large object, so that the type is not tried
+ * there again. */
 void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
 {
     struct shard *shard = shard_of(typer->typing, object);

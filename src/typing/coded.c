@@ -642,6 +642,7 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 
+/* Returns the last use of static data at or before an address, of any kind; NULL: there is none. */
 const struct static_user *typing_last_user(const struct typing *typing, uint64_t address)
 {
     const struct static_words *words = typing->static_words;
@@ -712,6 +713,7 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
     return is_in_value(typing, value, address) ? value : NULL;
 }
 
+/* Returns what the word at an address of data or bss points to according to code, or NULL. */
 const struct static_pointer_type *typing_static_pointer(const struct typing *typing,
                                                         uint64_t address)
 {

@@ -19,11 +19,13 @@
 
 /* ---- sizes ---- */
 
+/* Returns the slot size that the program allocates for size bytes; 0: a span of their own. */
 uint64_t typing_slot(const struct typing *typing, uint64_t size)
 {
     return size_class(size + (typing->has_red_zones ? size_class_red_zone(size) : 0));
 }
 
+/* Returns how many of size bytes in a slot can hold values: all but a red zone. */
 uint64_t typing_room(const struct typing *typing, uint64_t size)
 {
     return typing->has_red_zones ? size_class_without_red_zone(size) : size;
@@ -51,6 +53,7 @@ bool fits_class(const struct typing *typing, uint64_t size, uint64_t slot)
     return class == slot || (class == 24 && slot == 32);
 }
 
+/* Returns whether a value of size bytes is all that an object of a slot class holds. */
 bool fills_slot(const struct typing *typing, const struct slot_class *slot_class, uint64_t size)
 {
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
@@ -208,6 +211,7 @@ bool type_has_array(const struct types *types, uint32_t number, uint64_t offset,
     return false;
 }
 
+/* Returns whether values may be a part of an array that is a field of some struct of this size. */
 bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, uint64_t offset,
                     uint32_t type, uint64_t count)
 {

@@ -29,6 +29,7 @@ static void refer_if_known(struct typer *typer, enum reference_form form,
                 (enum source)pointer->source);
 }
 
+/* Adds a reference to an array whose length is not known. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source)
 {
     const struct pointer pointer = {value, NO_TARGET, (uint8_t)source};
@@ -446,6 +447,8 @@ static void follow_part(struct typer *typer, const struct item *item)
     follow_fields(typer, &claimed);
 }
 
+/* Follows the pointer fields of a claim: if typer->texts_only is set, its strings, which lead no
+ * further, else all other fields. */
 void typer_follow_item(struct typer *typer, const struct item *item)
 {
     if (item->part == ITEM_START)

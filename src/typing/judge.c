@@ -275,6 +275,7 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
     return NULL;
 }
 
+/* Frees the data of a shard that is needed only while claims are added. */
 void shard_forget(struct shard *shard)
 {
     map_deinit(&shard->known);

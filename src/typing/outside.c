@@ -245,6 +245,8 @@ static const struct area *outside_words_area_at(const struct outside *outside, u
     return address - area->address < area->contents.size ? area : NULL;
 }
 
+/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if it is
+ * in no segment. */
 struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t address)
 {
     const struct area *area = outside_words_area_at(outside, address);
@@ -547,6 +549,7 @@ static void follow_outside_pointer(struct typer *typer, struct outside_pointer p
     }
 }
 
+/* Follows the pointers out of the heap, and all pointers found there. */
 void typer_follow_outside(struct typer *typer)
 {
     struct outside *outside = &typer->typing->outside;
@@ -557,6 +560,8 @@ void typer_follow_outside(struct typer *typer)
 
 /* ---- pointers that threads have found in objects ---- */
 
+/* Takes over the pointers out of the heap that another thread has found. Returns false if memory
+ * runs out. */
 bool typer_take_outside(struct typer *alone, struct typer *other)
 {
     VECTOR_EACH(const struct outside_pointer, pointer, other->outside)

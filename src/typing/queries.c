@@ -5,6 +5,8 @@
 #include "typing/exe_match.h"
 #include "typing/typer.h"
 
+/* Returns the index in typing->dwarf_info->globals of the first variable at or after an address of
+ * the file. */
 size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
     const struct dwarf_info *dwarf = typing->dwarf_info;
@@ -13,6 +15,8 @@ size_t typing_first_global(const struct typing *typing, uint64_t address)
     return at;
 }
 
+/* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
+ * first word: the address of a type if the interface has no methods, else of an itab. */
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty)
 {
     if (is_empty)
@@ -80,6 +84,7 @@ const struct dwarf_local *typing_local_at(const struct typing *typing,
     return best;
 }
 
+/* Finds the name of the innermost function that is inlined at a frame's program counter. */
 bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret)
 {

@@ -33,6 +33,7 @@ enum { ROUND_BYTES = 1 << 24, ROUND_PART = 16 };
 /* If fewer references than this wait, one thread proposes them. */
 enum { WAITING_ALONE = 1 << 10 };
 
+/* Makes a typer for each thread. */
 struct g2h_error *waves_init(struct waves *waves, struct typing *typing)
 {
     *waves = (struct waves){.typing = typing};

@@ -79,6 +79,7 @@ void g2h_windows_get(const struct g2h_windows *windows, uint32_t number, struct 
                     : slot_class->size};
 }
 
+/* Returns the number of an object's window, or UINT32_MAX. */
 uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)
 {
     const struct slice_window *window = windows_of(&windows->windows, object);

@@ -445,8 +445,9 @@ static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
     }
 }
 
-/* Returns whether a member has an edge to a target that the folded node has no edge to yet. Most
- * members have none, so their contents need not be read. */
+/* Returns whether a member has an edge to a target that the folded node has no edge to yet. Edges
+ * that do not hold their target are passed over, as are targets that are left out of the view, or
+ * are in the same folded node. Most members have none, so their contents need not be read. */
 static bool has_new_target(const struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -513,6 +514,8 @@ static inline bool begin_next(struct g2h_edges *edges)
     return false;
 }
 
+/* Sets whether all edges from a node to the same folded node are returned, or only the first
+ * one. */
 void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
 {
     edges->repeats = repeat;
@@ -540,12 +543,14 @@ static void edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
         edges->next_child = graph_object_child(view->graph, edges->object);
 }
 
+/* Begins with the edges of the nodes [first, end), with names. */
 void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     edges->has_targets_only = false;
     edges_begin(edges, first, end);
 }
 
+/* Begins with the edges of the nodes [first, end), of which only targets are read. */
 void g2h_edges_begin_targets(struct g2h_edges *edges, uint32_t first, uint32_t end)
 {
     edges->has_targets_only = true;
@@ -650,6 +655,7 @@ static size_t edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
                                    : read_whole(edges, ret, most);
 }
 
+/* Reads up to most edges, first those that were read ahead, and returns how many. */
 size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;
@@ -673,6 +679,7 @@ bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
     return true;
 }
 
+/* Finds the next edge that leads to a node; false if there are no more. */
 bool g2h_edges_next_to(struct g2h_edges *edges, uint32_t target, struct g2h_edge *ret)
 {
     while (g2h_edges_next(edges, ret))

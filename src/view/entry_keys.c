@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+/* Allocates the buffers. */
 bool entry_keys_init(struct entry_keys *keys)
 {
     keys->source = UINT32_MAX;
@@ -242,6 +243,7 @@ void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *giv
     }
 }
 
+/* Appends a key again by the number that the view gave for it. */
 void g2h_view_key(const struct g2h_view *view, uint64_t again, struct g2h_text *text)
 {
     struct text made = view_borrow(text);

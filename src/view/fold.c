@@ -149,6 +149,8 @@ static bool fold_has_folded(const struct g2h_graph *graph, const struct g2h_view
     return options->under_count > 0 || fold_is_too_large(graph, options);
 }
 
+/* Returns whether a view with these options differs from the graph, so that it needs
+ * fold_init(). */
 bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
     return fold_has_folded(graph, options) || (options->reachable && graph->live);

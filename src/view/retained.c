@@ -133,6 +133,7 @@ static uint32_t group_count(const struct fold *fold)
     return fold->first_object - fold->synthetic_count;
 }
 
+/* Returns how many numbers the order of dominators has. */
 uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators)
 {
     const struct fold *fold = &dominators->view->fold;

@@ -230,6 +230,7 @@ bool value_kind_of(const struct types *types, uint32_t number, enum g2h_value_ki
     return kind > 0 || type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY;
 }
 
+/* Returns whether a type is that of bytes. */
 bool value_is_byte(const struct types *types, uint32_t number)
 {
     return number < types->list.count && types_get(types, number)->kind == TYPE_UINT8 &&
@@ -332,6 +333,7 @@ bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 
 /* ---- formatting ---- */
 
+/* Returns a float32 or float64. */
 double value_float(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {
     const uint64_t bits = heap_number(heap, at, size);
@@ -432,6 +434,7 @@ void value_append(const struct g2h_graph *graph, const struct g2h_value *value, 
     }
 }
 
+/* Returns whether a value is part of an object that secret.Do has allocated, and not a pointer. */
 bool value_is_secret(const struct g2h_heap *heap, const struct g2h_value *value)
 {
     return value->kind != G2H_VALUE_POINTER && value->data && heap_is_secret(heap, value->data);

@@ -51,6 +51,7 @@ const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *re
     return string_pool_text(&view->own, name - first_own, ret_size);
 }
 
+/* Returns what a name is used for: bits G2H_NAME_OF_…. */
 unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name)
 {
     assert(name == G2H_NAME_NONE || name < view->uses.count);
@@ -71,6 +72,7 @@ enum g2h_runtime_class g2h_view_runtime_class(const struct g2h_view *view, uint3
                : G2H_RUNTIME_NONE;
 }
 
+/* Returns the name of the map whose entries a class is: without the suffix. */
 const char *g2h_view_map_of(const struct g2h_view *view, uint32_t name, size_t *ret_size)
 {
     const char *text = g2h_view_name(view, name, ret_size);
@@ -116,6 +118,7 @@ static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, st
                              .whole = synthetic};
 }
 
+/* Returns the name of an object's class; G2H_NAME_NONE for strings. */
 uint32_t g2h_view_class(const struct g2h_view *view, uint32_t object)
 {
     const struct g2h_graph *graph = view->graph;
@@ -250,6 +253,7 @@ void g2h_view_brief(const struct g2h_view *view, uint32_t node, struct g2h_node 
     ret->edges = 0;
 }
 
+/* Returns the node of an object, which may be folded. */
 uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object)
 {
     const uint32_t number = graph_synthetics(view->graph) + object;
@@ -423,6 +427,7 @@ bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
     return graph_is_garbage(view->graph, object);
 }
 
+/* Returns whether an object is in the node of what the view is not about. */
 bool g2h_view_is_else(const struct g2h_view *view, uint32_t object)
 {
     const uint32_t node = g2h_view_object(view, object);
@@ -430,6 +435,7 @@ bool g2h_view_is_else(const struct g2h_view *view, uint32_t object)
            view->fold.folded[node - view->fold.kept].kind == G2H_NODE_ELSE;
 }
 
+/* Returns how many of the objects [first, end) are alive. */
 uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32_t end)
 {
     assert(first <= end && end <= g2h_heap_object_count(view->graph->heap));

@@ -76,6 +76,7 @@ void g2h_retainers_destroy(struct g2h_retainers *retainers)
     free(retainers);
 }
 
+/* Gets the nodes that refer to a node, and returns how many. */
 uint64_t g2h_retainers_of(const struct g2h_retainers *retainers, uint32_t node,
                           const uint32_t **ret)
 {

@@ -312,6 +312,7 @@ void contexts_deinit(struct contexts *contexts)
     map_deinit(&contexts->group_of);
 }
 
+/* Returns the first node from first on that has groups; NULL: none. */
 const struct context_parent *contexts_next_parent(const struct contexts *contexts, uint32_t first)
 {
     size_t at;
@@ -319,6 +320,8 @@ const struct context_parent *contexts_next_parent(const struct contexts *context
     return at < contexts->parents.count ? &contexts->parents.data[at] : NULL;
 }
 
+/* Returns the number of the first edge that begins at or after node, or the number of edges if none
+ * does. */
 size_t contexts_from(const struct contexts *contexts, uint32_t node)
 {
     size_t at;
@@ -326,6 +329,7 @@ size_t contexts_from(const struct contexts *contexts, uint32_t node)
     return at;
 }
 
+/* Returns the context to which a node has an edge, or UINT32_MAX. */
 uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
 {
     const size_t at = contexts_from(contexts, node);

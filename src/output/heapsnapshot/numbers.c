@@ -361,6 +361,7 @@ void numbers_deinit(struct numbers *numbers)
     free(numbers->edges.data);
 }
 
+/* Returns the index in list of the first node from node on. */
 size_t numbers_from(const struct numbers *numbers, uint32_t node)
 {
     size_t at;

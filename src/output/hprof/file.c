@@ -11,6 +11,7 @@
 #include "base/contract.h"
 #include "base/error.h"
 
+/* Returns the error that the format has too few IDs. */
 struct g2h_error *file_is_too_large(const struct file *file)
 {
     return error_create(G2H_ERROR_LIMIT,

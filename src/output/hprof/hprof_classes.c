@@ -23,6 +23,7 @@
 
 /* ==== the strings of an HPROF file, each once, and the Java names of Go's types ==== */
 
+/* Begins with no name of the view. Returns false if memory runs out. */
 bool java_names_init(struct java_names *names, const struct g2h_view *view)
 {
     *names = (struct java_names){.view = view};
@@ -202,6 +203,7 @@ char *java_string_put(char *at, const struct java_string *string)
     return at;
 }
 
+/* Writes an instance of String, and returns the position after it. */
 char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wide)
 {
     at = put_instance(at, id, class_id(CLASS_STRING), STRING_FIELDS);
@@ -560,6 +562,7 @@ struct g2h_error *classes_add(struct classes *classes, uint32_t name, uint32_t *
     return NULL;
 }
 
+/* Finds the class of a name, or adds it, without instances. */
 struct g2h_error *classes_named(struct classes *classes, uint32_t name, uint32_t *ret)
 {
     uint32_t known;

@@ -348,6 +348,7 @@ static void page_append(struct text *text, const struct page_field *field)
     }
 }
 
+/* Adds blanks, in text only. */
 void page_blanks(struct page *page, size_t count)
 {
     while (!page->is_json && count-- > 0)
@@ -387,6 +388,7 @@ static void page_put_text(struct page *page, const struct page_field *field)
     text_deinit(&made);
 }
 
+/* Adds words that are not in JSON. */
 void page_say(struct page *page, const char *words)
 {
     if (!page->is_json)
@@ -641,6 +643,7 @@ void page_pass(struct page *page, size_t count)
     page->window.opened += count;
 }
 
+/* Counts elements that were left out of the list that is open. */
 void page_add_missing(struct page *page, size_t count)
 {
     if (page->depth > 0)
@@ -897,6 +900,7 @@ static bool table_is_full(const struct table *table)
     return table->ends.count / table->count >= table->most;
 }
 
+/* Passes over the next row if it is not shown, so that it need not be formatted. */
 bool table_skip_row(struct table *table)
 {
     return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);
@@ -916,6 +920,7 @@ void table_open(struct table *table, const struct page_value *values)
         add_cell(table, i, i < count ? &fields[i] : &empty);
 }
 
+/* Adds a row by a template, as PUT() has it: a field for each column, then those in JSON only. */
 void table_put(struct table *table, const struct page_value *values)
 {
     table_open(table, values);

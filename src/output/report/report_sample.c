@@ -319,6 +319,8 @@ static struct g2h_error *sample_put_classes(const struct sample_report *sample)
 
 /* ---- all of it ---- */
 
+/* Writes a report about a sample of a heap, in place of all sections; name is what the heap was
+ * read from. */
 struct g2h_error *report_put_sample(const struct report *report, const char *name)
 {
     _cleanup_(sample_report_deinit) struct sample_report sample = {

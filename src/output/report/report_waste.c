@@ -195,6 +195,7 @@ static struct g2h_error *put_holder(const struct report *report, const struct pa
     return NULL;
 }
 
+/* Adds, in JSON only, what would be free without a node. */
 void report_put_pages(const struct report *report, uint32_t node)
 {
     const struct pages_sum sum = pages_of(&report->findings->pages, node);

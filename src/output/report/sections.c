@@ -11,6 +11,7 @@
 
 /* ==== names as fields, lines that several sections have, and thresholds for lines ==== */
 
+/* Returns a class by its name in the view, which may be G2H_NAME_NONE: the contents of strings. */
 struct g2h_bytes report_class(const struct report *report, uint32_t name)
 {
     size_t size;
@@ -18,6 +19,7 @@ struct g2h_bytes report_class(const struct report *report, uint32_t name)
     return name == G2H_NAME_NONE ? bytes_of("(string)") : report_bytes(text, size);
 }
 
+/* Returns the name of a node of merged. */
 struct g2h_bytes report_name(const struct report *report, uint32_t node)
 {
     size_t size;
@@ -88,6 +90,7 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
     return NULL;
 }
 
+/* Returns whether waste is worth a line outside of JSON: a thousandth of the heap. */
 bool report_is_much(const struct report *report, uint64_t wasted)
 {
     return wasted > 0 && wasted >= report->findings->reachable / 1000;

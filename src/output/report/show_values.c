@@ -21,6 +21,7 @@
 
 /* ==== the first lines about an object or a class, and who refers to it ==== */
 
+/* Returns the class of an object, or the name of another node of the view. */
 struct g2h_bytes report_name_of(const struct report *report, const struct g2h_node *node)
 {
     size_t size;
@@ -451,6 +452,7 @@ struct g2h_error *show_put_part_head(const struct report *report, const struct v
     return NULL;
 }
 
+/* Reports a part of a variable or an object, with its values, as "variable". */
 struct g2h_error *show_put_part(struct show *show, const struct variable_part *part)
 {
     page_open(show->report->page, "variable");
@@ -935,6 +937,7 @@ static struct g2h_error *show_locals_put_goroutine(struct show *show, uint64_t n
     return NULL;
 }
 
+/* Returns whether a query is about a goroutine, or one of its variables. */
 bool show_is_of_goroutine(const char *asked)
 {
     struct asked_goroutine ignored;

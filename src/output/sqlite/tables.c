@@ -162,12 +162,14 @@ struct g2h_error *tables_add_edge_type(struct tables *tables, unsigned number, c
     return tables_add_type(tables, "INSERT INTO edge_type VALUES (?, ?)", number, name, size);
 }
 
+/* Adds nodes by one statement, which reads these rows. */
 struct g2h_error *tables_add_nodes(struct tables *tables, const struct node_row *rows, size_t count)
 {
     tables->rows = (struct rows){&rows->number, count, sizeof(*rows) / sizeof(int64_t)};
     return database_step(tables->database, tables->add_nodes);
 }
 
+/* Adds edges by one statement, which reads these rows. */
 struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row *rows, size_t count)
 {
     tables->rows = (struct rows){&rows->number, count, sizeof(*rows) / sizeof(int64_t)};
@@ -191,6 +193,7 @@ struct g2h_error *tables_make_index(struct tables *tables, unsigned step)
     return database_run(tables->database, create_indexes[step]);
 }
 
+/* Creates the views, and runs ANALYZE, so that SQLite knows how to plan queries. */
 struct g2h_error *tables_finish(struct tables *tables)
 {
     char sql[sizeof(create_node_view) + 160], added[160] = "";

@@ -274,6 +274,7 @@ static void find_available(const struct text *groups, const struct text *own,
         attach_available_in_groups(mounts.data, groups->data, own->data, ret);
 }
 
+/* Finds the memory left by the tightest limit; UINT64_MAX if unknown. */
 void attach_available_find(struct attach_available *ret)
 {
     _cleanup_(text_deinit) struct text groups = {0};
@@ -335,12 +336,16 @@ static bool find_visible(uint64_t pid, const struct flavour *flavour, char *ret,
            find_directory(&mount, group, ret, size);
 }
 
+/* Finds the directory of the memory group of a process or thread in version 2 (version 0 here) or 1
+ * (version 1) of control groups. */
 bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
 {
     return version < FLAVOURS && (find_visible(pid, &of_memory[version], ret, size) ||
                                   find_inside(pid, &of_memory[version], ret, size));
 }
 
+/* Returns how many more threads and processes the control groups of a process allow; UINT64_MAX if
+ * that is not limited, or not known. */
 uint64_t attach_available_tasks_of(uint64_t pid)
 {
     _cleanup_(text_deinit) struct text groups = {0}, own = {0}, mounts = {0};
@@ -469,6 +474,8 @@ void attach_available_address_limit(char ret[ATTACH_LIMIT_TEXT])
         snprintf(ret, ATTACH_LIMIT_TEXT, "this machine does not give that many");
 }
 
+/* Returns the error that the system does not provide enough address space, which names the
+ * limit. */
 struct g2h_error *attach_available_refuse_addresses(uint64_t pid, uint64_t bytes)
 {
     char limit[ATTACH_LIMIT_TEXT];

@@ -424,6 +424,7 @@ struct g2h_error *copied_check_machine(uint64_t pid, uint16_t *ret)
     return NULL;
 }
 
+/* Returns the path that the process's executable had, or NULL. */
 char *copied_executable(uint64_t pid)
 {
     char path[4096];
@@ -433,6 +434,8 @@ char *copied_executable(uint64_t pid)
 
 /* ---- the copy ---- */
 
+/* Makes another space if the prepared one does not hold all pages, because the process has grown
+ * far meanwhile. */
 bool copied_make_space(const struct attach_pages *pages, struct attach_space *space)
 {
     if (attach_space_holds(space, pages))
@@ -441,6 +444,7 @@ bool copied_make_space(const struct attach_pages *pages, struct attach_space *sp
     return attach_space_make(pages, 0, space);
 }
 
+/* Records which pages are resident. */
 int copied_note_resident(const struct attach_pages *pages, struct process *ret)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
@@ -451,6 +455,7 @@ int copied_note_resident(const struct attach_pages *pages, struct process *ret)
     return 0;
 }
 
+/* Records the system's counts of the process's pages by mapping. */
 void copied_note_smaps(uint64_t pid, struct process *ret)
 {
     _cleanup_(text_deinit) struct text smaps = {0};
@@ -486,6 +491,8 @@ void copied_wiped_deinit(struct copied_wiped *wiped)
     attach_space_deinit(&wiped->space);
 }
 
+/* Marks the pages that are wiped in the child, whose bytes copied_fill_wiped() gives. Returns false
+ * if memory runs out. */
 bool copied_mark_wiped(const struct copied_wiped *wiped, struct attach_pages *pages)
 {
     return wiped->pages.resident == 0 || attach_pages_give(pages, &wiped->pages);
@@ -535,12 +542,15 @@ int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct att
     return ret->memory.window ? 0 : ENOMEM;
 }
 
+/* Opens a window (process.h) to the memory of a process in place of a copy in *ret. space is empty,
+ * and must outlive it. */
 int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
 {
     static const struct copied_wiped none;
     return copied_open_child(pid, &none, space, ret);
 }
 
+/* Makes the process the owner of the space, which has its copy. */
 void copied_hand_over(struct attach_space *space, struct process *process)
 {
     process->copy = take_pointer(space->data);

@@ -65,6 +65,8 @@ static size_t find_threads(uint64_t pid, pid_t but, pid_t ret[LOOKED_AT])
     return count;
 }
 
+/* Returns whether the process has a thread that is not about to end, other than the given one,
+ * which may be 0. */
 bool death_is_alive(uint64_t pid, pid_t but)
 {
     pid_t threads[LOOKED_AT];
@@ -134,11 +136,15 @@ static void note_end(struct death_watch *watch)
     watch->is_alone = !WIFSIGNALED(watch->status) && is_in_exit(watch->thread);
 }
 
+/* Returns whether a status of waitpid() reports an execve(), after which the process is still
+ * stopped. */
 bool death_is_exec(int wait_status)
 {
     return WIFSTOPPED(wait_status) && wait_status >> 16 == PTRACE_EVENT_EXEC;
 }
 
+/* Returns whether a result of waitpid() concerns the seized thread, which execve() may have given
+ * another number. */
 bool death_concerns(const struct death_watch *watch, pid_t id, int wait_status)
 {
     return watch->thread != 0 &&
@@ -225,6 +231,7 @@ bool death_let_run(struct death_watch *watch)
     return true;
 }
 
+/* Lets the thread end, or run, untraced. watch->thread becomes 0. */
 void death_let_go(struct death_watch *watch)
 {
     if (!death_let_run(watch))

@@ -268,6 +268,7 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
+/* Waits at most a second until a thread of the process seems to sleep where it can be borrowed. */
 bool attach_fork_await(const struct attach_fork *fork)
 {
     const double start = clock_seconds();

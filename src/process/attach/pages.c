@@ -469,6 +469,7 @@ static const struct attach_area *area_of_run(const struct attach_space *space,
     return attach_space_area(space, run->address, run->size);
 }
 
+/* Returns the position of a run, which must have one. */
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
 {
     const struct attach_area *area = area_of_run(space, run);
@@ -535,6 +536,7 @@ bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct
     return false;
 }
 
+/* Returns whether the space has writable positions for all pages. */
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs)

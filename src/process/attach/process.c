@@ -404,6 +404,7 @@ static void window_drop_at(struct window *window, const uint8_t *place, uint64_t
     window_drop(window, from, from + size);
 }
 
+/* Keeps the pages of [from, end). */
 void window_keep(struct window *window, uint64_t from, uint64_t end)
 {
     for (uint64_t page = from / window->page; page * window->page < end; page++)
@@ -424,6 +425,7 @@ int window_error(const struct window *window)
 
 /* ---- memory ---- */
 
+/* Adds a range, cut so that its end is at most UINT64_MAX. */
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const uint64_t most = UINT64_MAX - address;
@@ -531,12 +533,16 @@ static const uint8_t *find_place(const struct memory *memory, uint64_t address, 
     return range->data + (address - range->address);
 }
 
+/* Returns the position of these bytes, like memory_at(), but if there is a window they need not be
+ * present yet: memory_fill() reads them, and memory_drop() drops them. */
 const uint8_t *memory_place(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
     return find_place(memory, address, size, &is_own);
 }
 
+/* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
+ * not all available in one piece. */
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size)
 {
     bool is_own;
@@ -544,11 +550,13 @@ const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t
     return !place || !is_own || memory_fill(memory, address, size, place) ? place : NULL;
 }
 
+/* Has the window read bytes; false if they cannot be read. Other memory is there already. */
 bool memory_fill(const struct memory *memory, uint64_t address, uint64_t size, const uint8_t *place)
 {
     return !memory->window || window_fill(memory->window, address, size, place);
 }
 
+/* Lets the window forget bytes that are not needed any more. */
 void memory_drop(const struct memory *memory, uint64_t size, const uint8_t *place)
 {
     if (memory->window)

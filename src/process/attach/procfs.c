@@ -32,6 +32,8 @@ static struct procfs_path procfs_path_of(uint64_t id, const char *name)
     return path;
 }
 
+/* Returns whether a process exists that this program may send signals to; otherwise errno is EPERM
+ * or ESRCH. */
 bool procfs_has_process(uint64_t pid)
 {
     if (pid <= INT32_MAX)
@@ -57,6 +59,7 @@ char procfs_thread_state(uint64_t pid, uint64_t id)
     return name_end && name_end[1] == ' ' ? name_end[2] : '\0';
 }
 
+/* Returns whether a thread has exited, or does not exist. */
 bool procfs_has_exited(uint64_t pid, uint64_t id)
 {
     const char state = procfs_thread_state(pid, id);
@@ -88,6 +91,8 @@ static bool is_given_up(const char *name)
     return false;
 }
 
+/* Returns the path of a file below /proc/PID, or of a thread that lives if the first has exited and
+ * the file is one that it then lacks. */
 struct procfs_path procfs_path(uint64_t pid, const char *name)
 {
     return procfs_path_of(is_given_up(name) ? procfs_living_thread(pid) : pid, name);
@@ -111,6 +116,7 @@ static int procfs_read_all(int fd, struct text *ret)
     }
 }
 
+/* Reads a file, NUL-terminated, and replaces the text's contents. */
 int procfs_read(const char *path, struct text *ret)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -127,6 +133,8 @@ int procfs_read_of(uint64_t pid, const char *name, struct text *ret)
     return procfs_read(procfs_path(pid, name).text, ret);
 }
 
+/* Reads the name of a process, which its program may set to anything: /proc/PID/comm, without the
+ * newline. */
 int procfs_read_name(uint64_t pid, struct text *ret)
 {
     const int error = procfs_read_of(pid, "comm", ret);
@@ -191,6 +199,7 @@ const char *procfs_value(const struct text *file, const char *key)
     return NULL;
 }
 
+/* Returns the number after a key, or UINT64_MAX if there is none. */
 uint64_t procfs_number(const struct text *file, const char *key)
 {
     const char *at = procfs_value(file, key);
@@ -329,6 +338,8 @@ bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
     return true;
 }
 
+/* Returns the mapping that contains an address, or NULL. files are ascending by address, as maps
+ * has them. */
 const struct mapped_file *mapped_at(const struct mapped_files *files, uint64_t address)
 {
     size_t after;

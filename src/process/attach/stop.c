@@ -152,6 +152,7 @@ int attach_urgent_begin(struct attach_urgent *ret)
     return error;
 }
 
+/* Schedules the thread as before; does nothing if it was not made urgent. */
 void attach_urgent_end(const struct attach_urgent *urgent)
 {
     /* Without CAP_SYS_NICE, SCHED_RESET_ON_FORK cannot be removed; it does nothing to a thread that
@@ -180,11 +181,13 @@ static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
     return error;
 }
 
+/* Starts a thread, urgent from its first instruction if the system allows that. */
 int attach_urgent_start(pthread_t *ret, void *(*body)(void *), void *argument)
 {
     return start_urgent(ret, body, argument) == 0 ? 0 : pthread_create(ret, NULL, body, argument);
 }
 
+/* Makes the caller's thread, which attach_urgent_start() has started, start no urgent ones. */
 void attach_urgent_confine(void)
 {
     int policy, priority;
@@ -533,6 +536,7 @@ int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
     return tracer->error;
 }
 
+/* Lets the threads continue. */
 void attach_stop_let_go(struct attach_stop *stop)
 {
     if (!stop->tracer)
