@@ -289,7 +289,9 @@ static bool sources_keep(struct kept_list *list, kept_edges *edges, struct kept 
     return true;
 }
 
-/* Handles an edge in the first pass. Returns false if memory runs out. */
+/* Takes an edge in the first pass: keeps it for the second one, or uses it at once, if it leads to
+ * the entry of a region, or forwards to a node that comes after from. Returns false if memory runs
+ * out. */
 static inline bool take_first(struct sources *sources, struct kept_list *list, uint32_t source,
                               uint32_t from, uint32_t to)
 {

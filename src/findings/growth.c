@@ -531,9 +531,9 @@ static int64_t at_least_0(int64_t number)
     return MAX(number, 0);
 }
 
-/* Returns a node's growth in bytes. If its class has grown less, only what the additional objects
- * of the node (more of growth->count, none if it has fewer) have on average counts, but at least
- * the growth of the class: the others have moved here from other nodes, or have become larger. */
+/* Returns a node's growth in bytes, grown, bounded by that of its class, by_class. If the class has
+ * gained fewer objects (more) than the node, the others have only moved here: then only the share
+ * of grown counts that so many objects have, but at least by_class. */
 static int64_t bounded(const struct growth *growth, int64_t grown, int64_t more, int64_t by_class)
 {
     const int64_t gained =

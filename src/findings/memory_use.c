@@ -89,7 +89,8 @@ static enum g2h_memory_part largest_other_part(const struct findings *findings)
     return most;
 }
 
-/* Not with a base: then the growth is reported instead. */
+/* Returns whether most of the memory is outside of the heap, and that is to be reported: not with a
+ * base, as then the growth is. */
 bool memory_is_outside(const struct findings *findings, enum g2h_memory_part *ret)
 {
     return !findings->base && memory_is_mostly_outside(findings, ret);

@@ -30,7 +30,8 @@ struct stale_reason {
     bool is_before;
 };
 
-/* Returns false if the node with a number in the order of dominators is not stale. */
+/* Finds in which array, and on which side of what slices use, a stale node is. Returns false if the
+ * node with a number in the order of dominators is not stale. */
 static inline bool stale_of(const struct stale *stale, uint32_t number, struct stale_reason *ret)
 {
     if (!stale->of || stale->of[number] == 0)

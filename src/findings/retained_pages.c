@@ -115,7 +115,7 @@ static void count_each(const struct span_walk *walk, struct span *span)
     span->after = at;
 }
 
-/* Does the same for a span of whose objects it is known that they have the slots' size. */
+/* Counts the objects of a span of which it is known that they have the slots' size: all at once. */
 static void count_all(const struct span_walk *walk, struct span *span)
 {
     span->after = objects_until(walk, walk->at, span->end);

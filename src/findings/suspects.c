@@ -1096,6 +1096,8 @@ struct example_finder {
     int64_t above;              /* the node of merged above it */
 };
 
+/* Returns the node of merged, a line of the tree, that a number in the order of dominators is
+ * in. */
 static uint32_t line_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->findings->merged.of[number];

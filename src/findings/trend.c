@@ -487,7 +487,8 @@ static bool knows_entries(const struct g2h_trend *trend, uint32_t place)
     return is_any;
 }
 
-/* Returns whether a place is one map that holds nothing, or the like: it grows by its entries. */
+/* Returns whether a place is one map or the like, of which entries are known and nothing below it:
+ * it grows by its entries. */
 static bool grows_by_entries(const struct g2h_trend *trend, uint32_t place)
 {
     return trend->places.data[place].child == MERGED_NONE && knows_entries(trend, place);

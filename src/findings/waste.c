@@ -1162,8 +1162,8 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
     return true;
 }
 
-/* Dispatches by kind. What is in a stale object counts there as a whole; but slices in it still use
- * their arrays. Returns false if memory runs out. */
+/* Counts what a slice, a string or a map wastes, by its kind. What is in a stale object counts
+ * there as a whole; but slices in it still use their arrays. Returns false if memory runs out. */
 static bool visit_one(void *context, const struct g2h_capacity *capacity)
 {
     const struct visit *visit = context;

@@ -173,7 +173,8 @@ const struct g2h_ages_known *g2h_heap_ages(const struct g2h_heap *heap)
     return heap->facts.ages ? &heap->facts.ages->known : NULL;
 }
 
-/* ages->of has two bytes for each object: its age, and its span class. */
+/* Returns the age of an object. ages->of has two bytes for each object: its age, and its span
+ * class. */
 unsigned g2h_heap_age(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->facts.ages ? heap->facts.ages->of[2 * (size_t)object] : G2H_AGE_UNKNOWN;

@@ -145,7 +145,7 @@ static void *xz_begin(void)
     return stream && xz_again(stream) ? take_pointer(stream) : NULL;
 }
 
-/* Does the same for xz. */
+/* Unpacks the next bytes of an xz stream. */
 static enum unpack_status xz_step(void *state, struct unpack_buffers *buffers, const char **ret_why)
 {
     lzma_stream *stream = state;
@@ -195,7 +195,7 @@ static void *lz4_begin(void)
     return LZ4F_isError(LZ4F_createDecompressionContext(&state, LZ4F_VERSION)) ? NULL : state;
 }
 
-/* Does the same for lz4. */
+/* Unpacks the next bytes of an LZ4 stream. */
 static enum unpack_status lz4_step(void *state, struct unpack_buffers *buffers,
                                    const char **ret_why)
 {

@@ -52,7 +52,7 @@ void hub_accepted(struct hub *hub, int64_t microseconds)
     hub->accepts_from = hub->now + MIN(rest, REST_MOST);
 }
 
-/* Returns NULL if there are HUB_CONNECTIONS already, or memory runs out. */
+/* Adds a client. Returns NULL if there are HUB_CONNECTIONS already, or memory runs out. */
 struct client *hub_add(struct hub *hub, int fd)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++) {

@@ -526,7 +526,8 @@ static bool tools_has(const struct mcp_settings *settings, const struct tool *to
            (!tool->needs_values || settings->has_values);
 }
 
-/* Returns NULL if there is none, with why: a tool may need an option of the server. */
+/* Finds a tool by its name. Returns NULL if there is none, with why: a tool may need an option of
+ * the server. */
 const struct tool *tools_find(const struct mcp_settings *settings, const char *name, size_t size,
                               const char **ret_missing)
 {

@@ -18,7 +18,8 @@ struct timer_types {
     uint64_t period; /* of the runtime.timer's period in a time.Timer */
 };
 
-/* Returns false if there are no such types, or if a timer differs from those until Go 1.22. */
+/* Finds the types of timers and of their lists. Returns false if there are no such types, or if a
+ * timer differs from those until Go 1.22. */
 static bool find_timer_types(const struct types *types, struct timer_types *ret)
 {
     ret->timer = types_find(types, "time.Timer");

@@ -142,7 +142,8 @@ uint64_t g2h_view_starter(const struct g2h_view *view, size_t goroutine, size_t 
     return roots->starters.data[roots->goroutines.data[goroutine].first_starter + starter].goid;
 }
 
-/* Returns false after the last call. */
+/* Gets a function on the stack from which a goroutine was started. Returns false after the last
+ * call. */
 bool g2h_view_starter_call(const struct g2h_view *view, size_t goroutine, size_t starter,
                            uint32_t index, struct g2h_view_call *ret)
 {

@@ -155,8 +155,8 @@ uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t
     return dominators->tree.preorder_of[graph_node_of(view, node)];
 }
 
-/* Returns UINT32_MAX for the number of a node that is folded: the folded node has one of its
- * own. */
+/* Returns the node with a number in the order of dominators. Returns UINT32_MAX for the number of a
+ * node that is folded: the folded node has one of its own. */
 uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number)
 {
     const struct dominators *tree = &dominators->tree;

@@ -442,7 +442,8 @@ uint32_t g2h_view_live_count(const struct g2h_view *view, uint32_t first, uint32
     return view->graph->live ? (uint32_t)bits_count(view->graph->live, first, end) : end - first;
 }
 
-/* If the view is about a part of the heap, only the leaked goroutines in it are counted. */
+/* Returns how many goroutines are leaked, and whether that is proved. If the view is about a part
+ * of the heap, only the leaked goroutines in it are counted. */
 struct g2h_leaks g2h_view_leaks(const struct g2h_view *view)
 {
     const struct leaked *leaked = &view->graph->leaked;

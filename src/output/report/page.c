@@ -126,7 +126,8 @@ static void append_cell(const struct page *page, struct text *text, const void *
     text_deinit(&cut);
 }
 
-/* Does the same for most > 0, but a page for a terminal has the ellipsis in the middle. */
+/* Appends a text of at most most characters to a cell, cut at its end, or on a page for a terminal
+ * in the middle, where the ellipsis is. */
 static void page_append_cell(struct page *page, const void *data, size_t size, size_t most)
 {
     append_cell(page, &page->out, data, size, most);

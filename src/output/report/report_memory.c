@@ -223,7 +223,8 @@ uint64_t report_grown_outside(const struct report *report)
     return grown >= LEAST_GROWTH ? (uint64_t)grown : 0;
 }
 
-/* Returns false, and reports nothing, unless the resident memory of both is known. */
+/* Reports how the memory has grown since the base. Returns false, and reports nothing, unless the
+ * resident memory of both is known. */
 bool report_put_memory_growth(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory,

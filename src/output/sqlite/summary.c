@@ -313,7 +313,7 @@ static struct g2h_error *summary_tables_add_class(struct summary_tables *tables,
     return summary_tables_step(tables, tables->add_class);
 }
 
-/* started_by is empty if it is not known. */
+/* Adds the goroutines of a place. started_by is empty if it is not known. */
 static struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
                                                        struct summary_text name,
                                                        struct summary_text started_by,

@@ -397,7 +397,7 @@ void window_drop(struct window *window, uint64_t from, uint64_t end)
     }
 }
 
-/* Does the same for size bytes from a position on. */
+/* Drops the pages of size bytes from a position on, so that their memory is free again. */
 static void window_drop_at(struct window *window, const uint8_t *place, uint64_t size)
 {
     const uint64_t from = as_size(place - window->data);
