@@ -3,6 +3,7 @@
  * memory to the system; see memory.h. Large arrays are mapped by themselves, so that they can be
  * freed at once and grow without being copied.
  */
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/memory.h"
 
@@ -129,6 +130,111 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     if (copy)
         memcpy(copy, data, count * entry_size);
     return copy;
+}
+
+/* ---- sorting ---- */
+
+enum { RUN = 64 /* entries that a list in order has on average, at least, to be merged */ };
+
+struct merger {
+    char *data, *spare; /* spare has room for all entries */
+    size_t entry_size;
+    int (*compare)(const void *one, const void *other);
+};
+
+/* Returns the end of those entries from at on that come before another one: compare() is less than
+ * most for them. All of them are in order, and often many or few come before it. */
+static const char *find_before(const struct merger *merger, struct g2h_bytes entries,
+                               const char *other, int most)
+{
+    const size_t size = merger->entry_size;
+    const char *at = (const char *)entries.data;
+    const size_t count = entries.size / size;
+    size_t known = 0;
+    size_t step = 1;
+    for (; step <= count - known; known += step, step *= 2)
+        if (merger->compare(at + (known + step - 1) * size, other) >= most)
+            break;
+    const size_t end = MIN(count, known + step - 1);
+    size_t before;
+    BISECT_FROM(before, known, end, merger->compare(at + before * size, other) < most);
+    return at + before * size;
+}
+
+/* Merges the entries from begin to middle with those from there to end; both are in order. Of equal
+ * ones, those before middle come first. */
+static void merge_two(const struct merger *merger, size_t begin, size_t middle, size_t end)
+{
+    const size_t size = merger->entry_size;
+    const char *right = merger->data + middle * size;
+    const char *const right_end = merger->data + end * size;
+    char *to = merger->data + begin * size;
+    if (merger->compare(right - size, right) <= 0)
+        return;
+    const char *left = merger->spare;
+    const char *const left_end = left + (middle - begin) * size;
+    memcpy(merger->spare, to, as_size(left_end - left));
+    for (;;) {
+        const char *next = find_before(merger, bytes_between(left, left_end), right, 1);
+        memcpy(to, left, as_size(next - left));
+        to += next - left;
+        left = next;
+        if (left == left_end) /* what is left of the others is in place */
+            return;
+        next = find_before(merger, bytes_between(right, right_end), left, 0);
+        memmove(to, right, as_size(next - right));
+        to += next - right;
+        right = next;
+        if (right == right_end)
+            break;
+    }
+    memcpy(to, left, as_size(left_end - left));
+}
+
+/* Finds the lists in order that entries consist of: ends gets the end of each. Returns their
+ * number, or 0 if there are more than most. */
+static size_t find_runs(const struct merger *merger, size_t count, size_t *ends, size_t most)
+{
+    const size_t size = merger->entry_size;
+    size_t runs = 0;
+    for (size_t i = 1; i <= count; i++) {
+        const char *at = merger->data + i * size;
+        if (i < count && merger->compare(at - size, at) <= 0)
+            continue;
+        if (runs == most)
+            return 0;
+        ends[runs++] = i;
+    }
+    return runs;
+}
+
+/* Sorts entries by merging the lists in order that they consist of. Returns false if these are too
+ * many, or if memory runs out. */
+static bool sort_runs(struct merger *merger, size_t count)
+{
+    const size_t most = count / RUN;
+    size_t *ends = most > 0 ? malloc(most * sizeof(*ends)) : NULL;
+    size_t runs = ends ? find_runs(merger, count, ends, most) : 0;
+    merger->spare = runs > 0 ? malloc(count * merger->entry_size) : NULL;
+    const bool good = merger->spare != NULL;
+    for (; good && runs > 1; runs = (runs + 1) / 2)
+        for (size_t i = 0; i < runs; i += 2) {
+            if (i + 1 < runs)
+                merge_two(merger, i > 0 ? ends[i / 2 - 1] : 0, ends[i], ends[i + 1]);
+            ends[i / 2] = ends[i + 1 < runs ? i + 1 : i];
+        }
+    free(merger->spare);
+    free(ends);
+    return good;
+}
+
+void array_sort_unordered(void *data, size_t count, size_t entry_size,
+                          int (*compare)(const void *one, const void *other))
+{
+    struct merger merger = {.data = data, .entry_size = entry_size, .compare = compare};
+    if (!sort_runs(&merger, count))
+        qsort(data, count, entry_size, compare);
+    assert(count < 2 || compare(data, (const char *)data + entry_size) <= 0);
 }
 
 /* Maps whole huge pages: maps one more than needed, and unmaps the memory before and after the

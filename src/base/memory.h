@@ -113,7 +113,7 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
 #define vector_push(vector, value) \
     (vector_grow(vector, 1) && ((vector)->data[(vector)->count++] = (value), true))
 
-/* Sorts the entries with qsort(), unless they are in order already, as many are. */
+/* Sorts the entries as array_sort() does. */
 #define vector_sort(vector, compare) \
     array_sort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare)
 
@@ -125,6 +125,12 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
                                   sizeof(*(vector)->data)), \
       (vector)->capacity - (vector)->count >= (more)))
 
+/* Sorts entries that are not in order: by merging them, if they are a few lists in order one after
+ * the other, as units list the functions of a program; else with qsort(). */
+void array_sort_unordered(void *data, size_t count, size_t entry_size,
+                          int (*compare)(const void *one, const void *other));
+
+/* Sorts entries unless they are in order already, as many are. */
 static inline void array_sort(void *data, size_t count, size_t entry_size,
                               int (*compare)(const void *one, const void *other))
 {
@@ -135,7 +141,7 @@ static inline void array_sort(void *data, size_t count, size_t entry_size,
         ordered++;
     }
     if (ordered < count)
-        qsort(data, count, entry_size, compare);
+        array_sort_unordered(data, count, entry_size, compare);
 }
 
 /*

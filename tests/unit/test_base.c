@@ -541,6 +541,37 @@ static void bisection(void **state)
     assert_int_equal(at, UINT64_MAX - 1);
 }
 
+/* Lists in order one after the other are merged: equal entries stay in the order that they had. */
+static void lists_in_order_are_merged(void **state)
+{
+    static const uint64_t lists[][3] = {/* first number, step, count */
+                                        {5000, 1, 200}, {0, 1, 300},    {100, 7, 500},
+                                        {4, 0, 100},    {9999, 1, 100}, {150, 3, 301}};
+    struct pair {
+        uint64_t number, place;
+    };
+    VECTOR(struct pair) pairs = {0};
+    (void)state;
+    for (size_t most = 1; most <= COUNT_OF(lists); most++) {
+        pairs.count = 0;
+        for (size_t i = 0; i < most; i++)
+            for (uint64_t j = 0; j < lists[i][2]; j++) {
+                const struct pair pair = {lists[i][0] + j * lists[i][1], pairs.count};
+                assert_true(vector_push(&pairs, pair));
+            }
+        vector_sort(&pairs, compare_numbers); /* a pair's number is its first field */
+        uint64_t places = 0;
+        for (size_t i = 0; i < pairs.count; i++) {
+            const struct pair *pair = &pairs.data[i];
+            assert_true(i == 0 || pair[-1].number < pair->number ||
+                        (pair[-1].number == pair->number && pair[-1].place < pair->place));
+            places += pair->place;
+        }
+        assert_int_equal(places, pairs.count * (pairs.count - 1) / 2);
+    }
+    free(pairs.data);
+}
+
 static void vectors_are_sorted(void **state)
 {
     (void)state;
@@ -834,6 +865,7 @@ int main(void)
         cmocka_unit_test(bisection),
         cmocka_unit_test(bits_are_counted),
         cmocka_unit_test(vectors_are_sorted),
+        cmocka_unit_test(lists_in_order_are_merged),
         cmocka_unit_test(bytes_are_compared),
         cmocka_unit_test(texts_grow),
         cmocka_unit_test(numbers_are_as_go_has_them),

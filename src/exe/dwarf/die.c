@@ -472,17 +472,34 @@ find_abbreviation(const struct dies *dies, const struct die_unit *unit, uint64_t
     return at < table->count && list[at].code == code ? &list[at] : NULL;
 }
 
+/* Reads the code that the entry at an offset begins with. Returns NULL if a list of siblings ends
+ * there, or the entry cannot be read. */
+static inline const struct die_abbreviation *read_code(struct dies *dies,
+                                                       const struct die_unit *unit, uint64_t offset,
+                                                       const uint8_t **ret_values)
+{
+    struct cursor cursor = {dies->info.data + offset, dies->info.data + unit->end};
+    uint64_t code = 0;
+    if (!die_pay(dies, 1))
+        return NULL;
+    if (cursor.at < cursor.end && *cursor.at < 0x80)
+        code = *cursor.at++;
+    else if (!cursor_uvarint(&cursor, &code))
+        return NULL;
+    *ret_values = cursor.at;
+    return code != 0 ? find_abbreviation(dies, unit, code) : NULL;
+}
+
 /* Reads the entry that begins at an offset. Returns false if a list of siblings ends there, or the
  * entry cannot be read. */
 static inline bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t offset,
                               struct die *ret)
 {
-    struct cursor cursor = {dies->info.data + offset, dies->info.data + unit->end};
-    uint64_t code;
-    if (!die_pay(dies, 1) || !cursor_uvarint(&cursor, &code) || code == 0)
-        return false;
-    *ret = (struct die){offset, unit, find_abbreviation(dies, unit, code), cursor.at, 0};
-    return ret->abbreviation != NULL;
+    const uint8_t *values;
+    const struct die_abbreviation *abbreviation = read_code(dies, unit, offset, &values);
+    if (abbreviation)
+        *ret = (struct die){offset, unit, abbreviation, values, 0};
+    return abbreviation != NULL;
 }
 
 bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
@@ -491,108 +508,127 @@ bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
     return read_entry(dies, unit, unit->entry, ret);
 }
 
+/* Most references lead to the unit that the one before led to, which has the types. */
 bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
 {
+    const struct die_unit *unit = &dies->units.data[dies->last_unit];
     size_t after;
-    BISECT(after, dies->units.count, dies->units.data[after].start <= offset);
-    if (after == 0)
+    if (dies->units.count == 0)
         return false;
-    const struct die_unit *unit = &dies->units.data[after - 1];
+    if (offset < unit->start || offset >= unit->end) {
+        BISECT(after, dies->units.count, dies->units.data[after].start <= offset);
+        if (after == 0)
+            return false;
+        dies->last_unit = after - 1;
+        unit = &dies->units.data[after - 1];
+    }
     return offset >= unit->entry && offset < unit->end && read_entry(dies, unit, offset, ret);
 }
 
-/* Skips a value; size is a number of bytes, or SIZE_…. Returns false if the value does not end, or
- * its size is not known. */
-static bool die_skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
-                           struct cursor *cursor)
+/* Skips a block whose length has size bytes. Returns where it ends, or NULL if it does not. */
+static const uint8_t *skip_block(const struct dies *dies, unsigned size, struct cursor cursor)
 {
-    uint64_t length = 0;
-    if (size <= SIZE_BYTES_MOST)
-        return cursor_skip(cursor, size);
-    switch (size) {
-    case SIZE_ADDRESS:
-        return cursor_skip(cursor, unit->address_size);
-    case SIZE_OFFSET:
-        return cursor_skip(cursor, unit->offset_size);
-    case SIZE_REFERENCE:
-        return cursor_skip(cursor, die_reference_size(unit));
-    case SIZE_LEB:
-        while (cursor->at < cursor->end)
-            if (*cursor->at++ < 0x80)
-                return true;
-        return false;
-    case SIZE_TEXT: {
-        const uint8_t *end = memchr(cursor->at, 0, cursor_left(cursor));
-        cursor->at = end ? end + 1 : cursor->end;
-        return end != NULL;
-    }
-    case SIZE_BLOCK1:
-        return die_read(dies, cursor, 1, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK2:
-        return die_read(dies, cursor, 2, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK4:
-        return die_read(dies, cursor, 4, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK:
-        return cursor_uvarint(cursor, &length) && cursor_skip(cursor, length);
-    default:
-        return false;
-    }
+    uint64_t length;
+    return die_read(dies, &cursor, size, &length) && cursor_skip(&cursor, length) ? cursor.at
+                                                                                  : NULL;
 }
 
-enum { NEAR = 8 /* bytes of a text that are looked at before memchr() is called for the rest */ };
-
-/* Does the same, without a call for the values that almost all attributes have: names of a few
- * characters, numbers of one byte. */
-static inline bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
-                              struct cursor *cursor)
+/* Skips a text. Returns where it ends, or NULL if it does not. Most are names of a few characters:
+ * eight bytes are looked at before memchr() is called for the rest. */
+static inline const uint8_t *skip_text(const uint8_t *at, const uint8_t *end)
 {
-    const size_t left = cursor_left(cursor);
-    const uint8_t *at = cursor->at;
-    if (size <= SIZE_BYTES_MOST) {
-        cursor->at += size <= left ? size : 0;
-        return size <= left;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t eight;
+    if (end - at >= 8) {
+        memcpy(&eight, at, 8);
+        /* The lowest bit that is set belongs to the first byte that is 0. */
+        const uint64_t zeros = (eight - 0x0101010101010101) & ~eight & 0x8080808080808080;
+        if (zeros != 0)
+            return at + __builtin_ctzll(zeros) / 8 + 1;
+        at += 8;
     }
-    if (size == SIZE_LEB && left > 0 && *at < 0x80) {
-        cursor->at++;
-        return true;
-    }
-    if (size == SIZE_TEXT && left >= NEAR)
-        for (const uint8_t *end = at + NEAR; at < end; at++)
-            if (*at == 0) {
-                cursor->at = at + 1;
-                return true;
-            }
-    return die_skip_value(dies, unit, size, cursor);
+#endif
+    const uint8_t *zero = memchr(at, 0, as_size(end - at));
+    return zero ? zero + 1 : NULL;
 }
 
-/* Finds the end of an entry's attributes, where the next entry begins. Returns false if the entry
- * is damaged or too much has been read. */
-static inline bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
+/* Skips the values of the first count attributes that specs says. Returns where they end, or NULL
+ * if one does not end before the unit does, or its size is not known. */
+static inline const uint8_t *skip_values(const struct dies *dies, const struct die_unit *unit,
+                                         const struct die_spec *specs, uint32_t count,
+                                         const uint8_t *at)
 {
-    struct cursor cursor = {die->values, dies->info.data + die->unit->end};
-    const struct die_abbreviation *own = die->abbreviation;
+    const uint8_t *const end = dies->info.data + unit->end;
+    for (const struct die_spec *spec = specs; spec < specs + count; spec++) {
+        uint64_t size = spec->size;
+        struct cursor cursor = {at, end};
+        switch (spec->size) {
+        case SIZE_ADDRESS:
+            size = unit->address_size;
+            break;
+        case SIZE_OFFSET:
+            size = unit->offset_size;
+            break;
+        case SIZE_REFERENCE:
+            size = die_reference_size(unit);
+            break;
+        case SIZE_LEB:
+            while (at < end && *at >= 0x80)
+                at++;
+            size = 1;
+            break;
+        case SIZE_TEXT:
+            at = skip_text(at, end);
+            size = 0;
+            break;
+        case SIZE_BLOCK1:
+        case SIZE_BLOCK2:
+        case SIZE_BLOCK4:
+            at = skip_block(dies, UINT32_C(1) << (spec->size - SIZE_BLOCK1), cursor);
+            size = 0;
+            break;
+        case SIZE_BLOCK:
+            at = cursor_uvarint(&cursor, &size) ? cursor.at : NULL;
+            break;
+        case SIZE_UNKNOWN:
+            return NULL;
+        default:
+            break;
+        }
+        if (!at || size > as_size(end - at))
+            return NULL;
+        at += size;
+    }
+    return at;
+}
+
+/* Finds the end of the values of an entry's attributes, where the next entry begins. Returns false
+ * if the entry is damaged or too much has been read. */
+static inline bool find_end(struct dies *dies, const struct die_unit *unit,
+                            const struct die_abbreviation *own, const uint8_t *values,
+                            uint64_t *ret)
+{
+    const uint64_t start = as_size(values - dies->info.data);
     /* Attributes of known sizes need not be read one by one. */
     if (own->is_fixed) {
-        const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
-                              (uint64_t)own->offsets * die->unit->offset_size +
-                              (uint64_t)own->references * die_reference_size(die->unit);
-        *ret = as_size(cursor.at - dies->info.data) + size;
-        return size <= cursor_left(&cursor);
+        const uint64_t size = own->bytes + (uint64_t)own->addresses * unit->address_size +
+                              (uint64_t)own->offsets * unit->offset_size +
+                              (uint64_t)own->references * die_reference_size(unit);
+        *ret = start + size;
+        return size <= unit->end - start;
     }
-    const struct die_spec *specs = dies->specs.data + own->first;
     if (!die_pay(dies, own->count))
         return false;
-    for (uint32_t i = 0; i < own->count; i++)
-        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
-            return false;
-    *ret = as_size(cursor.at - dies->info.data);
-    return true;
+    const uint8_t *end = skip_values(dies, unit, dies->specs.data + own->first, own->count, values);
+    *ret = end ? as_size(end - dies->info.data) : 0;
+    return end != NULL;
 }
 
 bool die_child(struct dies *dies, const struct die *die, struct die *ret)
 {
     uint64_t offset;
-    return die->abbreviation->has_children && find_end(dies, die, &offset) &&
+    return die->abbreviation->has_children &&
+           find_end(dies, die->unit, die->abbreviation, die->values, &offset) &&
            read_entry(dies, die->unit, offset, ret);
 }
 
@@ -619,15 +655,16 @@ static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret
 bool die_next(struct dies *dies, struct die *die)
 {
     const struct die_unit *unit = die->unit;
-    uint64_t level = 0, offset;
-    struct die now = *die;
+    const struct die_abbreviation *now = die->abbreviation;
+    const uint8_t *values = die->values;
+    uint64_t level = 0, offset = die->offset;
     for (;;) {
-        const bool has_children = now.abbreviation->has_children;
         const bool is_past_children =
-            now.abbreviation->has_sibling && find_sibling(dies, &now, &offset);
-        if (!is_past_children && !find_end(dies, &now, &offset))
+            now->has_sibling &&
+            find_sibling(dies, &(struct die){offset, unit, now, values, 0}, &offset);
+        if (!is_past_children && !find_end(dies, unit, now, values, &offset))
             return false;
-        level += has_children && !is_past_children;
+        level += now->has_children && !is_past_children;
         /* Each zero ends a list of siblings. */
         while (level > 0 && offset < unit->end && dies->info.data[offset] == 0) {
             if (!die_pay(dies, 1))
@@ -639,10 +676,11 @@ bool die_next(struct dies *dies, struct die *die)
             return false;
         if (level == 0 && dies->info.data[offset] == 0)
             die->behind = offset + 1;
-        if (!read_entry(dies, unit, offset, &now))
+        now = read_code(dies, unit, offset, &values);
+        if (!now)
             return false;
         if (level == 0) {
-            *die = now;
+            *die = (struct die){offset, unit, now, values, 0};
             return true;
         }
     }
@@ -663,7 +701,7 @@ bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
  * that damaged files may cause. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
-    struct cursor cursor = {die->values, dies->info.data + die->unit->end};
+    const uint8_t *const end = dies->info.data + die->unit->end;
     const uint32_t count = die->abbreviation->count;
     const struct die_spec *specs = count > 0 ? dies->specs.data + die->abbreviation->first : NULL;
     uint32_t number = 0;
@@ -671,10 +709,10 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
         number++;
     if (!die_pay(dies, 1 + number / 4) || number == count || !die_pay(dies, number))
         return false;
-    for (uint32_t i = 0; i < number; i++)
-        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
-            return false;
-    *ret = (struct die_attribute){die->unit, &specs[number], cursor};
+    const uint8_t *at = skip_values(dies, die->unit, specs, number, die->values);
+    if (!at)
+        return false;
+    *ret = (struct die_attribute){die->unit, &specs[number], {at, end}};
     return true;
 }
 
@@ -1195,12 +1233,28 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
 
 /* ---- ranges ---- */
 
+/* Finds DW_AT_high_pc of an entry, which usually follows DW_AT_low_pc. Returns false if it has
+ * none. */
+static bool find_high(struct dies *dies, const struct die *die, struct die_attribute low,
+                      struct die_attribute *ret)
+{
+    const struct die_spec *specs = dies->specs.data + die->abbreviation->first;
+    const struct die_spec *next = low.spec + 1;
+    if (next == specs + die->abbreviation->count || next->name != DW_AT_high_pc)
+        return die_own(dies, die, DW_AT_high_pc, ret);
+    const uint8_t *at = skip_values(dies, low.unit, low.spec, 1, low.value.at);
+    if (!at)
+        return false;
+    *ret = (struct die_attribute){low.unit, next, {at, low.value.end}};
+    return true;
+}
+
 /* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). Returns
  * false if it does not have both. */
 static bool read_bounds(struct dies *dies, const struct die *die, struct range *ret)
 {
     struct die_attribute low, high;
-    if (!die_own(dies, die, DW_AT_high_pc, &high) || !die_own(dies, die, DW_AT_low_pc, &low) ||
+    if (!die_own(dies, die, DW_AT_low_pc, &low) || !find_high(dies, die, low, &high) ||
         !die_attribute_number(dies, low, &ret->begin) ||
         !die_attribute_number(dies, high, &ret->end))
         return false;

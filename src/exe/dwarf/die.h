@@ -278,6 +278,7 @@ struct dies {
     VECTOR(struct die_abbreviation) abbreviations;
     VECTOR(struct die_spec) specs;
     struct map type_units; /* signature → unit */
+    size_t last_unit;      /* that die_at() has found */
     uint64_t work_left;
 };
 
