@@ -227,6 +227,7 @@ struct g2h_error *exe_function_names(struct g2h_exe *exe, const struct function_
     if (!exe->has_function_names)
         TRY(function_names_init(&exe->function_names, &exe->pclntab));
     exe->has_function_names = true;
+    exe->pclntab.name_sizes = exe->function_names.sizes;
     *ret = &exe->function_names;
     return NULL;
 }

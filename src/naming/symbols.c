@@ -215,14 +215,25 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
     return true;
 }
 
-/* Adds the package of a function. Functions come in the order of their packages, so comparing with
- * the last package saves most look-ups. Methods of embedded types have two paths in their names,
- * and are left out. */
+/* Returns whether a function is of the last package or of none: its symbol begins with the package
+ * and a dot, and no slash follows. */
+static bool is_of_last_package(const struct packages *packages, struct g2h_bytes symbol)
+{
+    const struct g2h_bytes last = bytes_at(packages->last.data, packages->last.size);
+    return last.size > 0 && symbol.size > last.size && symbol.data[last.size] == '.' &&
+           bytes_begin_with(symbol, last) &&
+           !memchr(symbol.data + last.size, '/', symbol.size - last.size);
+}
+
+/* Functions come in the order of their packages, so comparing with the last package saves most
+ * look-ups. Methods of embedded types have two paths in their names, and are left out. */
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
+    if (is_of_last_package(packages, symbol))
+        return true;
     const struct g2h_bytes package = package_of_function(symbol);
     _cleanup_(text_deinit) struct text unescaped = {0};
-    if (package.size == 0 || /* functions of one package are mostly adjacent */
+    if (package.size == 0 ||
         bytes_same(package, bytes_at(packages->last.data, packages->last.size)))
         return true;
     packages->last.size = 0;

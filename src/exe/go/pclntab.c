@@ -1,6 +1,7 @@
 /* pclntab; see pclntab.h. */
 #include "exe/go/pclntab.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -245,11 +246,12 @@ static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
         return false;
     pclntab->count = header_word(pclntab, 0);
     pclntab->entry_size = pclntab->pointer_size;
-    return read_layout(pclntab, image_u32(pclntab->image, header), any_magic) &&
-           pclntab->count > 0 &&
-           pclntab->count <= pclntab->table.size / (2 * pclntab->entry_size) &&
-           pclntab_at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) !=
-               NULL;
+    if (!read_layout(pclntab, image_u32(pclntab->image, header), any_magic) ||
+        pclntab->count == 0 || pclntab->count > pclntab->table.size / (2 * pclntab->entry_size) ||
+        !pclntab_at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size))
+        return false;
+    pclntab->first = table_number(pclntab, pclntab->functab, pclntab->entry_size);
+    return true;
 }
 
 /* ---- finding it ---- */
@@ -367,10 +369,9 @@ int pclntab_since(const struct pclntab *pclntab)
 /* The table has addresses or, since 1.18, offsets: both are made relative to the first function. */
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 {
-    uint64_t first = table_number(pclntab, pclntab->functab, pclntab->entry_size);
     return table_number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
                         pclntab->entry_size) -
-           first;
+           pclntab->first;
 }
 
 /* Returns a field, of 32 bits, of a function's record; field 0 follows the function's address,
@@ -398,9 +399,15 @@ struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset)
     return table_text(pclntab, pclntab->names + offset);
 }
 
+/* A dozen passes read the names of all functions: those that have been measured need no search for
+ * their end. */
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
 {
-    return pclntab_name_at(pclntab, record_field(pclntab, index, FIELD_NAME));
+    const uint64_t offset = record_field(pclntab, index, FIELD_NAME);
+    if (!pclntab->name_sizes)
+        return pclntab_name_at(pclntab, offset);
+    const size_t size = pclntab->name_sizes[index];
+    return size > 0 ? bytes_part(pclntab->table, pclntab->names + offset, size) : bytes_none;
 }
 
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
@@ -544,7 +551,7 @@ static uint64_t function_names_key(struct g2h_bytes name)
 static struct g2h_error *add_names(struct function_names *names, const struct pclntab *pclntab)
 {
     uint64_t left = 4 * pclntab->table.size; /* bytes of names that may still be hashed */
-    for (uint64_t i = 0; i < pclntab->count && i < FUNCTION_AMBIGUOUS; i++) {
+    for (uint64_t i = 0; i < pclntab->count; i++) {
         const struct g2h_bytes name = pclntab_name(pclntab, i);
         uint32_t number;
         if (name.size > left)
@@ -553,6 +560,7 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
                                 "longer than the table",
                                 pclntab->image->path);
         left -= name.size;
+        names->sizes[i] = (uint16_t)name.size;
         const uint64_t key = function_names_key(name);
         if (!map_put(&names->index_of, key, as_u32(i), &number))
             return &error_no_memory;
@@ -564,7 +572,12 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
 
 struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab)
 {
-    *names = (struct function_names){.index_of = {0}};
+    _Static_assert(PCLNTAB_LONGEST_TEXT <= UINT16_MAX, "sizes of names have 16 bits");
+    if (pclntab->count >= FUNCTION_AMBIGUOUS)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: its table of functions (pclntab) is damaged",
+                            pclntab->image->path);
+    *names = (struct function_names){.sizes = calloc((size_t)pclntab->count, sizeof(*names->sizes))};
+    TRY_MEMORY(names->sizes);
     struct g2h_error *error = add_names(names, pclntab);
     if (error)
         function_names_deinit(names);
@@ -574,6 +587,8 @@ struct g2h_error *function_names_init(struct function_names *names, const struct
 void function_names_deinit(struct function_names *names)
 {
     map_deinit(&names->index_of);
+    free(names->sizes);
+    names->sizes = NULL;
 }
 
 uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name)

@@ -27,6 +27,8 @@ struct pclntab {
     uint64_t functab, names, cus, files, pcs; /* offsets of the table's parts */
     unsigned record_size; /* of a function's record, without its tables; 0 before Go 1.18 */
     unsigned entry_size;  /* of each of the two numbers that functab has for a function */
+    uint64_t first;       /* the first number of functab: where the text begins */
+    const uint16_t *name_sizes; /* of all functions; NULL: not measured yet */
 };
 
 /* Finds and checks the table. Error: G2H_ERROR_NOT_EXE. */
@@ -120,6 +122,7 @@ bool pclntab_parts_next(struct pclntab_parts *parts);
  * which addresses. */
 struct function_names {
     struct map index_of; /* hash of a name → index in the pclntab, or FUNCTION_AMBIGUOUS */
+    uint16_t *sizes;     /* for pclntab.name_sizes */
 };
 
 /* Several functions have the name, as instances of a generic function do. */
