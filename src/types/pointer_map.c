@@ -202,19 +202,20 @@ static bool pointer_map_limits_find(struct pointer_maps *maps)
     return good;
 }
 
-/* The mutable state while maps are in use. */
-struct pointer_maps_state {
-    pthread_mutex_t mutex; /* held while a map is made */
-    bool failed;           /* memory ran out for a requested map */
-};
-
+/* What a map is made of; the vectors are used again for the next map. */
 struct pointer_map_maker {
     const struct types *types;
     VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
-    struct pointer_word *followed;
     uint64_t work; /* limited, because the number of nested structs may double with each level */
     bool known, no_memory;
+};
+
+/* The mutable state while maps are in use. */
+struct pointer_maps_state {
+    pthread_mutex_t mutex; /* held while a map is made */
+    bool failed;           /* memory ran out for a requested map */
+    struct pointer_map_maker maker;
 };
 
 /* Returns whether the collector scans the first word of an interface, as it does with older
@@ -256,25 +257,16 @@ bool pointer_maps_failed(const struct pointer_maps *maps)
     return maps->state->failed;
 }
 
-static void pointer_map_destroy(struct pointer_map *map)
-{
-    if (!map)
-        return;
-    free(map->fields);
-    free(map->words);
-    free(map->followed);
-    free(map->code);
-    free(map);
-}
-
 void pointer_maps_deinit(struct pointer_maps *maps)
 {
     if (!maps->of_type)
         return;
     for (size_t i = 0; i < maps->count; i++)
-        pointer_map_destroy(maps->of_type[i]);
+        free(maps->of_type[i]);
     free(maps->of_type);
     free(maps->too_large);
+    free(maps->state->maker.fields.data);
+    free(maps->state->maker.words.data);
     pthread_mutex_destroy(&maps->state->mutex);
     free(maps->state);
     *maps = (struct pointer_maps){0};
@@ -431,16 +423,12 @@ static struct pointer_word describe_word(const struct types *types, uint32_t off
 /* Finds the field of each word, and removes fields without a word: the collector does not scan
  * them, because their targets are outside the heap. Also removes fields that are not within the
  * type, which come from damage. */
-static void match_fields(struct pointer_map_maker *maker, uint64_t size)
+static void match_fields(struct pointer_map_maker *maker, uint64_t size,
+                         struct pointer_word *followed)
 {
     size_t count = 0, word = 0;
-    maker->followed = malloc((maker->words.count + 1) * sizeof(*maker->followed));
-    if (!maker->followed) {
-        maker->no_memory = true;
-        return;
-    }
     for (size_t i = 0; i < maker->words.count; i++)
-        maker->followed[i] =
+        followed[i] =
             (struct pointer_word){maker->words.data[i], POINTER_FIELD_NONE, TYPE_NONE, WORD_NONE};
     VECTOR_EACH(const struct pointer_field, field, maker->fields) {
         const bool is_interface = types_get(maker->types, field->type)->kind == TYPE_INTERFACE;
@@ -450,7 +438,7 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
-            maker->followed[word] =
+            followed[word] =
                 describe_word(maker->types, maker->words.data[word], as_u32(count), field->type);
             maker->fields.data[count++] = *field;
         }
@@ -458,14 +446,12 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size)
     maker->fields.count = count;
 }
 
+enum { CODE_MOST = 6 /* bytes of an encoded word: its kind, and at most five for 32 bits */ };
+
 /* Encodes the words like a dump's field list, so that the two can be compared by memcmp(): for each
- * pointer its kind, 1, and its offset as a uvarint. Returns false if memory runs out. */
-static bool encode_words(struct pointer_map *map)
+ * pointer its kind, 1, and its offset as a uvarint. */
+static void encode_words(struct pointer_map *map)
 {
-    /* A byte for the kind, and at most five for 32 bits of offset. */
-    map->code = malloc((size_t)map->word_count * 6 + 1);
-    if (!map->code)
-        return false;
     uint8_t *at = map->code;
     for (uint32_t i = 0; i < map->word_count; i++) {
         uint32_t offset = map->words[i];
@@ -475,57 +461,70 @@ static bool encode_words(struct pointer_map *map)
         *at++ = (uint8_t)offset;
     }
     map->code_size = (uint32_t)(at - map->code);
-    return true;
 }
 
-/* Moves what the maker has found into the map. */
-static void pointer_map_fill(struct pointer_map *map, const struct pointer_map_maker *maker)
+/* Moves what the maker has found into the map. Adjacent to it is memory for all of it. */
+static void pointer_map_fill(struct pointer_map *map, struct pointer_map_maker *maker)
 {
+    const size_t fields = maker->fields.count;
+    const size_t words = maker->words.count;
+    map->fields = (struct pointer_field *)(map + 1);
+    map->followed = (struct pointer_word *)(map->fields + fields);
+    map->words = (uint32_t *)(map->followed + words);
+    map->code = (uint8_t *)(map->words + words);
+    match_fields(maker, map->size, map->followed);
     assert(IS_ORDERED(i, maker->fields.count,
                       maker->fields.data[i - 1].offset <= maker->fields.data[i].offset));
-    map->fields = maker->fields.data;
     map->field_count = as_u32(maker->fields.count);
-    VECTOR_EACH(const struct pointer_field, field, maker->fields)
+    VECTOR_EACH(const struct pointer_field, field, maker->fields) {
+        map->fields[field - maker->fields.data] = *field;
         if (field->is_string)
             map->has_strings = true;
         else
             map->has_others = true;
-    map->words = maker->words.data;
-    map->word_count = as_u32(maker->words.count);
-    map->followed = maker->followed;
+    }
+    map->word_count = as_u32(words);
+    for (size_t i = 0; i < words; i++)
+        map->words[i] = maker->words.data[i];
+    encode_words(map);
+}
+
+/* Finds the fields and words of a type (number). */
+static void find_pointers(struct pointer_map_maker *maker, const struct pointer_maps *maps,
+                          uint32_t number)
+{
+    const struct type *type = types_get(maps->types, number);
+    maker->types = maps->types;
+    maker->fields.count = maker->words.count = 0;
+    maker->work = 0;
+    maker->known = !bits_have(maps->too_large, number) && type->kind != TYPE_INVALID;
+    maker->no_memory = false;
+    flatten(maker, number, 0, 0);
+    vector_sort(&maker->fields, compare_fields);
+    if (type->gc_mask)
+        words_of_mask(maker, type);
+    else if (type->pointer_bytes > 0)
+        words_of_fields(maker, maps->first_words);
+    if (!maker->known)
+        maker->fields.count = maker->words.count = 0;
 }
 
 /* Makes the map of a type (number), or one with known = false if the type is too large. Returns
- * NULL if memory runs out. */
+ * NULL if memory runs out. All of it is one block, since many programs have 100,000 types. */
 static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uint32_t number)
 {
-    const struct types *types = maps->types;
-    const struct type *type = types_get(types, number);
-    const bool is_bounded = !bits_have(maps->too_large, number);
-    struct pointer_map_maker maker = {.types = types,
-                                      .known = is_bounded && type->kind != TYPE_INVALID};
-    struct pointer_map *map = calloc(1, sizeof(*map));
+    struct pointer_map_maker *maker = &maps->state->maker;
+    find_pointers(maker, maps, number);
+    const size_t size = sizeof(struct pointer_map) +
+                        maker->fields.count * sizeof(struct pointer_field) +
+                        maker->words.count *
+                            (sizeof(struct pointer_word) + sizeof(uint32_t) + CODE_MOST);
+    struct pointer_map *map = maker->no_memory ? NULL : malloc(size);
     if (!map)
         return NULL;
-    flatten(&maker, number, 0, 0);
-    vector_sort(&maker.fields, compare_fields);
-    if (type->gc_mask)
-        words_of_mask(&maker, type);
-    else if (type->pointer_bytes > 0)
-        words_of_fields(&maker, maps->first_words);
-    match_fields(&maker, type->size);
-    *map = (struct pointer_map){.size = type->size, .known = maker.known};
-    if (maker.known) {
-        pointer_map_fill(map, &maker);
-    } else {
-        free(maker.fields.data);
-        free(maker.words.data);
-        free(maker.followed);
-    }
-    if (maker.no_memory || !encode_words(map)) {
-        pointer_map_destroy(map);
-        return NULL;
-    }
+    *map = (struct pointer_map){.size = types_get(maps->types, number)->size,
+                                .known = maker->known};
+    pointer_map_fill(map, maker);
     return map;
 }
 
