@@ -156,16 +156,19 @@ static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 /* Finds the first occurrence of a string, which is not empty, or returns NULL. For names and short
  * strings this takes a fifth of the instructions of memmem(), which prepares a table for each
  * search; the string may not be longer than a few dozen bytes, because the search may compare it at
- * each position. */
+ * each position. It looks for the first byte, or the second if that is a dot, which names have many
+ * of. */
 static inline const uint8_t *bytes_find(struct g2h_bytes bytes, const char *text)
 {
     const size_t size = strlen(text);
     assert(size > 0);
     if (bytes.size < size)
         return NULL;
+    const size_t rare = text[0] == '.' && size > 1;
     const uint8_t *at = bytes.data;
-    const uint8_t *end = bytes.data + bytes.size;
-    while (as_size(end - at) >= size && (at = memchr(at, text[0], as_size(end - at) - size + 1))) {
+    const uint8_t *last = bytes.data + bytes.size - size;
+    while (at <= last && (at = memchr(at + rare, text[rare], as_size(last - at) + 1))) {
+        at -= rare;
         if (memcmp(at, text, size) == 0)
             return at;
         at++;

@@ -75,6 +75,8 @@ static bool may_be_closure(const struct g2h_bytes *name)
 /* Maps the name of each type to the type. Returns false if memory runs out. */
 static bool map_names(struct closures_maker *maker)
 {
+    if (!map_reserve(&maker->by_name, maker->types->list.count))
+        return false;
     for (uint32_t i = 0; i < maker->types->list.count; i++) {
         uint32_t first;
         if (!map_put(&maker->by_name, types_get(maker->types, i)->name, i, &first))

@@ -476,7 +476,7 @@ static bool callees_is_method(struct g2h_bytes name)
     const uint8_t *end = name.data + name.size;
     const uint8_t *from = slash && !star ? slash : name.data;
     if (star) {
-        const uint8_t *close = memmem(star, as_size(end - star), ").", 2);
+        const uint8_t *close = bytes_find(bytes_between(star, end), ").");
         return close && !memchr(close + 2, '.', as_size(end - close - 2)) &&
                !memchr(close + 2, '-', as_size(end - close - 2));
     }

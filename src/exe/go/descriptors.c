@@ -744,12 +744,16 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
     if (!all->data || all->size < descriptor_header_size(all) || start % all->word != 0)
         return NULL;
     /* If names are read in the wrong way, most descriptors have no name: both ways are tried. */
-    if (!list_headers(all))
-        return &error_no_memory;
+    TRY_MEMORY(list_headers(all));
     const size_t with_two_bytes = count_named(all);
     all->varint_names = true;
-    all->varint_names = count_named(all) >= with_two_bytes;
     drop_nameless(all);
+    if (all->list.count < with_two_bytes) {
+        all->list.count = 0;
+        all->varint_names = false;
+        TRY_MEMORY(list_headers(all));
+        drop_nameless(all);
+    }
     TRY_MEMORY(descriptor_check(all));
     assert(
         IS_ORDERED(i, all->list.count,

@@ -551,6 +551,7 @@ static uint64_t function_names_key(struct g2h_bytes name)
 static struct g2h_error *add_names(struct function_names *names, const struct pclntab *pclntab)
 {
     uint64_t left = 4 * pclntab->table.size; /* bytes of names that may still be hashed */
+    TRY_MEMORY(map_reserve(&names->index_of, (size_t)pclntab->count));
     for (uint64_t i = 0; i < pclntab->count; i++) {
         const struct g2h_bytes name = pclntab_name(pclntab, i);
         uint32_t number;
