@@ -612,6 +612,20 @@ uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_byte
     return exe->text + pclntab_entry(&exe->pclntab, index);
 }
 
+bool exe_has_function(const struct g2h_exe *exe, const char *name)
+{
+    const struct g2h_bytes wanted = bytes_of(name);
+    if (exe->has_function_names) {
+        const uint32_t index = function_names_find(&exe->function_names, wanted);
+        return index == FUNCTION_AMBIGUOUS ||
+               (index != MAP_NONE && bytes_same(pclntab_name(&exe->pclntab, index), wanted));
+    }
+    for (uint64_t i = 0; i < exe->pclntab.count; i++)
+        if (bytes_same(pclntab_name(&exe->pclntab, i), wanted))
+            return true;
+    return false;
+}
+
 uint64_t exe_slide(const struct g2h_exe *exe)
 {
     return exe->slide;

@@ -115,6 +115,10 @@ uint64_t exe_function_count(const struct g2h_exe *exe);
 
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
 
+/* Returns whether the executable has a function of a name. Matching it with a process has made the
+ * index by which it is found at once. */
+bool exe_has_function(const struct g2h_exe *exe, const char *name);
+
 /* Finds the function that contains an address of the process, by name and address. Returns false if
  * there is none. */
 bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,

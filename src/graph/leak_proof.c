@@ -5,8 +5,6 @@
  */
 #include "graph/leak_proof.h"
 
-#include "base/bytes.h"
-
 enum { FIRST_RELEASE = 19 /* 1.19: older ones have other names of reasons, or were never tried */ };
 
 /* Returns whether the contents of an object with pointers are not wholly in the dump. */
@@ -24,15 +22,8 @@ static bool lacks_contents(const struct g2h_heap *heap)
  * itself only. */
 static bool lacks_plugins(const struct g2h_heap *heap, const struct g2h_exe *exe)
 {
-    struct g2h_bytes name;
-    if (!exe || heap->facts.has_stack_objects)
-        return false;
-    for (uint64_t i = 0; i < exe_function_count(exe); i++) {
-        exe_function(exe, i, &name);
-        if (bytes_are(name, "plugin.open"))
-            return true;
-    }
-    return false;
+    return exe && !heap->facts.has_stack_objects && exe_function_count(exe) > 0 &&
+           exe_has_function(exe, "plugin.open");
 }
 
 /* Returns why a heap of a release that is known is not complete, or NULL. */
@@ -60,7 +51,6 @@ static const char *leak_proof_gap(const struct g2h_heap *heap, const struct g2h_
     for (size_t i = 0; i < COUNT_OF(gaps); i++)
         if (gaps[i].is_open)
             return gaps[i].reason;
-    /* Last, because it looks at all functions. */
     return lacks_plugins(heap, exe) ? "variables of plugins are not in a dump of WriteHeapDump"
                                     : NULL;
 }

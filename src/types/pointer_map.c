@@ -515,15 +515,14 @@ static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uin
 {
     struct pointer_map_maker *maker = &maps->state->maker;
     find_pointers(maker, maps, number);
-    const size_t size = sizeof(struct pointer_map) +
-                        maker->fields.count * sizeof(struct pointer_field) +
-                        maker->words.count *
-                            (sizeof(struct pointer_word) + sizeof(uint32_t) + CODE_MOST);
+    const size_t size =
+        sizeof(struct pointer_map) + maker->fields.count * sizeof(struct pointer_field) +
+        maker->words.count * (sizeof(struct pointer_word) + sizeof(uint32_t) + CODE_MOST);
     struct pointer_map *map = maker->no_memory ? NULL : malloc(size);
     if (!map)
         return NULL;
-    *map = (struct pointer_map){.size = types_get(maps->types, number)->size,
-                                .known = maker->known};
+    *map =
+        (struct pointer_map){.size = types_get(maps->types, number)->size, .known = maker->known};
     pointer_map_fill(map, maker);
     return map;
 }

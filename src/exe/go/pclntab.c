@@ -577,7 +577,8 @@ struct g2h_error *function_names_init(struct function_names *names, const struct
     if (pclntab->count >= FUNCTION_AMBIGUOUS)
         return error_create(G2H_ERROR_NOT_EXE, "%s: its table of functions (pclntab) is damaged",
                             pclntab->image->path);
-    *names = (struct function_names){.sizes = calloc((size_t)pclntab->count, sizeof(*names->sizes))};
+    *names =
+        (struct function_names){.sizes = calloc((size_t)pclntab->count, sizeof(*names->sizes))};
     TRY_MEMORY(names->sizes);
     struct g2h_error *error = add_names(names, pclntab);
     if (error)

@@ -25,9 +25,9 @@ struct pclntab {
     uint8_t quantum, pointer_size;
     uint64_t count;                           /* number of functions */
     uint64_t functab, names, cus, files, pcs; /* offsets of the table's parts */
-    unsigned record_size; /* of a function's record, without its tables; 0 before Go 1.18 */
-    unsigned entry_size;  /* of each of the two numbers that functab has for a function */
-    uint64_t first;       /* the first number of functab: where the text begins */
+    unsigned record_size;       /* of a function's record, without its tables; 0 before Go 1.18 */
+    unsigned entry_size;        /* of each of the two numbers that functab has for a function */
+    uint64_t first;             /* the first number of functab: where the text begins */
     const uint16_t *name_sizes; /* of all functions; NULL: not measured yet */
 };
 
