@@ -26,6 +26,12 @@ go_release() {
 	go_version=$(GOROOT=$1 "$1/bin/go" version) && echo "$go_version" | cut -d ' ' -f 3
 }
 
+# go_pprof GOROOT DIRECTORY: builds pprof in the directory, and prints its path. From Go 1.25 on "go tool pprof" would build it, with a
+# standard library compiled in another way.
+go_pprof() {
+	GOROOT=$1 GOFLAGS=-trimpath "$1/bin/go" build -o "$2/pprof" cmd/pprof >&2 && echo "$2/pprof"
+}
+
 # runs_386: succeeds if this machine runs programs for 386, which not all kernels for amd64 do. It runs one that ends at
 # once.
 runs_386() {

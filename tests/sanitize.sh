@@ -15,6 +15,7 @@
 cached=${CACHED-$(command -v ccache)}
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-1G}"
 export CCACHE_NOHASHDIR=yes # a clone in another directory shares the cache
+export CCACHE_DEPEND=yes # what is not in the cache is not preprocessed once more: a tenth of each build
 plain=build/tested debug=build/debug sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
 sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -ftrivial-auto-var-init=pattern -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'

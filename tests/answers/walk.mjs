@@ -11,6 +11,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 
+import {ask} from '../ask.mjs';
 import {end, test} from '../tap.mjs';
 import {Heap, isBelow, unnamedVariable} from './heap.mjs';
 
@@ -27,9 +28,8 @@ const addressOf = text => Number(BigInt(text));
 /** Checks all of a heap; calls check(title, body) for each part. */
 export function walk(program, database, options, check) {
   const run = (...more) => execFileSync(program, [...more, ...options], {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore']});
-  const reportOf = (...more) => JSON.parse(run('--format', 'report', '--json', ...more));
   run('--format', 'sqlite', '-o', database);
-  const heap = new Heap(database), report = reportOf();
+  const heap = new Heap(database), report = JSON.parse(run('--format', 'report', '--json'));
   const walker = new Walker(heap);
   check('tree', () => walker.tree(report.tree));
   check('classes', () => walker.classes(report.classes));
@@ -39,16 +39,18 @@ export function walk(program, database, options, check) {
   if (pages && report.waste?.spans) check('spans', () => walker.spans(report.waste.spans, pages));
   report.suspects.forEach((suspect, i) => check(`suspect ${i + 1}, ${suspect.item ?? suspect.part}`, () => walker.suspect(suspect)));
   check('suspects share nothing', () => walker.apart(report.suspects));
-  for (const {held_by: variable, address, is_goroutines: isPlace} of report.suspects)
-    if (variable && !address && !isPlace && !/ … /.test(variable)) check(`--path-to ${variable}`, () => walker.variable(variable, reportOf('--path-to', variable)));
-  const answers = walker.questions(report).map(asked => ({asked, answer: reportOf('--path-to', asked)}));
-  for (const {asked, answer} of answers) check(`--path-to ${asked}`, () => walker.path(answer));
+  const variables = report.suspects.filter(({held_by: variable, address, is_goroutines: isPlace}) => variable && !address && !isPlace && !/ … /.test(variable));
+  const names = variables.map(({held_by: variable}) => variable), questions = [...walker.questions(report)];
+  const answers = ask(program, options, [...names, ...questions].map(asked => ['path', asked]));
+  names.forEach((name, i) => check(`--path-to ${name}`, () => walker.variable(name, answers[i])));
+  questions.forEach((asked, i) => check(`--path-to ${asked}`, () => walker.path(answers[names.length + i])));
   const isTyped = options.includes('--exe');
   const page = JSON.parse(run('--format', 'html').match(/<script type="application\/json" id="data">(.*?)<\/script>/s)[1]);
-  const said = [...walker.expressions(report, page.largest.slice(0, LARGEST), ...answers.map(({answer}) => answer.object))];
-  for (const [asked, addresses] of said.slice(0, READ)) {
-    check(`--path-to ${asked}`, () => walker.readsBack(asked, addresses, reportOf('--path-to', asked).object));
-    if (isTyped) check(`--show ${asked}`, () => walker.isShown(asked, addresses, reportOf('--show', asked)));
+  const said = [...walker.expressions(report, page.largest.slice(0, LARGEST), ...answers.slice(names.length).map(({object}) => object))].slice(0, READ);
+  const read = ask(program, options, said.flatMap(([asked]) => [['path', asked], ...isTyped ? [['show', asked]] : []]));
+  for (const [asked, addresses] of said) {
+    check(`--path-to ${asked}`, () => walker.readsBack(asked, addresses, read.shift().object));
+    if (isTyped) check(`--show ${asked}`, () => walker.isShown(asked, addresses, read.shift()));
   }
 }
 

@@ -90,12 +90,10 @@ class_sizes() {
 }
 
 classes() {
-	local go pprof
-	go=$(tools/setup go-current)/bin/go
-	export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
-	# From Go 1.25 on, the go command has to build pprof first.
-	pprof=$("$go" tool pprof -h >/dev/null 2>&1; "$go" tool -n pprof)
-	GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$go" build -C tests/dominators/recursion -o "$(realpath "$build")/recursion.exe" . >>"$build/log" 2>&1 &&
+	local pprof top=$PWD
+	. tests/go.sh
+	pprof=$(go_pprof "$newest" "$(realpath "$build")") || return
+	GOROOT=$newest "$newest/bin/go" build -C tests/dominators/recursion -o "$(realpath "$build")/recursion.exe" . >>"$build/log" 2>&1 &&
 		"$build/recursion.exe" "$build/recursion.dump" || echo "not ok - the program of classes that contain themselves writes its dump"
 	class_sizes recursion "$build/recursion.dump" "$build/recursion.exe" main.list main.node '[]*main.node' main.even main.odd \
 		'map[string]interface {}' '[]interface {}' main.wrapper main.sequence '[]main.visitor'

@@ -28,7 +28,7 @@ page() {
 	node "$here/page.mjs" grown "$build/grown.html" --before "$build/typed.1.html"
 	node "$here/page.mjs" shrunk "$build/shrunk.html" --before "$build/typed.2.html"
 
-	(cd "$here/twins" && GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$go" build -o "$build/twins.exe" .) >"$log" 2>&1 && "$build/twins.exe" "$build/twins.dump" >"$log" 2>&1
+	(cd "$here/twins" && "$go" build -o "$build/twins.exe" .) >"$log" 2>&1 && "$build/twins.exe" "$build/twins.dump" >"$log" 2>&1
 	result $? 'twins: the program writes its dump'
 	agrees twins --exe "$build/twins.exe" "$build/twins.dump"
 	node "$here/page.mjs" twins "$build/twins.html" --suspects main.many main.fewer

@@ -12,12 +12,11 @@ g2h=${G2H:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/formats}/$1
 rm -rf "$build"
 mkdir -p "$build" || exit 1
-go=$("$top/tools/setup" go-current)/bin/go
-export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
-# The program that "go tool pprof" runs. From Go 1.25 on, the go command has to build it first. Running it by the go command
-# takes 30 times as long.
-case $1 in pprof | alloc) pprof=$("$go" tool pprof -h >/dev/null 2>&1; "$go" tool -n pprof) ;; esac
+usual_goroots=$("$top/tools/setup" go-leaks) two_releases=yes
+. "$top/tests/go.sh"
+go=$newest/bin/go
 log=$build/log
+case $1 in pprof | alloc) pprof=$(go_pprof "$newest" "$build") || exit 1 ;; esac
 
 # result STATUS NAME: reports a test, which passed if STATUS is 0.
 result() {
@@ -91,7 +90,7 @@ as_they_say() {
 profiled() {
 	way="$release $1" program=$build/profiled-$release-$1
 	shift
-	(cd "$here/profiled" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off CGO_ENABLED=0 "$goroot/bin/go" build "$@" -o "$program" .) >"$log" 2>&1
+	(cd "$here/profiled" && GOROOT=$goroot "$goroot/bin/go" build "$@" -o "$program" .) >"$log" 2>&1
 	result $? "$way: the program builds"
 	for rate in $rates; do
 		own=$program.$rate
@@ -113,7 +112,7 @@ profiled() {
 }
 
 alloc() {
-	for goroot in $("$top/tools/setup" go-leaks); do
+	for goroot in $goroots; do
 		release=$("$goroot/bin/go" env GOVERSION)
 		case $release in
 		go1.22*) rates="${CHECK_ALL:+1 4096 }524288" && profiled stripped -trimpath -ldflags='-s -w' ;;
@@ -186,7 +185,7 @@ report() {
 	done
 	json
 	path_to
-	for goroot in $("$top/tools/setup" go-leaks); do
+	for goroot in $goroots; do
 		release=$("$goroot/bin/go" env GOVERSION)
 		case $release in
 		go1.27*) planted && wasteful && other_build ;;
@@ -276,7 +275,7 @@ path_to() {
 
 # Tests a base that another build of the program wrote, in which nothing leaks.
 other_build() {
-	(cd "$here/planted" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
+	(cd "$here/planted" && GOROOT=$goroot "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
 		"$build/other" none "$build/before.dump" >"$log" 2>&1 && "$build/planted" map "$build/leak.dump" >"$log" 2>&1
 	result $? "$release: two builds of a program"
 	"$g2h" --exe "$build/planted" --format report --base "$build/before.dump" "$build/leak.dump" >"$build/grown.txt" 2>"$log"
@@ -294,7 +293,7 @@ other_build() {
 
 # Tests the report of a program that knows what it wastes.
 wasteful() {
-	(cd "$here/waste" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
+	(cd "$here/waste" && GOROOT=$goroot "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
 		"$build/waste" "$build/waste.dump" >"$build/known.json" 2>"$log" &&
 		"$g2h" --exe "$build/waste" --format report --json "$build/waste.dump" >"$build/waste.json" 2>"$log"
 	result $? "$release: a program that wastes has a report"
@@ -311,7 +310,7 @@ wasteful() {
 
 # Tests the reports of programs with one leak each.
 planted() {
-	(cd "$here/planted" && GOROOT=$goroot GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
+	(cd "$here/planted" && GOROOT=$goroot "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
 	result $? "$release: the programs build"
 	for leak in map slice channel closure goroutine conn timer context pool syncmap finalizer lru pointer list interface nested keys shards none; do
 		"$build/planted" "$leak" "$build/leak.dump" >"$log" 2>&1 &&
@@ -323,7 +322,7 @@ planted() {
 
 # odd NAME [MANY]: the program in odd/ writes $build/NAME.dump.
 odd() {
-	[ -e "$build/odd.exe" ] || (cd "$here/odd" && GOFLAGS="-mod=mod -trimpath" GOPROXY=off "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
+	[ -e "$build/odd.exe" ] || (cd "$here/odd" && "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
 	"$build/odd.exe" "$build/$1.dump" ${2-} >>"$log" 2>&1
 	result $? "$1: the program writes its dump"
 }

@@ -105,7 +105,7 @@ variants() {
 		return
 		;;
 	esac
-	variant typed
+	variant typed -ldflags=-compressdwarf=false
 	two_ways && make_sanitized go2heapsnapshot &&
 		"${NODE:-node}" "$here/damage.mjs" "$release" "$build/$release-typed" "$top/$sanitized/go2heapsnapshot" "$(damages 5 1000)"
 	variant stripped '-ldflags=-s -w'
