@@ -5,7 +5,7 @@
  *
  * There is a run for every STEPth call of the kind, in which that call fails; with +, all calls of
  * the kind after it fail, too. If STEP is 0, there are runs for the calls for memory: of those that
- * come from one place through the same functions, for the first two and the last. COMMAND writes
+ * come from one place through the same functions, for the first and the last. COMMAND writes
  * DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1 and one
  * line that says why, and leave nothing: no file, no memory, no descriptor. If the conversion can
  * do without the call, it may also end well: then the file must be that of a run in which nothing
@@ -188,16 +188,15 @@ static void find_places(struct run *run, struct places *ret)
     free(path);
 }
 
-/* Returns whether a call, counted from 1, is one of the first two calls from its place, or the last
- * one. */
+/* Returns whether a call, counted from 1, is the first from its place, or the last. */
 static bool is_chosen(const struct places *places, uint64_t number)
 {
     const uint64_t place = places->hashes[number - 1];
-    uint64_t before = 0, after = 0;
+    bool is_first = true, is_last = true;
     for (uint64_t i = 1; i <= places->count; i++)
-        if (places->hashes[i - 1] == place)
-            *(i < number ? &before : &after) += i != number;
-    return before < 2 || after == 0;
+        if (i != number && places->hashes[i - 1] == place)
+            *(i < number ? &is_first : &is_last) = false;
+    return is_first || is_last;
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
 #
 #   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot of the tree)
 #   STEP              for malloc, every STEPth call fails (default: 1 with CHECK_ALL; else of the calls from one place the
-#                     first two and the last fail)
+#                     first and the last fail)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
