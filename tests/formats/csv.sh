@@ -21,16 +21,15 @@ sql() {
 }
 
 csv() {
-	sample=$top/samples/leakserver
-	read_as_sqlite typed --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	read_as_sqlite typed --exe "$exe" "$sample.2.dump.gz"
 	read_as_sqlite untyped "$sample.2.dump.gz"
-	read_as_sqlite reachable --reachable --exe "$sample.exe.gz" "$sample.2.dump.gz"
-	read_as_sqlite folded --max-nodes 3000 --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	read_as_sqlite reachable --reachable --exe "$exe" "$sample.2.dump.gz"
+	read_as_sqlite folded --max-nodes 3000 --exe "$exe" "$sample.2.dump.gz"
 	for dump in go1.3.3-386 go1.26-s390x; do
 		read_as_sqlite $dump "$top/samples/dumps/$dump.2.dump.gz"
 	done
 	gzip -dc "$sample.2.dump.gz" | head -c 1000000 >"$build/cut.dump"
-	read_as_sqlite cut --exe "$sample.exe.gz" "$build/cut.dump"
+	read_as_sqlite cut --exe "$exe" "$build/cut.dump"
 	[ "$status" -eq 3 ] && [ "$(sql cut 'SELECT count(*) > 1000 FROM node_read')" = 1 ]
 	result $? 'cut: what there is, and status 3'
 
@@ -46,7 +45,7 @@ csv() {
 		[ "$(sql odd "SELECT count(*) FROM edge_read WHERE name_or_index = '[\"key say \"hi\"\"]'")" = 1 ]
 	result $? 'odd: edges are called by their keys'
 
-	"$g2h" -j 1 -z --exe "$sample.exe.gz" --format csv -o "$build/packed" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" -j 1 -z --exe "$exe" --format csv -o "$build/packed" "$sample.2.dump.gz" 2>"$log" &&
 		gzip -dc "$build/packed/nodes.csv.gz" | cmp - "$build/typed/nodes.csv" >>"$log" 2>&1 &&
 		gzip -dc "$build/packed/edges.csv.gz" | cmp - "$build/typed/edges.csv" >>"$log" 2>&1
 	result $? 'compressed, by one thread: the same bytes'
@@ -58,7 +57,7 @@ csv() {
 	"$g2h" --redact --exe "$build/odd.exe" --format csv -o "$build/redacted" "$build/odd.dump" 2>"$log"
 	[ -s "$build/redacted/nodes.csv" ] && ! grep -aq 'key \|größer\|before\|,0042,' "$build/redacted/nodes.csv" "$build/redacted/edges.csv"
 	result $? 'redacted: no text of the heap'
-	"$g2h" --exe "$sample.exe.gz" --format csv -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" --exe "$exe" --format csv -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
 		[ -s "$build/series/leakserver.1/nodes.csv" ] && [ -s "$build/series/leakserver.2/edges.csv" ]
 	result $? 'a series has a directory for each'
 }

@@ -41,13 +41,12 @@ says() {
 }
 
 hprof() {
-	sample=$top/samples/leakserver
 	jar=$("$top/tools/setup" visualvm 2>"$log") || jar=
-	java_dump typed "$sample.2.dump.gz" --exe "$sample.exe.gz"
+	java_dump typed "$sample.2.dump.gz" --exe "$exe"
 	java_dump untyped "$sample.2.dump.gz"
-	java_dump redacted "$sample.2.dump.gz" --exe "$sample.exe.gz" --redact --no-stacks
+	java_dump redacted "$sample.2.dump.gz" --exe "$exe" --redact --no-stacks
 	for nodes in 5000 100; do
-		java_dump folded-$nodes "$sample.2.dump.gz" --exe "$sample.exe.gz" --reachable --max-nodes $nodes
+		java_dump folded-$nodes "$sample.2.dump.gz" --exe "$exe" --reachable --max-nodes $nodes
 	done
 	for dump in "$top"/samples/dumps/*.2.dump.gz; do
 		java_dump "$(basename "$dump" .2.dump.gz)" "$dump"
@@ -58,16 +57,16 @@ hprof() {
 	[ $? -eq 3 ]
 	result $? 'cut: is written, exit status 3'
 	node "$here/hprof.mjs" "$build/cut.hprof" "$build/cut.heapsnapshot" | sed -E "s/^((not )?ok - )/\\1cut, with all that was read: /"
-	"$g2h" --exe "$sample.exe.gz" --reachable --no-contexts --numbers -o "$build/numbers.heapsnapshot" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" --exe "$exe" --reachable --no-contexts --numbers -o "$build/numbers.heapsnapshot" "$sample.2.dump.gz" 2>"$log" &&
 		node "$here/hprof.mjs" "$build/typed.hprof" "$build/numbers.heapsnapshot" >"$log" 2>&1
 	sed -nE "s/^((not )?ok - )/\\1--numbers: /p; /^#/p" "$log"
 	grep -q '^ok - the [1-9][0-9]* numbers in their fields' "$log"
 	result $? "--numbers: the numbers of a heap snapshot are those of hprof's fields"
-	"$g2h" --exe "$sample.exe.gz" --format hprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.hprof" >>"$log" 2>&1
+	"$g2h" --exe "$exe" --format hprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.hprof" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
-	"$g2h" --exe "$sample.exe.gz" --format hprof -z "$sample.2.dump.gz" 2>"$log" | gzip -dc | cmp - "$build/typed.hprof" >>"$log" 2>&1
+	"$g2h" --exe "$exe" --format hprof -z "$sample.2.dump.gz" 2>"$log" | gzip -dc | cmp - "$build/typed.hprof" >>"$log" 2>&1
 	result $? 'the same bytes, compressed'
-	"$g2h" --exe "$sample.exe.gz" --format hprof "$sample.2.dump.gz" 2>&1 >/dev/null | grep -q ': left out as garbage: '
+	"$g2h" --exe "$exe" --format hprof "$sample.2.dump.gz" 2>&1 >/dev/null | grep -q ': left out as garbage: '
 	result $? 'it is said how much garbage is left out'
 	! grep -aq '127\.0\.0\.1\|Go-http-client' "$build/redacted.hprof" && grep -aq '127\.0\.0\.1' "$build/typed.hprof"
 	result $? 'redacted: no text of the heap'

@@ -17,13 +17,12 @@ agrees() {
 }
 
 page() {
-	sample=$top/samples/leakserver
-	of="--exe $sample.exe.gz $sample.2.dump.gz"
-	for i in 1 2; do agrees typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"; done
-	agrees grown --exe "$sample.exe.gz" --base "$sample.1.dump.gz" "$sample.2.dump.gz"
-	agrees shrunk --exe "$sample.exe.gz" --base "$sample.2.dump.gz" "$sample.1.dump.gz"
+	of="--exe $exe $sample.2.dump.gz"
+	for i in 1 2; do agrees typed.$i --exe "$exe" "$sample.$i.dump.gz"; done
+	agrees grown --exe "$exe" --base "$sample.1.dump.gz" "$sample.2.dump.gz"
+	agrees shrunk --exe "$exe" --base "$sample.2.dump.gz" "$sample.1.dump.gz"
 	agrees untyped "$sample.2.dump.gz"
-	agrees reachable --reachable --names full --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	agrees reachable --reachable --names full --exe "$exe" "$sample.2.dump.gz"
 	for dump in go1.3.3-amd64 go1.26-s390x; do agrees $dump "$top/samples/dumps/$dump.2.dump.gz"; done
 	node "$here/page.mjs" grown "$build/grown.html" --before "$build/typed.1.html"
 	node "$here/page.mjs" shrunk "$build/shrunk.html" --before "$build/typed.2.html"
@@ -52,16 +51,16 @@ page() {
 	rm -f "$build"/many.?.dump
 
 	# Garbage counts in no trend.
-	for i in 1 2; do "$g2h" --exe "$sample.exe.gz" --reachable --format report --json -o "$build/alive.$i.json" "$sample.$i.dump.gz" 2>"$log"; done
+	for i in 1 2; do "$g2h" --exe "$exe" --reachable --format report --json -o "$build/alive.$i.json" "$sample.$i.dump.gz" 2>"$log"; done
 	# shellcheck disable=SC2046 # words
-	"$g2h" --exe "$sample.exe.gz" --format html -o "$build/series.html" $(printf "$sample.%s.dump.gz " 1 2 2) 2>"$log"
+	"$g2h" --exe "$exe" --format html -o "$build/series.html" $(printf "$sample.%s.dump.gz " 1 2 2) 2>"$log"
 	result $? 'series: is written'
 	node "$here/page.mjs" series "$build/series.html" --series "$build/alive.1.json" "$build/alive.2.json" "$build/alive.2.json"
 
 	# Any two dumps of a series can be compared.
 	# shellcheck disable=SC2046 # words
-	"$g2h" --exe "$sample.exe.gz" --reachable --format html -o "$build/past.html" $(printf "$sample.%s.dump.gz " 2 1 2) 2>"$log" &&
-		"$g2h" --exe "$sample.exe.gz" --reachable --format html -o "$build/past.grown.html" --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log"
+	"$g2h" --exe "$exe" --reachable --format html -o "$build/past.html" $(printf "$sample.%s.dump.gz " 2 1 2) 2>"$log" &&
+		"$g2h" --exe "$exe" --reachable --format html -o "$build/past.grown.html" --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log"
 	result $? 'past: is written'
 	node "$here/page.mjs" past "$build/past.html" --past "$build/past.grown.html" "$build/alive.1.json"
 

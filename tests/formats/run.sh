@@ -16,6 +16,8 @@ usual_goroots=$("$top/tools/setup" go-leaks) two_releases=yes
 . "$top/tests/go.sh"
 go=$newest/bin/go
 log=$build/log
+sample=$top/samples/leakserver exe=$build/leakserver.exe
+gzip -dc "$sample.exe.gz" >"$exe" || exit 1 # once, and not in each conversion, where it takes more than all else
 case $1 in pprof | alloc) pprof=$(go_pprof "$newest" "$build") || exit 1 ;; esac
 
 # result STATUS NAME: reports a test, which passed if STATUS is 0.
@@ -42,14 +44,13 @@ same() {
 }
 
 pprof() {
-	sample=$top/samples/leakserver
 	for i in 1 2; do
-		convert typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"
+		convert typed.$i --exe "$exe" "$sample.$i.dump.gz"
 		same typed.$i
 	done
 	convert untyped "$sample.2.dump.gz"
 	same untyped
-	convert reachable --reachable --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	convert reachable --reachable --exe "$exe" "$sample.2.dump.gz"
 	same reachable
 	for dump in go1.3.3-amd64 go1.26-386; do
 		convert $dump "$top/samples/dumps/$dump.2.dump.gz"
@@ -66,10 +67,10 @@ pprof() {
 	"$pprof" -peek 'main.previews.byName$' "$build/typed.2.pb.gz" >"$log" 2>&1
 	grep -Eq '\| +main$' "$log" && grep -Eq '\| +map\[string\]\*main\.Preview$' "$log"
 	result $? 'a variable is below its package, and holds a map'
-	"$g2h" --redact --exe "$sample.exe.gz" --format pprof -o "$build/redacted.pb.gz" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" --redact --exe "$exe" --format pprof -o "$build/redacted.pb.gz" "$sample.2.dump.gz" 2>"$log" &&
 		! gzip -dc "$build/redacted.pb.gz" | grep -aq '127\.0\.0\.1\|Go-http-client'
 	result $? 'redacted: no text of the heap'
-	"$g2h" --exe "$sample.exe.gz" --format pprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.2.pb.gz" >>"$log" 2>&1
+	"$g2h" --exe "$exe" --format pprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.2.pb.gz" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
 }
 
@@ -155,28 +156,27 @@ alloc() {
 }
 
 report() {
-	sample=$top/samples/leakserver
-	"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed "s|^$sample|leakserver|" >"$build/sample"
+	"$g2h" --exe "$exe" --format report "$sample.2.dump.gz" 2>"$log" | sed "s|^$sample|leakserver|" >"$build/sample"
 	diff "$here/report.expected" "$build/sample" >"$log" 2>&1
 	result $? 'the report of the sample is the one that is expected'
-	"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" | sed "s|$sample|leakserver|" >"$build/pair"
+	"$g2h" --exe "$exe" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" | sed "s|$sample|leakserver|" >"$build/pair"
 	diff "$here/report.base.expected" "$build/pair" >"$log" 2>&1
 	result $? 'the report of what grew is the one that is expected'
-	"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.2.dump.gz" "$sample.2.dump.gz" >"$log" 2>&1 &&
+	"$g2h" --exe "$exe" --format report --base "$sample.2.dump.gz" "$sample.2.dump.gz" >"$log" 2>&1 &&
 		grep -q '^  Nothing grew by much\.$' "$log"
 	result $? 'nothing grew since the same dump'
-	"$g2h" --exe "$sample.exe.gz" --format report --base "$top/samples/README.md" "$sample.2.dump.gz" >"$log" 2>&1
+	"$g2h" --exe "$exe" --format report --base "$top/samples/README.md" "$sample.2.dump.gz" >"$log" 2>&1
 	[ $? -eq 1 ] && grep -q 'README\.md: ' "$log"
 	result $? 'a base that is no dump is refused'
-	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,/^WASTE/p' >"$build/narrow"
+	COLUMNS=72 "$g2h" --exe "$exe" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,/^WASTE/p' >"$build/narrow"
 	[ "$(grep -v '^WHAT\|^WASTE\|^  leaked: ' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
 	result $? 'tables are as wide as COLUMNS says'
-	COLUMNS=80 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p' >"$build/narrow"
+	COLUMNS=80 "$g2h" --exe "$exe" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p' >"$build/narrow"
 	grep -q '^  \[sel.*Trip:3092 ' "$build/narrow" && ! grep -n ' $' "$build/narrow" "$build/sample" >"$log"
 	result $? 'the lines where goroutines wait are in a file of 80 columns, and lines do not end in blanks'
 	"$g2h" --format report "$sample.2.dump.gz" >"$build/untyped" 2>"$log" && grep -q '^CLASSES' "$build/untyped"
 	result $? 'without types there is one, too'
-	"$g2h" --redact --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/redacted" 2>"$log"
+	"$g2h" --redact --exe "$exe" --format report "$sample.2.dump.gz" >"$build/redacted" 2>"$log"
 	! grep -q 'wide"\]\|Go-http' "$build/redacted"
 	result $? 'redacted: no key'
 	for dump in "$top"/samples/dumps/*.1.dump.gz; do
@@ -196,15 +196,15 @@ report() {
 
 # The report as JSON must have the figures of the report as text, and those of the snapshot.
 json() {
-	"$g2h" --exe "$sample.exe.gz" --format report --json "$sample.2.dump.gz" >"$build/sample.json" 2>"$log" &&
-		"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/sample.txt" 2>"$log"
+	"$g2h" --exe "$exe" --format report --json "$sample.2.dump.gz" >"$build/sample.json" 2>"$log" &&
+		"$g2h" --exe "$exe" --format report "$sample.2.dump.gz" >"$build/sample.txt" 2>"$log"
 	result $? 'JSON is written'
 	node "$here/report-json.mjs" 'as JSON' "$build/sample.json" "$build/sample.txt"
-	"$g2h" --exe "$sample.exe.gz" --format report --json --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.json" 2>"$log" &&
-		"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.txt" 2>"$log"
+	"$g2h" --exe "$exe" --format report --json --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.json" 2>"$log" &&
+		"$g2h" --exe "$exe" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.txt" 2>"$log"
 	result $? 'JSON with a base is written'
 	node "$here/report-json.mjs" 'as JSON, with a base' "$build/pair.json" "$build/pair.txt"
-	"$g2h" --exe "$sample.exe.gz" "$sample.2.dump.gz" >"$build/sample.heapsnapshot" 2>"$log"
+	"$g2h" --exe "$exe" "$sample.2.dump.gz" >"$build/sample.heapsnapshot" 2>"$log"
 	jq -e --slurpfile of "$build/sample.heapsnapshot" '
 		($of[0].snapshot.meta.node_fields | [length, index("self_size")]) as [$fields, $at]
 		| .heap.bytes + .heap.stacks == ([$of[0].nodes | .[range($at; length; $fields)]] | add)
@@ -216,9 +216,9 @@ json() {
 	cp "$sample.2.dump.gz" "$odd"
 	"$g2h" --format report --json "$odd" 2>"$log" | iconv -f UTF-8 -t UTF-8 2>>"$log" | jq -e '.heap.source | test("a \"b\"\\\\\ufffd\u0001")' >>"$log" 2>&1
 	result $? 'as JSON: valid, whatever bytes a name has'
-	"$g2h" --exe "$sample.exe.gz" --format report --json -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/sample.json" >>"$log" 2>&1
+	"$g2h" --exe "$exe" --format report --json -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/sample.json" >>"$log" 2>&1
 	result $? 'as JSON: the same bytes with one thread'
-	"$g2h" --redact --exe "$sample.exe.gz" --format report --json "$sample.2.dump.gz" >"$build/redacted.json" 2>"$log"
+	"$g2h" --redact --exe "$exe" --format report --json "$sample.2.dump.gz" >"$build/redacted.json" 2>"$log"
 	! grep -q ' wide\\"\|Go-http\|127\.0\.0\.1' "$build/redacted.json" && jq -e '.waste.slices.places | length > 0' "$build/redacted.json" >"$log"
 	result $? 'as JSON, redacted: no text of the heap'
 }
@@ -233,13 +233,13 @@ asked() {
 
 # refused NAME MESSAGE ASKED: --path-to ASKED must end with the error MESSAGE and print nothing on standard output.
 refused() {
-	"$g2h" --exe "$sample.exe.gz" --format report --path-to "$3" "$sample.2.dump.gz" >"$build/path.txt" 2>"$log"
+	"$g2h" --exe "$exe" --format report --path-to "$3" "$sample.2.dump.gz" >"$build/path.txt" 2>"$log"
 	[ $? -eq 1 ] && [ ! -s "$build/path.txt" ] && grep -Fxq "go2heapsnapshot: $2" "$log"
 	result $? "--path-to: $1"
 }
 
 path_to() {
-	of="--exe $sample.exe.gz $sample.2.dump.gz"
+	of="--exe $exe $sample.2.dump.gz"
 	# shellcheck disable=SC2086  # words
 	asked 'a class' '.class.class == "main.Preview" and .class.objects == 400 and .class.holders[0].objects == 400
 		and (.class.holders[0].holders | test("^main › previews.byName › map")) and .class.garbage == 0

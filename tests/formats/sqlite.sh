@@ -2,7 +2,6 @@
 # Tests the format sqlite, which sqlite3 itself reads, and tools/heapquery, which makes the same tables from a snapshot. Sourced
 # by run.sh.
 heapquery=${HEAPQUERY:-$top/build/heapquery}
-sample=$top/samples/leakserver
 
 # The rows that two databases must have in common: all except their sources, addresses and goroutines, which a snapshot does not have.
 rows='select "number", type, name, id, self_size, edge_count, first_edge, retained_size, dominator, trace_node_id, detachedness from node_;
@@ -42,13 +41,13 @@ refused() {
 
 conversions() {
 	for i in 1 2; do
-		convert_both typed.$i --exe "$sample.exe.gz" "$sample.$i.dump.gz"
+		convert_both typed.$i --exe "$exe" "$sample.$i.dump.gz"
 	done
-	convert_both folded --max-nodes 3000 --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	convert_both folded --max-nodes 3000 --exe "$exe" "$sample.2.dump.gz"
 	dumps='go1.3.3-amd64 go1.26-s390x'
 	if [ -n "${CHECK_ALL-}" ]; then
 		convert_both untyped "$sample.2.dump.gz"
-		convert_both reachable --reachable --no-stacks --exe "$sample.exe.gz" "$sample.2.dump.gz"
+		convert_both reachable --reachable --no-stacks --exe "$exe" "$sample.2.dump.gz"
 		dumps="$dumps go1.15-amd64 go1.26-386"
 	fi
 	for dump in $dumps; do
@@ -57,12 +56,12 @@ conversions() {
 	for name in typed.2 folded go1.26-s390x; do
 		node "$here/sqlite.mjs" "$build/$name.db" "$build/$name.heapsnapshot" | sed -E "s/^((not )?ok [0-9]+ - )/\1$name: /"
 	done
-	"$g2h" --exe "$sample.exe.gz" --format sqlite -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
-		"$g2h" --no-contexts --exe "$sample.exe.gz" -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" --exe "$exe" --format sqlite -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
+		"$g2h" --no-contexts --exe "$exe" -o "$build/series" "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" &&
 		"$heapquery" "$build/series/leakserver.2.heapsnapshot" "$build/series/query.db" 2>"$log"
 	result $? 'of a series there is one each'
 	same_rows 'of a series: the ids are those of its snapshots' "$build/series/leakserver.2.db" "$build/series/query.db"
-	"$g2h" -j 1 --exe "$sample.exe.gz" --format sqlite -o "$build/one.db" "$sample.2.dump.gz" 2>"$log" &&
+	"$g2h" -j 1 --exe "$exe" --format sqlite -o "$build/one.db" "$sample.2.dump.gz" 2>"$log" &&
 		cmp "$build/one.db" "$build/typed.2.db" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
 }
@@ -71,7 +70,7 @@ secrets() {
 	printf '0123456789abcdef0123456789abcdef' >"$build/key" && chmod 600 "$build/key"
 	grep -aq 'Go-http-client' "$build/typed.2.db" && grep -aq 'wide"\]' "$build/typed.2.db"
 	result $? 'texts and keys of maps are in a database'
-	convert_both redacted --redact-key "$build/key" --exe "$sample.exe.gz" "$sample.2.dump.gz"
+	convert_both redacted --redact-key "$build/key" --exe "$exe" "$sample.2.dump.gz"
 	! grep -aq '127\.0\.0\.1\|Go-http\|wide"\]' "$build/redacted.db" && [ -s "$build/redacted.db" ]
 	result $? 'redacted: no text of the heap'
 }

@@ -14,11 +14,10 @@ append() {
 }
 
 summary() {
-	sample=$top/samples/leakserver
-	append --label release=1.0 --label host=web-1 --exe "$sample.exe.gz" "$sample.1.dump.gz" &&
-		append --label release=1.1 --label host=web-1 --exe "$sample.exe.gz" "$sample.2.dump.gz" && append "$top/samples/dumps/go1.15-amd64.2.dump.gz"
+	append --label release=1.0 --label host=web-1 --exe "$exe" "$sample.1.dump.gz" &&
+		append --label release=1.1 --label host=web-1 --exe "$exe" "$sample.2.dump.gz" && append "$top/samples/dumps/go1.15-amd64.2.dump.gz"
 	result $? 'three dumps are added'
-	"$g2h" --exe "$sample.exe.gz" --format sqlite -o "$build/whole.db" "$sample.2.dump.gz" 2>"$log"
+	"$g2h" --exe "$exe" --format sqlite -o "$build/whole.db" "$sample.2.dump.gz" 2>"$log"
 	result $? 'one of them is there whole'
 	is 'what is said of dumps' "SELECT id, go_version, typed, complete, objects, goroutines, sys > heap_alloc, num_gc > 0 FROM dump" \
 		"1|go1.27.4|1|1|4222|35|1|1
@@ -76,7 +75,7 @@ main.Watcher|1600"
 
 	# Without --append, a summary has a database of its own; its bytes are the same for any number of threads.
 	for threads in 1 3; do
-		"$g2h" -j $threads --format sqlite --summary --exe "$sample.exe.gz" -o "$build/alone.$threads.db" "$sample.2.dump.gz" 2>"$log"
+		"$g2h" -j $threads --format sqlite --summary --exe "$exe" -o "$build/alone.$threads.db" "$sample.2.dump.gz" 2>"$log"
 	done
 	[ "$(sqlite3 "$build/alone.1.db" 'SELECT count(*), sum(bytes) FROM class_stat')" = "$(sqlite3 "$build/fleet.db" 'SELECT count(*), sum(bytes) FROM class_stat WHERE dump = 2')" ] &&
 		cmp "$build/alone.1.db" "$build/alone.3.db" >>"$log" 2>&1
@@ -135,8 +134,8 @@ together() {
 	sqlite3 "$build/new.db" 'PRAGMA user_version = 7'
 	! "$g2h" --format sqlite --summary --append -o "$build/new.db" "$sample.1.dump.gz" 2>"$log" && grep -q 'new\.db: its tables are of version 7, ' "$log"
 	result $? 'tables of another version are refused'
-	cp "$sample.exe.gz" "$build/none.db"
+	cp "$exe" "$build/none.db"
 	! "$g2h" --format sqlite --summary --append -o "$build/none.db" "$sample.1.dump.gz" 2>"$log" && grep -q 'none\.db: is not an SQLite database$' "$log" &&
-		cmp "$sample.exe.gz" "$build/none.db"
+		cmp "$exe" "$build/none.db"
 	result $? 'what is no database is refused, and stays'
 }
