@@ -19,7 +19,7 @@ library=$top/$sanitized/internal.a
 for driver in print_types mutate_types; do
 	# shellcheck disable=SC2086  # flags are words
 	if ! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
-		"$library" $(make -s -C "$top" libs) >"$build/make.log" 2>&1; then
+		"$library" ${test_libs-$(make -s -C "$top" libs)} >"$build/make.log" 2>&1; then
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log" | tail -n 20
 		exit 1

@@ -37,7 +37,7 @@ list() {
 sizes() {
 	# shellcheck disable=SC2046  # libraries are words
 	if ! ${CC:-cc} -std=c17 -Wall -Wextra -O1 -Iinclude -o "$build/dominators" tests/dominators/dominators.c \
-		"${LIBRARY:-build/internal.a}" $(make -s libs); then
+		"${LIBRARY:-build/internal.a}" ${test_libs-$(make -s libs)}; then
 		echo "not ok - the test's program builds"
 		exit 1
 	fi

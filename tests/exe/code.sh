@@ -13,7 +13,7 @@ mkdir -p "$build"
 make_plain internal.a || exit 1
 # shellcheck disable=SC2046  # libraries are words
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/code_truth" \
-	"$top/tests/exe/code_truth.c" "${LIBRARY:-$top/build/internal.a}" $(make -s -C "$top" libs) || exit 1
+	"$top/tests/exe/code_truth.c" "${LIBRARY:-$top/build/internal.a}" ${test_libs-$(make -s -C "$top" libs)} || exit 1
 
 # compare NAME LEAST DIRECTORY PACKAGE: builds a program and compares; of LEAST percent of its variables something must be
 # said.

@@ -14,7 +14,7 @@ two_releases=yes # sanitizers are slow
 mkdir -p "$build"
 make_plain internal.a || exit 1
 make_sanitized internal.a || exit 1
-libraries=$(make -s -C "$top" libs)
+libraries=${test_libs-$(make -s -C "$top" libs)}
 # shellcheck disable=SC2086  # flags are words
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/print_debug" \
 	"$top/tests/exe/print_debug.c" "${LIBRARY:-$top/build/internal.a}" $libraries || exit 1

@@ -127,7 +127,7 @@ make_sanitized internal.a || exit 1
 for driver in show_image mutate_exe; do
 	# shellcheck disable=SC2046,SC2086  # flags and libraries are words
 	$sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -I"$top/src" -o "$build/$driver" "$top/tests/exe/$driver.c" \
-		"$top/$sanitized/internal.a" $(make -s -C "$top" libs) >"$build/make.log" 2>&1 || {
+		"$top/$sanitized/internal.a" ${test_libs-$(make -s -C "$top" libs)} >"$build/make.log" 2>&1 || {
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log"
 	}

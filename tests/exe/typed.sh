@@ -36,7 +36,7 @@ same() {
 # shellcheck disable=SC2086  # flags are words
 if ! make_sanitized internal.a 2>"$build/log" ||
 	! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -o "$build/mutate_typed" \
-		"$top/tests/exe/mutate_typed.c" "$top/$sanitized/internal.a" $(make -s -C "$top" libs) 2>>"$build/log"; then
+		"$top/tests/exe/mutate_typed.c" "$top/$sanitized/internal.a" ${test_libs-$(make -s -C "$top" libs)} 2>>"$build/log"; then
 	echo 'not ok - the driver of damaged conversions builds'
 	sed 's/^/# /' "$build/log"
 	exit

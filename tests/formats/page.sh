@@ -86,7 +86,7 @@ page() {
 
 	# A million classes; and a hundred thousand, in whose names each sign takes six bytes.
 	(cd "$top" && ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c tests/unit/dump_builder.c \
-		"${LIBRARY:-build/internal.a}" -lcmocka $(make -s libs)) >"$log" 2>&1
+		"${LIBRARY:-build/internal.a}" -lcmocka ${test_libs-$(make -s libs)}) >"$log" 2>&1
 	result $? 'heaps with very many classes can be made'
 	for heap in classes-tree.1000000 classes-marked.100000; do
 		"$build/grow" "${heap%.*}" "${heap#*.}" >"$build/many.dump" && "$g2h" --format html -o "$build/$heap.html" "$build/many.dump" 2>"$log"

@@ -63,7 +63,7 @@ link() {
 		for object in $objects $library; do set -- "$@" "$from/$object"; done
 		# shellcheck disable=SC2046,SC2086 # flags and libraries are lists
 		$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra -pthread $flags -DFUZZ_CORPUS="\"$here/corpus\"" -Iinclude -Isrc -Itools/heapquery -o "$output" "$@" \
-			$(make -s libs)
+			${test_libs-$(make -s libs)}
 	) >&2
 }
 

@@ -9,7 +9,7 @@ build_counted() {
 	# shellcheck disable=SC2046,SC2086  # lists of words
 	make_plain internal.a ${sources//.c/.o} &&
 		(cd "$top" && ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -pthread -Iinclude -Isrc -o "$build/counted" tests/growth/counted.c \
-			$(printf "$plain/%s " ${sources//.c/.o}) "$plain/internal.a" $(make -s libs)) >&2
+			$(printf "$plain/%s " ${sources//.c/.o}) "$plain/internal.a" ${test_libs-$(make -s libs)}) >&2
 }
 
 # to_count NAME ARGUMENT...: adds a conversion to those that count_all counts.

@@ -59,7 +59,7 @@ judge() {
 
 if ! build_counted ||
 	! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
-		tests/unit/dump_builder.c "$plain/internal.a" -lcmocka $(make -s libs) >&2; then
+		tests/unit/dump_builder.c "$plain/internal.a" -lcmocka ${test_libs-$(make -s libs)} >&2; then
 	echo 'not ok - grow builds'
 	exit 1
 fi
@@ -168,7 +168,7 @@ if [[ $parts == *' formats '* ]]; then
 	: >"$build/heaps"
 	mkdir -p "$build/outputs"
 	if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -o "$build/formats" tests/growth/formats.c "$plain/internal.a" \
-		$(make -s libs) >&2; then
+		${test_libs-$(make -s libs)} >&2; then
 		echo 'not ok - formats builds'
 		exit 1
 	fi

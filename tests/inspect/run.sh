@@ -23,7 +23,7 @@ canned() {
 	compiler=$1 library=$2
 	shift 2
 	# shellcheck disable=SC2046  # libraries are words
-	$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra "$@" -Iinclude -Isrc -o "$build/canned" "$here/canned.c" "$library" $(make -s libs)
+	$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra "$@" -Iinclude -Isrc -o "$build/canned" "$here/canned.c" "$library" ${test_libs-$(make -s libs)}
 }
 
 # shellcheck disable=SC2086  # flags are words

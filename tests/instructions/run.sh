@@ -28,9 +28,9 @@ rm -rf "$build"
 mkdir -p "$build/outputs"
 # shellcheck disable=SC2046  # there are several libraries
 library=build/unoptimized
-make_in "$library" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g1 -DNDEBUG' WERROR=1 internal.a &&
+make_in "$library" CC="$cached ${CC:-cc}" CFLAGS='-O0 -DNDEBUG' WERROR=1 internal.a &&
 	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -o "$build/formats" tests/growth/formats.c "$library/internal.a" \
-	$(make -s libs) || exit 1
+	${test_libs-$(make -s libs)} || exit 1
 
 gzip -dc samples/leakserver.1.dump.gz >"$build/dump" && gzip -dc samples/leakserver.exe.gz >"$build/exe" || exit 1
 printf '%s\t%s\n%s\t%s\t%s\n' untyped "$build/dump" typed "$build/dump" "$build/exe" |
@@ -58,7 +58,7 @@ if [ "${1-}" = --write ]; then
 	! grep failed "$build/steps" && [ -s "$build/steps" ] && cp "$build/steps" "$figures"
 	exit
 fi
-awk -v with="$(make -s libs | grep -o sqlite3)" '
+awk -v with="$(echo ${test_libs-$(make -s libs)} | grep -o sqlite3)" '
 	NR == FNR { figure[$1 ", " $2 ", " $3] = $4; next }
 	{
 		step = $1 ", " $2 ", " $3

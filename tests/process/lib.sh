@@ -40,7 +40,7 @@ c() {
 	shift
 	# shellcheck disable=SC2046  # there are several libraries
 	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -I"$top/src" -I"$top/include" -o "$build/$c_program.$$" "$@" "$library" \
-		$(make -s -C "$top" libs) && mv -f "$build/$c_program.$$" "$build/$c_program"
+		${test_libs-$(make -s -C "$top" libs)} && mv -f "$build/$c_program.$$" "$build/$c_program"
 }
 
 # may_trace NAME: succeeds if processes may be read here, and prints a skipped test if not.

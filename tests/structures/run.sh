@@ -17,7 +17,7 @@ mkdir -p "$build" || exit 1
 export GOPATH="$build/gopath"
 
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -I"$top/src" -I"$top/include" -o "$build/check_layouts" \
-	"$here/check_layouts.c" "$library" $(make -s -C "$top" libs) || exit 1
+	"$here/check_layouts.c" "$library" ${test_libs-$(make -s -C "$top" libs)} || exit 1
 current=$("$top/tools/setup" go-current) || exit 1
 cd "$here" || exit 1
 GOROOT=$current "$current/bin/go" build -o "$build/layouts" ./layouts || exit 1

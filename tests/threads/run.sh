@@ -38,7 +38,7 @@ large() {
 }
 
 if make_plain internal.a && ${CC:-cc} -std=c17 -D_GNU_SOURCE -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
-	tests/unit/dump_builder.c "$plain/internal.a" -lcmocka $(make -s libs) >&2 && "$build/grow" places-shared 600000 >"$build/large.dump"; then
+	tests/unit/dump_builder.c "$plain/internal.a" -lcmocka ${test_libs-$(make -s libs)} >&2 && "$build/grow" places-shared 600000 >"$build/large.dump"; then
 	# All formats share the reading and the graph, which the first two repeat; the text of the report is made of what JSON has.
 	large '1 2 2 2 8' report --json
 	large '1 2 2 2 8' heapsnapshot
