@@ -44,7 +44,7 @@ const programs = fileURLToPath(new URL('programs', import.meta.url));
 const packages = fileURLToPath(new URL('../go', import.meta.url));
 const minor = text => Number(text.split('.')[1]);
 const buildFlags = {
-  plain: ['-ldflags=-compressdwarf=false'], // what is not packed need not be unpacked in each of its runs
+  plain: ['-ldflags=-compressdwarf=false'], // ../go.sh says why
   stripped: ['-ldflags=-s -w'],
   pie: ['-buildmode=pie'],
   cgo: ['-ldflags=-linkmode=external'],

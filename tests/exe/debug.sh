@@ -9,6 +9,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/exe/debug}
 two_releases=yes # sanitizers are slow
+packed_dwarf=yes
 . "$top/tests/go.sh"
 . "$top/tests/sanitize.sh"
 mkdir -p "$build"

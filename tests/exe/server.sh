@@ -12,6 +12,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/exe/server}
 two_releases=yes # sanitizers are slow
+packed_dwarf=yes
 . "$top/tests/go.sh"
 mkdir -p "$build"
 
