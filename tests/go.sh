@@ -7,7 +7,7 @@
 # Ignores the user's own settings, and takes nothing from the network.
 unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
 export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS="-mod=mod -trimpath" CGO_ENABLED=0
-# The linker packs DWARF, and each conversion unpacks it, which takes half of its time: the suite exe has it packed, and $CHECK_ALL.
+# The linker packs DWARF, and each conversion unpacks it, which takes half of its time. With $packed_dwarf or $CHECK_ALL it is packed.
 [ -n "${CHECK_ALL-}${GOROOTS-}${packed_dwarf-}" ] || GOFLAGS="$GOFLAGS -ldflags=-compressdwarf=false"
 # All suites share one build cache, beside the toolchains: the standard library is compiled once for each way to build it,
 # not in every clone. Go knows which inputs each entry was built from.

@@ -10,6 +10,7 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
 build=$top/build/failures
+packed_dwarf=yes
 . "$top/tests/go.sh"
 mkdir -p "$build/out" "$build/tmp"
 if ! ldd "$program" 2>/dev/null | grep -q libc.so; then

@@ -123,6 +123,7 @@ find_group
 	exit 1
 }
 if [ ! -s "$dump" ]; then
+	packed_dwarf=yes
 	. tests/go.sh
 	# shellcheck disable=SC2086  # words
 	set -- $goroots
