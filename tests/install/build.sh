@@ -40,7 +40,16 @@ alone() {
 	done
 }
 
-# try COMPILER STANDARD LANGUAGE SOURCE...: tests the headers, and the programs with both libraries, with a compiler.
+# compile COMPILER STANDARD SOURCE...: succeeds if each program compiles.
+compile() {
+	local source
+	for source in "${@:3}"; do
+		# shellcheck disable=SC2086
+		"$1" "-std=$2" $strict -fsyntax-only "$source" "-I$root/include" || return
+	done
+}
+
+# try COMPILER STANDARD LANGUAGE SOURCE...: tests the headers and the programs with a compiler; with gcc's, these are linked with both libraries.
 try() {
 	local source
 	if ! command -v "$1" >/dev/null; then
@@ -48,6 +57,12 @@ try() {
 		return
 	fi
 	result "$1: each header compiles alone as $2" alone "$1" "$2" "$3"
+	case $1 in
+	clang*)
+		result "$1: the samples compile" compile "$1" "$2" "${@:4}"
+		return
+		;;
+	esac
 	for source in "${@:4}"; do
 		# shellcheck disable=SC2086
 		result "$1: $source links with the shared library" build "$1" "$2" shared "$source" $shared
