@@ -82,7 +82,7 @@ make_host() { make_in "$BUILD" CC="$cached $CC" CFLAGS='-O1 -Wno-maybe-uninitial
 # clang must not warn; which warnings gcc has depends on its version.
 make_sanitized() {
 	case $sanitizing_cc in clang) set -- WERROR=1 "$@" ;; esac
-	make_in "$sanitized" CC="$cached $sanitizing_cc" CFLAGS="$sanitize" "$@"
+	make_in "$sanitized" CC="tests/cold $cached $sanitizing_cc" CFLAGS="$sanitize" "$@"
 }
 make_threads() { make_in "$threads" CC="$cached $sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
 
