@@ -44,8 +44,6 @@ if [ "${SANITIZERS-}" = gcc ] || ! sanitizes address $sanitize; then
 	sanitizing_cc=${CC:-cc} sanitized=build/sanitized
 	sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 fi
-# Unit tests are small: not optimizing saves more than they take longer.
-if [ "${SANITIZERS-}" = gcc ]; then sanitized=build/sanitized-debug sanitize=${sanitize/-O1/-O0}; fi
 # shellcheck disable=SC2086  # flags are words
 sanitizes thread $sanitize_threads || sanitize_threads=
 # The whole stack of each allocation costs a quarter of the time; a few frames say enough of where it was.
