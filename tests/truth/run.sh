@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures how much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, and which objects of
-# a fourth heap are recognised from dump to dump, all against the log of a patched allocator. TAP on standard output; the
+# Measures how much of real heaps is typed (two, with CHECK_ALL or GOROOTS three), and how much of that is wrong, with DWARF and stripped, and which objects of
+# another heap are recognised from dump to dump, all against the log of a patched allocator. TAP on standard output; the
 # tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and `table.mjs build/truth` makes one table of them all.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
@@ -14,6 +14,9 @@ build=${BUILD:-$top/build/truth}
 share=${SHARE:-0.1}
 node="${NODE:-node} --max-old-space-size=8000"
 . "$top/tests/go.sh"
+# Most of the time goes into compiling the packages that a heap is made of with the patched runtime.
+heaps='httpserver maps'
+! all_ways || heaps="gotypes $heaps"
 
 # since MINOR YES NO: prints YES if this release is 1.MINOR or later, and NO if not.
 since() {
@@ -91,12 +94,13 @@ series() {
 for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	mkdir -p "$build/$release"
-	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" >"$build/$release/log" 2>&1; then
+	# shellcheck disable=SC2086  # words
+	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" $heaps >"$build/$release/log" 2>&1; then
 		echo "not ok - $release: the heaps dump themselves"
 		tail -n 20 "$build/$release/log" | sed 's/^/# /'
 		continue
 	fi
-	for heap in gotypes httpserver maps; do
+	for heap in $heaps; do
 		at=$build/$release/$heap/plain
 		"$converter" -o "$at/untyped.heapsnapshot" "$at/1.dump" 2>/dev/null
 		# shellcheck disable=SC2086  # node has options
