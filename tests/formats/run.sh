@@ -70,8 +70,6 @@ pprof() {
 	"$g2h" --redact --exe "$exe" --format pprof -o "$build/redacted.pb.gz" "$sample.2.dump.gz" 2>"$log" &&
 		! gzip -dc "$build/redacted.pb.gz" | grep -aq '127\.0\.0\.1\|Go-http-client'
 	result $? 'redacted: no text of the heap'
-	"$g2h" --exe "$exe" --format pprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.2.pb.gz" >>"$log" 2>&1
-	result $? 'the same bytes with one thread'
 }
 
 # by_alloc NAME DUMP ARGUMENT...: writes $build/NAME.pb.gz with --by alloc.
@@ -157,11 +155,6 @@ alloc() {
 
 report() {
 	"$g2h" --exe "$exe" --format report "$sample.2.dump.gz" 2>"$log" | sed "s|^$sample|leakserver|" >"$build/sample"
-	diff "$here/report.expected" "$build/sample" >"$log" 2>&1
-	result $? 'the report of the sample is the one that is expected'
-	"$g2h" --exe "$exe" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" | sed "s|$sample|leakserver|" >"$build/pair"
-	diff "$here/report.base.expected" "$build/pair" >"$log" 2>&1
-	result $? 'the report of what grew is the one that is expected'
 	"$g2h" --exe "$exe" --format report --base "$sample.2.dump.gz" "$sample.2.dump.gz" >"$log" 2>&1 &&
 		grep -q '^  Nothing grew by much\.$' "$log"
 	result $? 'nothing grew since the same dump'
@@ -216,8 +209,6 @@ json() {
 	cp "$sample.2.dump.gz" "$odd"
 	"$g2h" --format report --json "$odd" 2>"$log" | iconv -f UTF-8 -t UTF-8 2>>"$log" | jq -e '.heap.source | test("a \"b\"\\\\\ufffd\u0001")' >>"$log" 2>&1
 	result $? 'as JSON: valid, whatever bytes a name has'
-	"$g2h" --exe "$exe" --format report --json -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/sample.json" >>"$log" 2>&1
-	result $? 'as JSON: the same bytes with one thread'
 	"$g2h" --redact --exe "$exe" --format report --json "$sample.2.dump.gz" >"$build/redacted.json" 2>"$log"
 	! grep -q ' wide\\"\|Go-http\|127\.0\.0\.1' "$build/redacted.json" && jq -e '.waste.slices.places | length > 0' "$build/redacted.json" >"$log"
 	result $? 'as JSON, redacted: no text of the heap'

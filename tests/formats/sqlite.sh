@@ -61,9 +61,6 @@ conversions() {
 		"$heapquery" "$build/series/leakserver.2.heapsnapshot" "$build/series/query.db" 2>"$log"
 	result $? 'of a series there is one each'
 	same_rows 'of a series: the ids are those of its snapshots' "$build/series/leakserver.2.db" "$build/series/query.db"
-	"$g2h" -j 1 --exe "$exe" --format sqlite -o "$build/one.db" "$sample.2.dump.gz" 2>"$log" &&
-		cmp "$build/one.db" "$build/typed.2.db" >>"$log" 2>&1
-	result $? 'the same bytes with one thread'
 }
 
 secrets() {
