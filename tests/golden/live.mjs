@@ -165,6 +165,77 @@ await test('live: --at-death: nothing of a program that ends by itself', async (
   assert.ok(!fs.existsSync(dump), box.said);
 });
 
+// ---- --ages: the program as one that collects garbage ten times per second ----
+
+const often = path.join(work, 'often');
+{
+  const bytes = fs.readFileSync(file);
+  const [period, shorter] = [120e9, 100e6].map((nanoseconds) => { const word = Buffer.alloc(8); word.writeBigInt64LE(BigInt(nanoseconds)); return word; });
+  const at = bytes.indexOf(period); // runtime.forcegcperiod, which is a variable
+  assert.ok(at >= 0 && bytes.indexOf(period, at + 1) < 0);
+  shorter.copy(bytes, at);
+  fs.writeFileSync(often, bytes, { mode: 0o700 });
+}
+/** Starts that program, which says when it has collected; waits until it has done so twice by itself. */
+async function startOften() {
+  const started = start('env', ['GODEBUG=gctrace=1', often, 'live']);
+  await written(started, 'stdout', /^READY$/m);
+  started.collections = () => [...started.said.matchAll(/^gc (\d+) .* MB, .* P$/gm)].map((match) => Number(match[1]));
+  started.after = async (count) => { for (const end = started.collections().length + count; started.collections().length < end;) await new Promise((resolve) => started.child.stderr.once('data', resolve)); };
+  await written(started, 'stderr', /^GC forced$/m);
+  await started.after(2);
+  started.begin = Date.now();
+  return started;
+}
+
+/**
+ * Asserts that the objects of a dump live since one collection, between these, because the program has made no others meanwhile. Its
+ * runtime may have made some: for a thread, for example.
+ */
+async function haveOneAge(dump, { begin }, from, to) {
+  const directory = `${dump}.csv`;
+  await converted('--exe', often, '--format', 'csv', '-o', directory, dump);
+  const objects = fs.readFileSync(path.join(directory, 'nodes.csv'), 'utf8').split('\n').map((line) => /,(\d+),(\d*),(\d*)$/.exec(line)).filter((match) => match);
+  const since = Math.min(...objects.map((one) => Number(one[2] || Infinity)));
+  const [old, others] = [true, false].map((is) => objects.filter((one) => (Number(one[2]) === since) === is));
+  assert.ok(old.length > 5000 && others.length <= 30, `${old.length} live since ${since}, but ${others.map((one) => one.input).join('\n')}`);
+  for (const one of others) assert.ok(!one.input.includes(',main.'), one.input);
+  assert.ok(since >= from && since <= to, `${since} is of ${from} to ${to}`);
+  assert.deepEqual([...new Set(old.map((one) => one[3]))], [old[0][3]]);
+  assert.ok(Number(old[0][3]) >= begin && Number(old[0][3]) <= Date.now(), `${old[0][3]} is not after ${begin}`);
+  const report = JSON.parse((await converted('--exe', often, '--format', 'report', '--json', dump)).text);
+  assert.ok(report.suspects.length > 0);
+  const { collections, missed } = report.suspects[0].age;
+  for (const { age, count } of report.suspects) {
+    assert.deepEqual([age.objects, age.before, age.born, age.young, age.collections, age.missed], [count, count, 0, 0, collections, missed]);
+  }
+  assert.ok(collections > 0 && since + collections + missed <= to, JSON.stringify([since, collections, missed, to]));
+}
+
+await test('live: --pid --ages: since when all objects live', async () => {
+  const watched = await startOften();
+  const dump = path.join(work, 'watched.dump');
+  const before = watched.collections().at(-1);
+  const { said: messages } = await converted('--pid', String(watched.child.pid), '--ages', '1s', '--format', 'dump', '-o', dump);
+  await watched.after(1);
+  await haveOneAge(dump, watched, before, watched.collections().at(-1));
+  assert.match(messages, /was watched for \d+ collections?/);
+  watched.child.stdin.end();
+  assert.equal(await watched.ended, 0, watched.said);
+});
+
+await test('live: --at-death --ages: since when the objects of a program lived that is killed', async () => {
+  const killed = await startOften();
+  const dump = path.join(work, 'aged.dump');
+  const box = start(g2h, ['--at-death', '--ages', '1h', '--pid', String(killed.child.pid), '-o', dump]);
+  await written(box, 'stderr', /its heap is written when it is killed/);
+  const before = killed.collections().at(-1);
+  await killed.after(8);
+  killed.child.kill('SIGKILL');
+  assert.equal(await box.ended, 0, box.said);
+  await haveOneAge(dump, killed, before - 1, killed.collections().at(-1));
+});
+
 // ---- a client of --inspect, of what Node has ----
 
 /** Connects to a WebSocket. Gives a function that sends a request and gives the response, and hands each event to `on`. */
