@@ -48,7 +48,7 @@ const checks = {
   async report(context, name, { one, files, outputs }) {
     if (!one.args.includes('--json')) return [];
     JSON.parse(outputs[0].bytes);
-    if (one.args.some((arg) => ['--show', '--path-to'].includes(arg))) return [];
+    if (one.args.some((arg) => ['--show', '--path-to', '--sample'].includes(arg))) return [];
     return script(context, name, ['formats/report-json.mjs', one.name, files[0], await again(context, one, 'report', `${files[0]}.txt`)]);
   },
   async html(context, name, { one, files, outputs }) {

@@ -104,6 +104,18 @@ await test('live: --pid: a report', async () => {
   assert.equal(report.heap.source, `process ${pid} (program)`);
   for (const [name, count] of said('class')) assert.equal(report.classes.find((row) => row.class === name)?.objects, count, name);
 });
+await test('live: --sample: a report', async () => {
+  const { sample, classes, suspects } = JSON.parse((await converted('--pid', pid, '--sample', '2', '--format', 'report', '--json')).text);
+  assert.deepEqual([sample.every, sample.read, sample.unseen], [2, sample.objects, 0]); // of each size so few spans are there that all are read
+  for (const row of [...classes, ...suspects]) assert.ok([row.objects_error ?? row.count_error, row.bytes_error].every((error) => error === 0), JSON.stringify(row));
+  const { heap, classes: all } = JSON.parse((await converted('--pid', pid, '--format', 'report', '--json')).text);
+  assert.ok(Math.abs(sample.objects - heap.objects) < 20 && heap.objects > 5000, `${sample.objects} objects of ${heap.objects}`); // the runtime makes and frees some
+  const found = new Map(classes.map((row) => [row.class, row.objects]));
+  const known = all.filter((row) => row.class.startsWith('main.') && found.has(row.class));
+  assert.ok(known.length >= 3);
+  for (const row of known) assert.equal(found.get(row.class), row.objects, row.class);
+  assert.match(suspects[0].held_by, /^main › /);
+});
 await test('live: --fork: a snapshot', async () => {
   const { text, said: messages } = await converted('--fork', '--pid', pid);
   isRight(text);
