@@ -116,11 +116,13 @@ await test('live: --sample: a report', async () => {
   for (const row of known) assert.equal(found.get(row.class), row.objects, row.class);
   assert.match(suspects[0].held_by, /^main › /);
 });
-await test('live: --fork: a snapshot', async () => {
-  const { text, said: messages } = await converted('--fork', '--pid', pid);
-  isRight(text);
-  assert.doesNotMatch(messages, /without a fork|not forked/);
-});
+for (const fork of ['--fork', '--fork=huge']) {
+  await test(`live: ${fork}: a snapshot`, async () => {
+    const { text, said: messages } = await converted(fork, '--pid', pid);
+    isRight(text);
+    assert.doesNotMatch(messages, /without a fork|not forked/);
+  });
+}
 
 await test('live: --pid of a shell names the program that it has started', async () => {
   const shell = start('sh', ['-c', `'${file}' live; :`]);
