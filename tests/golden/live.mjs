@@ -124,6 +124,25 @@ for (const fork of ['--fork', '--fork=huge']) {
   });
 }
 
+await test('live: --pid: a dump, and what it is converted to: all formats have the same', async () => {
+  const dump = path.join(work, 'whole.dump'), named = (name) => path.join(work, `whole.${name}`);
+  const take = (...args) => converted('--exe', file, ...args, dump);
+  await converted('--pid', pid, '--format', 'dump', '-o', dump);
+  isRight((await take()).text);
+  await take('--format', 'report', '-o', named('txt'));
+  await take('--format', 'report', '--json', '-o', named('json'));
+  await take('--reachable', '--no-contexts', '-o', named('reachable.heapsnapshot'));
+  await take('--format', 'hprof', '-o', named('hprof'));
+  for (const args of [['report-json.mjs', 'live', named('json'), named('txt')], ['hprof.mjs', named('hprof'), named('reachable.heapsnapshot')]]) {
+    const checked = start(process.execPath, [path.join(here, '../formats', args[0]), ...args.slice(1)]);
+    assert.equal(await checked.ended, 0, String(Buffer.concat(checked.out)) + checked.said);
+  }
+  const { heap, process: { rss } } = JSON.parse(fs.readFileSync(named('json'), 'utf8'));
+  assert.ok(heap.objects > 5000 && rss.parts.objects <= heap.bytes);
+  const sum = Object.values(rss.parts).reduce((all, bytes) => all + bytes, 0);
+  assert.equal(sum, rss.bytes, JSON.stringify(rss));
+});
+
 await test('live: --pid of a shell names the program that it has started', async () => {
   const shell = start('sh', ['-c', `'${file}' live; :`]);
   await written(shell, 'stdout', /^READY$/m);
