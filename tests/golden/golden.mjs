@@ -88,14 +88,15 @@ function unpackInputs() {
   fs.writeFileSync(unpacked, zlib.gunzipSync(fs.readFileSync(packed)));
   fs.mkdirSync(path.join(work, 'in'));
   fs.writeFileSync(path.join(work, 'in/key'), 'a key of thirty-two bytes, fixed');
-  // The pairs of tests/fuzz/corpus are an executable with what it left behind it: pair.h.
-  for (const kind of ['core', 'exe']) {
-    const directory = path.join('tests/fuzz/corpus', kind);
-    for (const name of fs.readdirSync(directory)) {
-      const pair = fs.readFileSync(path.join(directory, name));
-      const at = kind === 'core' ? pair.readUInt32LE(12) : startOfDump(pair);
-      fs.writeFileSync(path.join(work, 'in', `${kind}-${name}.exe`), pair.subarray(0, at));
-      fs.writeFileSync(path.join(work, 'in', `${kind}-${name}.${kind === 'core' ? 'core' : 'dump'}`), pair.subarray(at));
+  // The pairs of tests/fuzz are an executable with what it left behind it: pair.h.
+  for (const [prefix, directory] of [['', 'corpus'], ['find-', 'findings']]) {
+    for (const kind of ['core', 'exe']) {
+      for (const name of fs.readdirSync(path.join('tests/fuzz', directory, kind))) {
+        const pair = fs.readFileSync(path.join('tests/fuzz', directory, kind, name));
+        const at = kind === 'core' ? pair.readUInt32LE(12) : startOfDump(pair);
+        fs.writeFileSync(path.join(work, 'in', `${prefix}${kind}-${name}.exe`), pair.subarray(0, at));
+        fs.writeFileSync(path.join(work, 'in', `${prefix}${kind}-${name}.${kind === 'core' ? 'core' : 'dump'}`), pair.subarray(at));
+      }
     }
   }
 }
@@ -105,7 +106,7 @@ function startOfDump(pair) {
     const start = pair.lastIndexOf('go1.', at);
     if (start >= 0 && at - start <= 6) return start;
   }
-  return refuse('a pair of tests/fuzz/corpus/exe has no dump');
+  return refuse('a pair of tests/fuzz has no dump');
 }
 
 /** Returns a function that says why a case cannot run with this program; empty if it can. */
