@@ -9,13 +9,14 @@
 // | hprof | tests/formats/hprof.mjs: a strict reader; the snapshot of the same view has the same objects |
 // | SQLite | PRAGMA integrity_check; if there are all nodes, tests/formats/sqlite.mjs: the snapshot has the same |
 // | pprof | the fields of its protocol buffer end where it ends |
+// | answers of --mcp | each line by JSON.parse, and its text, too |
 // | all text | UTF-8; except in CSV, which has strings as they are, without control characters |
 import fs from 'node:fs';
 import path from 'node:path';
 import { fieldsOf } from './readable.mjs';
 
 const isSnapshot = (bytes) => bytes.subarray(0, 20).toString('latin1').startsWith('{"snapshot":');
-const formatOf = (one) => one.args[one.args.indexOf('--format') + 1 || one.args.length] ?? 'heapsnapshot';
+const formatOf = (one) => one.args.includes('--mcp') ? 'mcp' : one.args[one.args.indexOf('--format') + 1 || one.args.length] ?? 'heapsnapshot';
 
 /** The dump of a case whose snapshot the oracle can verify: it is the only argument, and all of it was converted. */
 function dumpForOracle({ one, status }) {
@@ -74,6 +75,13 @@ const checks = {
   },
   async pprof(context, name, { outputs }) {
     return fieldsOf(outputs[0].bytes) ? [] : [`${name}: is not a protocol buffer`];
+  },
+  async mcp(context, name, { outputs }) {
+    for (const line of outputs[0].bytes.toString('utf8').trimEnd().split('\n')) {
+      const { content, isError } = JSON.parse(line).result ?? {};
+      if (content && !isError) JSON.parse(content[0].text);
+    }
+    return [];
   },
   async csv() { return []; },
   async heaptimeline() { return []; }, // it is a snapshot for the loader

@@ -1,7 +1,7 @@
 // Runs the cases for run.sh, which says how it is called.
 //
 // A line of the file `cases` has a name, a kind and arguments, with tabs between them; ␣ in an argument is a space. The kind says
-// where the output goes: `out` to standard output, `dir` to a directory, `file` to a file. A case gives one text: its output, what
+// where the output goes: `out` to standard output, `dir` to a directory, `file` to a file. --mcp reads the file `requests`. A case gives one text: its output, what
 // was said, the exit status. An output that was compressed is unpacked, and a database is read, because the bytes of these depend
 // on the release of a library. A case that needs a library which is missing is skipped.
 import { spawn, spawnSync } from 'node:child_process';
@@ -151,10 +151,13 @@ async function readDatabase(file, isSummary) {
 async function runCase(program, one) {
   const target = path.join('out', one.name);
   const to = { out: [], dir: ['-o', target], file: ['-o', target] }[one.kind];
-  const { status, out, said } = await run(program, [...to, ...one.args], { cwd: work, env: { ...environment, GOLDEN_CASE: one.name } });
+  const isServer = one.args.includes('--mcp'), input = isServer ? fs.openSync(path.join(here, 'requests')) : 'ignore';
+  const { status, out, said } = await run(program, [...to, ...one.args], { cwd: work, env: { ...environment, GOLDEN_CASE: one.name }, stdio: [input, 'pipe', 'pipe'] });
+  if (isServer) fs.closeSync(input);
   const whole = path.join(work, target);
   const outputs = [];
-  if (one.kind === 'out') outputs.push({ name: '', bytes: out });
+  if (isServer) outputs.push({ name: '', bytes: Buffer.from(out.toString('utf8').replace(/"version":"[0-9.]+"/, '"version":""')) });
+  else if (one.kind === 'out') outputs.push({ name: '', bytes: out });
   else if (one.kind === 'file') outputs.push({ name: '', bytes: fs.existsSync(whole) ? fs.readFileSync(whole) : Buffer.alloc(0) });
   else if (fs.existsSync(whole)) for (const name of fs.readdirSync(whole).sort()) outputs.push({ name, bytes: fs.readFileSync(path.join(whole, name)) });
   const parts = [];
