@@ -198,6 +198,13 @@ await test('live: --at-death: nothing of a program that ends by itself', async (
   assert.ok(!fs.existsSync(dump), box.said);
 });
 
+// ---- --watch: another one, meanwhile ----
+
+const calm = start(file, ['live']), kept = path.join(work, 'kept');
+await written(calm, 'stdout', /^READY$/m);
+fs.mkdirSync(kept);
+const watch = start(g2h, ['--pid', String(calm.child.pid), '--watch', '1s', '--count', '6', '--keep', kept]);
+
 // ---- --ages: the program as one that collects garbage ten times per second ----
 
 const often = path.join(work, 'often');
@@ -411,6 +418,19 @@ await test('live: --inspect: the Console: classes, maps, structs, strings and go
   }
 });
 
+await test('live: --watch: nothing grows', async () => {
+  assert.equal(await watch.ended, 0, watch.said);
+  const heaps = [...watch.said.matchAll(/^[\d:]+ +\d+ kB reachable, .* ([\d,]+) objects, (\d+) goroutines; RSS [\d.]+ MB/gm)];
+  assert.equal(heaps.length, 6, watch.said);
+  const report = String(Buffer.concat(watch.out));
+  assert.match(report, new RegExp(`^6 heaps in \\d+ s of process ${calm.child.pid}$`, 'm'));
+  assert.match(report, new RegExp(`objects ${heaps[0][1]} to ${heaps[5][1]}, goroutines ${heaps[0][2]} to ${heaps[5][2]}$`, 'm'));
+  assert.match(report, /^Nothing grew in every interval/m);
+  assert.deepEqual(fs.readdirSync(kept).sort(), ['first.dump.gz', 'last.dump.gz']);
+  for (const name of fs.readdirSync(kept)) isRight((await converted('--exe', file, path.join(kept, name))).text);
+  calm.child.stdin.end();
+  assert.equal(await calm.ended, 0, calm.said);
+});
 await test('live: --inspect ends when it is told to', async () => {
   client.close();
   server.child.kill('SIGINT');
