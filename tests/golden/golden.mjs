@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import zlib from 'node:zlib';
-import { wrongSuspects } from '../suspects.mjs';
+import { wrongFigures, wrongSuspects } from '../suspects.mjs';
 import { check } from './checks.mjs';
 import { readable } from './readable.mjs';
 
@@ -171,10 +171,10 @@ async function runCase(program, one) {
   return { one, status, said, outputs, text: Buffer.concat([...parts, Buffer.from('\n'), said, ending]) };
 }
 
-/** Returns what is wrong with the suspects of a report as JSON, whatever its digest. */
+/** Returns what is wrong with a report as JSON, whatever its digest. */
 function wrongInReport({ one, status, outputs }) {
   const isJson = one.args.includes('--json') && [0, 3].includes(status), report = isJson ? JSON.parse(outputs[0].bytes) : {};
-  return report.heap && report.suspects ? wrongSuspects(report) : []; // not of a sample
+  return report.heap ? [...wrongSuspects(report), ...wrongFigures(report)] : []; // not of a sample
 }
 
 const digestOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
