@@ -117,6 +117,17 @@ await test('live: --sample: a report', async () => {
   for (const row of known) assert.equal(found.get(row.class), row.objects, row.class);
   assert.match(suspects[0].held_by, /^main › /);
 });
+await test('live: --pid --exe: names from the DWARF of the executable that is not stripped', async () => {
+  const withDwarf = ['--pid', pid, '--exe', path.join(here, 'inputs/go1.27-dwarf.exe.gz')];
+  isRight((await converted(...withDwarf)).text);
+  const report = JSON.parse((await converted(...withDwarf, '--format', 'report', '--json')).text);
+  assert.equal(report.suspects[0].held_by, 'main.bCache.byName');
+  assert.deepEqual([...wrongSuspects(report), ...wrongFigures(report)], []);
+  for (const [, name, type] of lines.filter((line) => line[0] === 'variable')) {
+    const { object } = JSON.parse((await converted(...withDwarf, '--format', 'report', '--json', '--show', name)).text);
+    assert.equal(object?.class, type, name);
+  }
+});
 for (const fork of ['--fork', '--fork=huge']) {
   await test(`live: ${fork}: a snapshot`, async () => {
     const { text, said: messages } = await converted(fork, '--pid', pid);
