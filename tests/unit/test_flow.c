@@ -158,6 +158,13 @@ static void uses(void **state)
         {"427c049b420003cb207822f8", EM_AARCH64, DATA, STORE},
         /* lsl x2, x2, #4; add x3, x1, x2; str x0, [x3, #8] */
         {"42ec7cd32300028b600400f9", EM_AARCH64, DATA + 8, STORE_OF_NEW, 16},
+        /* i % 10: imul $10,%rdx,%rbx; sub %rbx,%rsi; lea (%rsi,%rsi,2),%rsi;
+         * mov %rax,(%rcx,%rsi,8) */
+        {"486bda0a4829de488d3476488904f1", EM_X86_64, DATA, STORE_OF_NEW, 24},
+        /* mul x2, x2, x4; sub x5, x6, x2, or msub x5, x2, x4, x6; add x5, x5, x5, lsl #1;
+         * str x0, [x1, x5, lsl #3] */
+        {"427c049bc50002cba504058b207825f8", EM_AARCH64, DATA, STORE_OF_NEW, 24},
+        {"4598049ba504058b207825f8", EM_AARCH64, DATA, STORE_OF_NEW, 24},
         /* Before an array: lea 0x10(%rcx),%rcx; mov %rax,-8(%rcx,%rdx,8) */
         {"488d4910488944d1f8", EM_X86_64, DATA + 16, USE},
         /* Parts of words are no words: mov %eax,(%rcx), of 2 bytes, of 1 byte */
@@ -238,6 +245,11 @@ static void frames(void **state)
                                  "ffe2")); /* jmp *%rdx */
 #undef KEEP
 #undef STORE_KEPT
+    /* A variable that a loop sets to the new value: mov (%rcx),%rsi; 1: mov 8(%rsi),%rdi;
+     * test %rdi,%rdi; je 2f; mov %rax,%rsi; jmp 1b; 2: mov %rsi,(%rcx). Without the use of what it
+     * points to, it may be the data of an interface. */
+    assert_true(stores_new("488b31488b7e084885ff74054889c6ebf2488931"));
+    assert_false(stores_new("488b314885ff74054889c6ebf6488931"));
     /* A literal of many maps makes a large frame: mov %rax,0x4000(%rsp); mov 0x4000(%rsp),%rbx;
      * mov %rbx,(%rcx) */
     assert_true(stores_new("4889842400400000488b9c2400400000488919"));
@@ -277,6 +289,33 @@ static void arguments(void **state)
     }
     assert_int_equal(stored, 1);
     assert_int_equal(words.words.count, 1);
+    static_words_deinit(&words);
+    free_program(&program);
+}
+
+/* A variable that is set to what a function returns has the type of what that is. */
+static void returned(void **state)
+{
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE};
+    static const char *const functions[] = {
+        "e8fb000000488905f46f0000c3", /* call the next one; mov %rax,DATA(%rip); ret */
+        "488d05f94e0000e8f4000000c3", /* lea TYPE(%rip),%rax; call newobject; ret */
+        "c3"};
+    static struct program program;
+    struct static_words words = {.words.count = 0};
+    (void)state;
+    memset(text_of(&program), 0xcc, 3 * SIZE);
+    for (unsigned i = 0; i < 3; i++)
+        append(text_of(&program) + entries[i], functions[i]);
+    make_program(&program, EM_X86_64, entries, 3, 3 * SIZE);
+    for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
+        if (callees_rule(i)->says[0].fact == CALLEE_ONE)
+            program.flow.rules[2] = i;
+    assert_no_error(static_words_find(&program.flow, &words));
+    assert_int_equal(words.words.count, 1);
+    assert_int_equal(words.words.data[0].address, DATA);
+    assert_int_equal(words.words.data[0].evidence.kind, FLOW_POINTS_TO);
+    assert_int_equal(words.words.data[0].evidence.what, TYPE);
     static_words_deinit(&words);
     free_program(&program);
 }
@@ -529,6 +568,7 @@ int main(void)
         cmocka_unit_test(uses),
         cmocka_unit_test(frames),
         cmocka_unit_test(arguments),
+        cmocka_unit_test(returned),
         cmocka_unit_test(arguments_on_the_stack),
         cmocka_unit_test(homes_of_arguments),
         cmocka_unit_test(results),

@@ -301,14 +301,15 @@ static void arm64(void **state)
          {INSTRUCTION_LEA, .to = 3, .base = 1, .has_index = true, .scale = 8, .writes = 1 << 3}},
         /* lsl x2, x2, #4 */
         {"42ec7cd3", {INSTRUCTION_MULTIPLY, .to = 2, .from = 2, .factor = 16, .writes = 1 << 2}},
-        {"427c049b", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}}, /* mul x2, x2, x4 */
-        {"62fc44d3", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* lsr x2, x3, #4 */
-        {"420003cb", {INSTRUCTION_OTHER, .writes = 1 << 2}},             /* sub x2, x2, x3 */
-        {"241042fa", {INSTRUCTION_OTHER}},                               /* ccmp x1, x2, #4, ne */
-        {"4128631e", {INSTRUCTION_OTHER}},                               /* fadd d1, d2, d3 */
-        {"2300669e", {INSTRUCTION_OTHER, .writes = 1 << 3}},             /* fmov x3, d1 */
-        {"233c050e", {INSTRUCTION_OTHER, .writes = 1 << 3}},             /* umov w3, v1.b[2] */
-        {"1f2003d5", {INSTRUCTION_OTHER}},                               /* nop */
+        {"427c049b", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}},   /* mul x2, x2, x4 */
+        {"62fc44d3", {INSTRUCTION_OTHER, .writes = 1 << 2}},               /* lsr x2, x3, #4 */
+        {"420003cb", {INSTRUCTION_SUBTRACT, .from = 2, .writes = 1 << 2}}, /* sub x2, x2, x3 */
+        {"4598049b", {INSTRUCTION_SUBTRACT, .from = 6, .writes = 1 << 5}}, /* msub x5, x2, x4, x6 */
+        {"241042fa", {INSTRUCTION_OTHER}},                                 /* ccmp x1, x2, #4, ne */
+        {"4128631e", {INSTRUCTION_OTHER}},                                 /* fadd d1, d2, d3 */
+        {"2300669e", {INSTRUCTION_OTHER, .writes = 1 << 3}},               /* fmov x3, d1 */
+        {"233c050e", {INSTRUCTION_OTHER, .writes = 1 << 3}},               /* umov w3, v1.b[2] */
+        {"1f2003d5", {INSTRUCTION_OTHER}},                                 /* nop */
     };
     (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

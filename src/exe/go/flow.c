@@ -64,6 +64,7 @@ void flow_deinit(struct flow *flow)
     free(flow->facts.data);
     free(flow->uses.data);
     free(flow->passes.data);
+    free(flow->returned.data);
     free(flow->frames.data);
     free(flow->slots.data);
     free(flow->code.data);
@@ -73,6 +74,8 @@ void flow_deinit(struct flow *flow)
     free(flow->heads.data);
     free(flow->kills.data);
     free(flow->killed.data);
+    free(flow->loops.data);
+    free(flow->loop_states.data);
     free(flow->blocks.data);
     free(flow->free_blocks.data);
     free(flow->state.data);
@@ -86,6 +89,7 @@ void flow_deinit(struct flow *flow)
 static void flow_clear(struct flow *flow)
 {
     flow->values.count = flow->facts.count = flow->uses.count = flow->passes.count = 0;
+    flow->returned.count = 0;
     flow->frames.count = flow->slots.count = 0;
 }
 
@@ -268,8 +272,10 @@ static struct g2h_error *find_jumps(struct flow *flow)
     flow->entries.count = flow->heads.count = flow->is_late.count = 0;
     TRY_MEMORY(flow_fill(&flow->entries, count, 0));
     TRY_MEMORY(flow_fill(&flow->heads, count, 0));
+    flow->loop_states.count = 0;
+    TRY_MEMORY(flow_fill(&flow->loop_states, count, 0));
     TRY_MEMORY(flow_fill(&flow->is_late, count, 0));
-    flow->entries.count = flow->heads.count = count;
+    flow->entries.count = flow->heads.count = flow->loop_states.count = count;
     flow->has_table = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct instruction *one = &flow->code.data[i];
@@ -353,13 +359,13 @@ static struct g2h_error *find_kills(struct flow *flow)
     return NULL;
 }
 
-/* A word that a loop writes is another value at its head: the one from before, or one from the
- * loop. An instruction that only jumps from later code lead to is not a head. Returns false if
- * memory runs out or there are too many values. */
-static bool enter_loop(struct flow *flow, bool is_late)
+/* A word that a loop writes is another value at the loop's head, which is at index: the one from
+ * before, or one from the loop, which end_loop() adds. An instruction that only jumps from later
+ * code lead to is not a head. Returns false if memory runs out or there are too many values. */
+static bool enter_loop(struct flow *flow, uint32_t index)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
-    if (is_late)
+    if (flow->is_late.data[index])
         return true;
     uint32_t *state = flow->state.data;
     for (uint32_t i = 0; i < flow->width; i++) {
@@ -370,7 +376,26 @@ static bool enter_loop(struct flow *flow, bool is_late)
         else if (!flow_add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
             return false;
     }
+    if (!vector_grow(&flow->loops, flow->width))
+        return false;
+    memcpy(flow->loops.data + flow->loops.count, state, flow->width * sizeof(*state));
+    flow->loops.count += flow->width;
+    flow->loop_states.data[index] = as_u32(flow->loops.count - flow->width) + 1;
     return true;
+}
+
+/* Adds the values of words at a jump back to the head of a loop, which is at index, to those at the
+ * head: those of the first such jump. */
+static void end_loop(struct flow *flow, uint32_t index, const uint32_t *state)
+{
+    if (flow->loop_states.data[index] == 0)
+        return;
+    const uint32_t *head = flow->loops.data + flow->loop_states.data[index] - 1;
+    for (uint32_t i = 0; i < flow->width; i++) {
+        struct flow_value *value = flow_value_at(flow, head[i]);
+        if (value->origin == FLOW_JOIN && value->other == 0 && state[i] != head[i])
+            value->other = state[i];
+    }
 }
 
 /* ---- paths ---- */
@@ -401,12 +426,16 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
 }
 
 /* Records that a path leads from the instruction at index to the one at target. A jump back to a
- * loop's head adds nothing there: enter_loop() has taken account of it. Returns false if memory
- * runs out or the values are too many. */
+ * loop's head adds nothing to the state there: enter_loop() has taken account of it. Returns false
+ * if memory runs out or the values are too many. */
 static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
 {
-    if (target == NONE || flow->is_nowhere || (target <= index && !flow->is_late.data[target]))
+    if (target == NONE || flow->is_nowhere)
         return true;
+    if (target <= index && !flow->is_late.data[target]) {
+        end_loop(flow, target, state);
+        return true;
+    }
     flow->has_late = flow->has_late || target <= index;
     return add_path(flow, target, state);
 }
@@ -438,7 +467,7 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
         if (!vector_push(&flow->free_blocks, entry))
             return false;
     }
-    return flow->heads.data[index] == 0 || enter_loop(flow, flow->is_late.data[index]);
+    return flow->heads.data[index] == 0 || enter_loop(flow, index);
 }
 
 /* ---- memory ---- */
@@ -806,7 +835,8 @@ static bool load_address(struct flow *flow, uint32_t index)
 }
 
 /* Handles all other instructions, which may write registers, and the memory that they name. The
- * result of such an operation on a product may be one. Returns false if memory runs out or there
+ * result of such an operation on a product may be one; but what a product is subtracted from is
+ * not made one: i % 10 is i - i / 10 * 10. Returns false if memory runs out or there
  * are too many values. */
 static bool flow_other(struct flow *flow, uint32_t index)
 {
@@ -816,6 +846,8 @@ static bool flow_other(struct flow *flow, uint32_t index)
     if (one->kind == INSTRUCTION_MULTIPLY) {
         if (!flow_multiply(flow, state[one->from], one->factor, &value))
             return false;
+    } else if (one->kind == INSTRUCTION_SUBTRACT) {
+        value = is_product(flow, state[one->from]) ? PRODUCT : UNKNOWN;
     } else if (is_product(flow, state[one->to]) || is_product(flow, state[one->from]) ||
                is_product(flow, state[one->base])) {
         value = PRODUCT;
@@ -832,8 +864,11 @@ static bool flow_other(struct flow *flow, uint32_t index)
 /* ---- calls ---- */
 
 /* Go describes the arguments for stack traces in bytes (FUNCDATA_ArgInfo, internal/abi/symtab.go):
- * two for each, and special ones, of which FE and FD enclose the parts of an argument. */
-bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
+ * two for each, and special ones, of which FE and FD enclose the parts of an argument. Returns the
+ * number of arguments before the end, the one with an index, or one that has no description.
+ * *ret_is_pair: that one is a pair. */
+static unsigned read_arguments(const struct flow *flow, uint64_t function, unsigned index,
+                               bool *ret_is_pair)
 {
     enum {
         FUNCDATA_ARG_INFO = 5,
@@ -845,26 +880,42 @@ bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
     };
     struct pclntab_function record;
     unsigned count = 0;
+    *ret_is_pair = false;
     if (!pclntab_function(flow->pclntab, function, &record) ||
         record.funcdata_count <= FUNCDATA_ARG_INFO)
-        return false;
+        return 0;
     const uint32_t at = image_u32(flow->pclntab->image, record.funcdata + 4 * FUNCDATA_ARG_INFO);
     const uint8_t *bytes =
         at != UINT32_MAX ? image_at(flow->pclntab->image, flow->gofunc + at, 1) : NULL;
     for (unsigned i = 0; bytes && i < MOST; i++) {
         bytes = image_at(flow->pclntab->image, flow->gofunc + at + i, 6);
         if (!bytes || *bytes == END)
-            return false;
-        if (*bytes == OPEN && count == index && bytes[1] < SPECIAL && bytes[3] < SPECIAL)
-            return bytes[2] == WORD && bytes[4] == WORD && bytes[5] == CLOSE;
+            return count;
+        if (*bytes == OPEN && count == index && bytes[1] < SPECIAL && bytes[3] < SPECIAL) {
+            *ret_is_pair = bytes[2] == WORD && bytes[4] == WORD && bytes[5] == CLOSE;
+            return count;
+        }
         if (*bytes == OPEN || *bytes == CLOSE)
             continue;
         if (*bytes >= SPECIAL)
-            return false;
+            return count;
         count++;
         i++; /* the size */
     }
-    return false;
+    return count;
+}
+
+bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
+{
+    bool is_pair;
+    read_arguments(flow, function, index, &is_pair);
+    return is_pair;
+}
+
+unsigned flow_argument_count(const struct flow *flow, uint64_t function)
+{
+    bool is_pair;
+    return read_arguments(flow, function, NONE, &is_pair);
 }
 
 static bool flow_is_method(const struct flow *flow, uint64_t function)
@@ -920,8 +971,8 @@ static bool look_at_receiver(struct flow *flow, uint64_t callee)
                            .dictionary = has_dictionary ? flow_value_at(flow, second)->number : 0});
 }
 
-/* Records which words of data, bss and the function's own arguments are passed to a callee and, if
- * frames are wanted, all known words. Returns false if memory runs out. */
+/* Records which words of data, bss, the function's own arguments and results of calls are passed to
+ * a callee and, if frames are wanted, all known words. Returns false if memory runs out. */
 static bool flow_add_passes(struct flow *flow, uint64_t callee)
 {
     for (unsigned i = 0; i < flow->machine->argument_count; i++) {
@@ -932,7 +983,7 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
             is_of_other ? flow_value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
         const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i};
         if (((flow->wants_frames && value > 1) || one->origin == FLOW_ARGUMENT ||
-             is_of_static(flow, value) ||
+             one->origin == FLOW_RESULT || is_of_static(flow, value) ||
              (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
             !vector_push(&flow->passes, pass))
             return false;
@@ -1168,11 +1219,15 @@ static bool flow_execute(struct flow *flow, uint32_t index)
         return flow_branch(flow, index);
     case INSTRUCTION_JUMP:
         return flow_jump(flow, index);
+    case INSTRUCTION_END: {
+        const uint32_t value = flow_argument(flow, 0);
+        return value == UNKNOWN || vector_push(&flow->returned, value);
+    }
     case INSTRUCTION_COMPARE:
     case INSTRUCTION_NOTHING:
-    case INSTRUCTION_END:
         return true;
     case INSTRUCTION_MULTIPLY:
+    case INSTRUCTION_SUBTRACT:
     case INSTRUCTION_OTHER:
         break;
     }
@@ -1216,6 +1271,29 @@ static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
     return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
 }
 
+/* Returns the fact about a value, or the first value that it joins, that it points to a value of a
+ * type; or NONE. */
+static uint32_t fact_of_joined(const struct flow *flow, uint32_t value)
+{
+    const uint32_t before = flow_before(flow, value);
+    const uint32_t own = flow_value_at(flow, value)->first_fact;
+    const uint32_t fact = own != NONE ? own : flow_value_at(flow, before)->first_fact;
+    return fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO ? fact : NONE;
+}
+
+/* A variable that has one of two values has one type. If the code uses the memory that it points
+ * to, it is no interface's data word, and what is known of one value holds for both: node =
+ * node.next, or a new one. Returns false if memory runs out. */
+static bool spread_to_other(struct flow *flow, uint32_t value)
+{
+    const struct flow_value *one = flow_value_at(flow, value);
+    const uint32_t base = fact_of_joined(flow, one->base);
+    const uint32_t other = fact_of_joined(flow, one->other);
+    if (one->reach == 0 || one->other == 0 || (base == NONE) == (other == NONE))
+        return true;
+    return add_fact_of(flow, value, flow->facts.data[base != NONE ? base : other]);
+}
+
 /* Propagates facts: if the values that join agree, their facts are facts about the result; and
  * since a word of the program has one type, facts about the result hold for the values as well.
  * Returns false if memory runs out or there are too many values. */
@@ -1230,6 +1308,8 @@ static bool spread_facts(struct flow *flow)
             if (!add_fact_of(flow, i, fact))
                 return false;
         }
+        if (value.origin == FLOW_JOIN && value.first_fact == NONE && !spread_to_other(flow, i))
+            return false;
     }
     for (uint32_t i = as_u32(flow->values.count); i-- > 1;) {
         const struct flow_value value = flow->values.data[i];
@@ -1263,6 +1343,7 @@ static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
     flow->uses.count = flow->passes.count = flow->frames.count = flow->slots.count = 0;
+    flow->returned.count = flow->loops.count = 0;
     flow->is_nowhere = false;
     flow->kill_count = flow->kills.count;
     if (!flow_begin(flow))

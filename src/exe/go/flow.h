@@ -41,7 +41,7 @@ enum flow_origin {
                       pclntab, plus 1; 0: not known */
     FLOW_ASSERTED, /* the value `base`, which is an interface's data word, on a path where the
                       interface's type is known */
-    FLOW_JOIN, /* the value `base` or the later value `other`, if known, depending on the path */
+    FLOW_JOIN, /* the value `base`, which is earlier, or `other`, if known, depending on the path */
 };
 
 struct flow_value {
@@ -86,8 +86,8 @@ struct flow_use {
     bool is_by_callee;         /* a function that is called stores it: no instruction here does */
 };
 
-/* A value from data, bss or the arguments, or any known value if frames are wanted, that is in an
- * argument register when a function is called, which may have fewer arguments. */
+/* A value from data, bss, the arguments or a call, or any known value if frames are wanted, that is
+ * in an argument register when a function is called, which may have fewer arguments. */
 struct flow_pass {
     uint32_t callee;  /* index in the pclntab */
     uint32_t value;   /* as it was before paths joined */
@@ -116,6 +116,7 @@ struct flow {
     VECTOR(struct flow_fact) facts;
     VECTOR(struct flow_use) uses;
     VECTOR(struct flow_pass) passes;
+    VECTOR(uint32_t) returned;        /* values in the register of the first result where it ends */
     VECTOR(struct flow_frame) frames; /* ascending */
     VECTOR(uint32_t) slots;           /* values, by frame and offset / 8 */
     uint32_t slot_count;
@@ -134,6 +135,8 @@ struct flow {
     VECTOR(uint32_t) heads;    /* by index in code: the last jump back to here, or 0 */
     VECTOR(uint32_t) kills;    /* index in killed of each head, in the order of the code */
     VECTOR(uint64_t) killed;
+    VECTOR(uint32_t) loops;       /* the state at the head of each loop, */
+    VECTOR(uint32_t) loop_states; /* and by index in code: where it is there, plus 1; or 0 */
     VECTOR(uint32_t) blocks, free_blocks, state, next_write;
     VECTOR(bool) is_taken; /* by slot: the code takes its address */
     VECTOR(bool) is_late;  /* by index in code: only jumps from later code lead here */
@@ -187,6 +190,10 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
 /* Returns whether the argument with an index is the first of two words that are one argument of a
  * function: an interface or a string. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index);
+
+/* Returns the number of words, or parts of words, that the arguments of a function are at least,
+ * or 0 if it is not known. */
+unsigned flow_argument_count(const struct flow *flow, uint64_t function);
 
 /* Returns the slots of the frame during the call that returns to a distance from the start of the
  * function that was read last, and after them the arguments that are in registers, or NULL if there

@@ -203,9 +203,12 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
         ret->base = rn(word);
         ret->index = rm(word);
         ret->scale = (uint8_t)(bits(word, 10, 6) < 8 ? 1u << bits(word, 10, 6) : 0);
+    } else if ((word & 0xff200000) == 0xcb000000 || (word & 0xffe08000) == 0x9b008000) {
+        ret->kind = INSTRUCTION_SUBTRACT; /* SUB (shifted register), MSUB */
+        ret->from = (uint8_t)((word & 0xffe08000) == 0x9b008000 ? bits(word, 10, 5) : rn(word));
     } else if (((word & 0xffc00000) == 0xd3400000 && bits(word, 10, 6) != 63 &&
                 bits(word, 10, 6) + 1 == bits(word, 16, 6)) || /* LSL (immediate) */
-               (word & 0xffe00000) == 0x9b000000) {            /* MADD, MSUB */
+               (word & 0xffe00000) == 0x9b000000) {            /* MADD */
         ret->kind = INSTRUCTION_MULTIPLY;
         if ((word & 0xffc00000) == 0xd3400000) {
             ret->from = rn(word);
@@ -733,6 +736,9 @@ static void classify_opcode(const struct decoding *decoding, uint8_t opcode, int
         ret->to = ret->base = opcode == 0x01 ? decoding->rm : decoding->reg;
         ret->index = opcode == 0x01 ? decoding->reg : decoding->rm;
         ret->scale = 1;
+    } else if ((opcode == 0x29 || opcode == 0x2b) && !is_memory) {
+        ret->kind = INSTRUCTION_SUBTRACT;
+        ret->to = ret->from = opcode == 0x29 ? decoding->rm : decoding->reg;
     } else if (opcode == 0x69 || opcode == 0x6b) {
         ret->kind = INSTRUCTION_MULTIPLY;
         ret->factor = !is_memory && number > 0 ? (uint32_t)number : 0;

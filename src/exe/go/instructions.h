@@ -25,6 +25,7 @@ enum instruction_kind {
     INSTRUCTION_ADDRESS,  /* to = target, a constant */
     INSTRUCTION_LEA,      /* to = the address of memory, which is a sum, too */
     INSTRUCTION_MULTIPLY, /* to = a multiple of from, or of anything */
+    INSTRUCTION_SUBTRACT, /* to = from - something */
     INSTRUCTION_COMPARE,  /* compares to with from */
     INSTRUCTION_CALL,     /* of target, if it has one */
     INSTRUCTION_JUMP,     /* to target, if it has one */

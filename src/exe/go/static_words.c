@@ -19,10 +19,12 @@
  * receivers of all methods of a type count as one argument. Arguments that a function passes on are
  * followed through one more call.
  *
+ * What callers pass is evidence, too: a new object of a known type, which the function stores.
+ *
  * The first result of a function is treated like an argument: it has one type, wherever the
- * function is called. What one caller does with it, or with a variable that it sets to it, shows
- * the types of all variables that are set to it: one of many that regexp.MustCompile() returned is
- * matched.
+ * function is called. What the function returns, or what one caller does with it or with a variable
+ * that it sets to it, shows the types of all variables that are set to it: one of many that
+ * regexp.MustCompile() returned is matched.
  */
 
 /* A word that comes from an argument. */
@@ -247,6 +249,38 @@ static bool add_stored_part(struct arguments *arguments, const struct flow_use *
     return true;
 }
 
+/* Records that an argument is stored into a word of data or bss, or to the target of an argument:
+ * the word has the argument's type. Returns false if memory runs out. */
+static bool add_stored_argument(struct arguments *arguments, const struct flow_use *use,
+                                uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    struct argument_source stored;
+    struct argument_word word = {.word = {.address = use->address,
+                                          .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
+                                          .offset = use->distance}};
+    struct argument_pass pass;
+    if (*left == 0 || use->value == 0 || !source_of(flow, use->value, &stored) ||
+        !is_whole(&stored) ||
+        (use->base != 0 &&
+         (!source_of(flow, use->base, &pass.from) || pass.from.part != ARGUMENT_ADDRESS)))
+        return true;
+    if (!arguments_number_of(arguments, flow->function, stored.argument, &word.to))
+        return false;
+    if (word.to == NONE)
+        return true;
+    --*left;
+    if (use->base == 0)
+        return vector_push(&arguments->words, word);
+    pass.to = word.to;
+    pass.from.part = ARGUMENT_FIELD;
+    pass.from.offset += use->address;
+    pass.from.distance = use->distance;
+    return arguments_number_of(arguments, flow->function, pass.from.argument,
+                               &pass.from.argument) &&
+           (pass.from.argument == NONE || vector_push(&arguments->passes, pass));
+}
+
 /* Adds the facts about values that are stored to the targets of arguments, and about parts of these
  * whose addresses are stored. Returns false if memory runs out. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
@@ -254,7 +288,8 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     const struct flow *flow = arguments->flow;
     VECTOR_EACH(const struct flow_use, use, flow->uses) {
         struct argument_source source;
-        if (use->base != 0 && !add_stored_part(arguments, use, left))
+        if ((use->base != 0 && !add_stored_part(arguments, use, left)) ||
+            !add_stored_argument(arguments, use, left))
             return false;
         if (use->base == 0 || is_stored_in_interface(flow, use->value) ||
             !source_of(flow, use->base, &source) || source.part != ARGUMENT_ADDRESS)
@@ -268,8 +303,43 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Records the words of data and bss and the arguments that a function passes to its callees.
- * Returns false if memory runs out. */
+/* Returns whether what callers pass as an argument is evidence of its type: not if the function
+ * does not have that argument, and the word is in its register by chance; nor if it is a receiver,
+ * whose type is known; the data word of an interface; or of a function that is the code of several
+ * generic ones. */
+static bool is_of_one_type(const struct flow *flow, uint32_t number)
+{
+    const uint32_t function = number / ARGUMENTS;
+    const uint32_t argument = number % ARGUMENTS;
+    const struct g2h_bytes name = pclntab_name(flow->pclntab, function);
+    if (name.size == 0 || memchr(name.data, '[', name.size) ||
+        flow_argument_count(flow, function) <= argument)
+        return false;
+    return argument > 0 ? !flow_is_pair(flow, function, argument - 1)
+                        : flow->rules[function] == CALLEE_USUAL;
+}
+
+/* Adds the facts about a value as facts about the argument of a callee, or the result, that it is:
+ * except that it is an interface's data word, which has other types elsewhere. Returns false if
+ * memory runs out. */
+static bool add_facts_to(struct arguments *arguments, uint32_t to, uint32_t value, uint64_t *left)
+{
+    const struct flow *flow = arguments->flow;
+    struct argument_fact added = {.source = {.argument = to, .part = ARGUMENT_ADDRESS}};
+    for (uint32_t fact = flow->values.data[value].first_fact; to != NONE && fact != NONE;
+         fact = flow->facts.data[fact].next) {
+        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
+            !flow_evidence(flow, value, fact, &added.evidence))
+            continue;
+        --*left;
+        if (!vector_push(&arguments->facts, added))
+            return false;
+    }
+    return true;
+}
+
+/* Records the words of data and bss and the arguments that a function passes to its callees, and
+ * what it shows of new objects that it passes. Returns false if memory runs out. */
 static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -293,6 +363,10 @@ static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
                 (passed.from.argument != NONE && passed.from.argument != passed.to &&
                  !vector_push(&arguments->passes, passed)))
                 return false;
+        } else if (flow->values.data[pass->value].first_fact != NONE &&
+                   is_of_one_type(flow, passed.to) &&
+                   !add_facts_to(arguments, passed.to, pass->value, left)) {
+            return false;
         }
     }
     return true;
@@ -308,24 +382,25 @@ static bool result_of(struct arguments *arguments, uint32_t value, uint32_t *ret
            arguments_number_of(arguments, one->other - 1, RESULT, ret);
 }
 
-/* Adds the facts about a value that is a result, except that it is an interface's data word: the
- * pointer of a string may be stored to the slot beside that of a type by chance. Returns false if
- * memory runs out. */
+/* Adds the facts about a value that is a result: the pointer of a string may be stored to the slot
+ * beside that of a type by chance. Returns false if memory runs out. */
 static bool add_facts_of_result(struct arguments *arguments, uint32_t value, uint64_t *left)
 {
+    uint32_t result;
+    return result_of(arguments, value, &result) && add_facts_to(arguments, result, value, left);
+}
+
+/* Adds the facts about the values that the function that was read last returns. Returns false if
+ * memory runs out. */
+static bool add_facts_of_returned(struct arguments *arguments, uint64_t *left)
+{
     const struct flow *flow = arguments->flow;
-    struct argument_fact added = {.source = {.part = ARGUMENT_ADDRESS}};
-    if (!result_of(arguments, value, &added.source.argument))
+    uint32_t result;
+    if (!arguments_number_of(arguments, flow->function, RESULT, &result))
         return false;
-    for (uint32_t fact = flow->values.data[value].first_fact;
-         added.source.argument != NONE && fact != NONE; fact = flow->facts.data[fact].next) {
-        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
-            !flow_evidence(flow, value, fact, &added.evidence))
-            continue;
-        --*left;
-        if (!vector_push(&arguments->facts, added))
+    for (size_t i = 0; result != NONE && i < flow->returned.count; i++)
+        if (!add_facts_to(arguments, result, stored_value(flow, flow->returned.data[i]), left))
             return false;
-    }
     return true;
 }
 
@@ -367,7 +442,7 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
             return false;
     }
     return add_stores(arguments, left) && add_set_to_results(arguments, left) &&
-           arguments_add_passes(arguments, left);
+           add_facts_of_returned(arguments, left) && arguments_add_passes(arguments, left);
 }
 
 /* ---- arguments: all functions ---- */
@@ -400,11 +475,12 @@ static void sort_facts(struct arguments *arguments)
     arguments->facts.count = kept;
 }
 
-/* Returns the index of the first fact about an argument, in the sorted facts. */
-static size_t first_fact_of(const struct arguments *arguments, uint32_t argument)
+/* Returns the index of the first fact about an argument, in the first `count` facts, which are
+ * sorted. */
+static size_t first_fact_of(const struct arguments *arguments, size_t count, uint32_t argument)
 {
     size_t at;
-    BISECT(at, arguments->facts.count, arguments->facts.data[at].source.argument < argument);
+    BISECT(at, count, arguments->facts.data[at].source.argument < argument);
     return at;
 }
 
@@ -451,17 +527,29 @@ static bool translate_to_caller(const struct argument_source *from, struct argum
 }
 
 /* Adds the facts about a callee's argument as facts about the caller's argument that is passed as
- * it. Returns false if memory runs out. */
+ * it, and the other way round. Returns false if memory runs out. */
 static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;
     VECTOR_EACH(const struct argument_pass, pass, arguments->passes) {
-        for (size_t j = first_fact_of(arguments, pass->to);
+        for (size_t j = first_fact_of(arguments, count, pass->to);
              j < count && arguments->facts.data[j].source.argument == pass->to && *left > 0; j++) {
             struct argument_fact fact = arguments->facts.data[j];
             --*left;
             if (translate_to_caller(&pass->from, &fact.source) &&
                 !vector_push(&arguments->facts, fact))
+                return false;
+        }
+        for (size_t j = first_fact_of(arguments, count, pass->from.argument);
+             is_whole(&pass->from) && j<count && * left> 0 &&
+             arguments->facts.data[j].source.argument == pass->from.argument &&
+             is_whole(&arguments->facts.data[j].source) &&
+             is_of_one_type(arguments->flow, pass->to);
+             j++) {
+            struct argument_fact fact = arguments->facts.data[j];
+            --*left;
+            fact.source.argument = pass->to;
+            if (!vector_push(&arguments->facts, fact))
                 return false;
         }
     }
@@ -546,7 +634,7 @@ static bool arguments_join(struct arguments *arguments, uint64_t *left, struct s
         const struct argument_word *passed = &arguments->words.data[i];
         if (i > 0 && compare_passed(passed - 1, passed) == 0)
             continue;
-        for (size_t j = first_fact_of(arguments, passed->to);
+        for (size_t j = first_fact_of(arguments, arguments->facts.count, passed->to);
              *left > 0 && j < arguments->facts.count &&
              arguments->facts.data[j].source.argument == passed->to;
              j++) {
