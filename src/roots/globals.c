@@ -368,15 +368,16 @@ static bool is_near_runtime(const struct builder *builder, uint64_t address)
  * pointers that are tried to get from a word to the variable that leads there. */
 enum { MOST_OF_VALUE = 4096, MOST_POINTERS = 16 };
 
-/* Returns whether code uses what is between the beginning of a value and a word that is far behind
- * it: then another variable may begin there. */
+/* Returns whether code uses what is between the beginning of a value and a word behind it, other
+ * than to initialize a package, or at all if the word is far behind: then another variable may
+ * begin there. */
 static bool is_used_between(const struct builder *builder, uint64_t value, uint64_t address)
 {
     enum { NEAR = 256 };
-    const struct static_user *user = builder->typing && address - value >= NEAR
-                                         ? typing_last_user(builder->typing, address)
-                                         : NULL;
-    return user && user->address + exe_slide(builder->exe) > value;
+    const struct static_user *user =
+        builder->typing ? typing_last_user(builder->typing, address) : NULL;
+    return user && user->address + exe_slide(builder->exe) > value &&
+           (address - value >= NEAR || user->how > STATIC_INITIALIZED);
 }
 
 /* Returns where the value begins that a word is in, in an executable without symbols: where code
@@ -392,7 +393,8 @@ static uint64_t unnamed_value_at(const struct builder *builder, uint64_t address
     assert(i == 0 || i == builder->static_pointers.count || list[i - 1].value <= list[i].value);
     const bool is_near = i > 0 && address - list[i - 1].value < MOST_OF_VALUE;
     const uint64_t begin = known ? known->address : address;
-    if (!is_near || begin - list[i - 1].value >= MOST_OF_VALUE ||
+    const uint64_t extent = builder->typing ? typing_extent_at(builder->typing, begin) : 0;
+    if (!is_near || extent > list[i - 1].value || begin - list[i - 1].value >= MOST_OF_VALUE ||
         is_used_between(builder, list[i - 1].value, begin))
         return known ? variable_of_value(builder, known) : 0;
     const struct static_user *user =

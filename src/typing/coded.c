@@ -296,9 +296,17 @@ struct word_type coded_type(const struct coded *coded, const struct code_evidenc
     return type;
 }
 
-/* Combines two types of a word; false if they contradict each other. A pointer to a struct is also
- * one to its first field, so code that uses it as either agrees: the larger type is kept. Values
- * agree only with values. */
+/* Returns whether a word points to values of a type, and another one to an array type of these:
+ * []string{name} is a new [1]string. */
+static bool is_array_of(const struct typing *typing, struct word_type many, struct word_type array)
+{
+    return many.is == WORD_POINTS_TO_MANY && array.is == WORD_POINTS_TO &&
+           typer_type_of(typing, array.type)->kind == TYPE_ARRAY &&
+           typer_type_of(typing, array.type)->elem == many.type;
+}
+
+/* A pointer to a struct is also one to its first field, so code that uses it as either agrees: the
+ * larger type is kept. The same holds for an array and a slice. Values agree only with values. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one)
 {
     const struct types *types = typing->types;
@@ -317,6 +325,12 @@ bool coded_agree(const struct typing *typing, struct word_type *all, struct word
     }
     if (all->is == WORD_IS_VALUE || one.is == WORD_IS_VALUE)
         return false;
+    if (is_array_of(typing, *all, one))
+        return true;
+    if (is_array_of(typing, one, *all)) {
+        *all = one;
+        return true;
+    }
     /* One of them may be the first part of the other. */
     if (one.is_receiver && type_holds(types, all->type, 0, one.type))
         return true;
@@ -625,9 +639,16 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
  * follows. */
 enum { MOST_OF_VARIABLE = 32 };
 
-/* Returns the function that uses the variable at an address, or NULL. The user nearest before the
- * address, in the addresses of the file: it must be at it, or, unless is_exact, be of an array's
- * element or take the address of a variable that begins less than MOST_OF_VARIABLE before. */
+uint64_t typing_extent_at(const struct typing *typing, uint64_t address)
+{
+    const struct static_words *words = typing->static_words;
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    size_t behind;
+    BISECT(behind, words->extents.count, words->extents.data[behind].address <= in_file);
+    const struct static_extent *extent = behind > 0 ? &words->extents.data[behind - 1] : NULL;
+    return extent && in_file < extent->end ? extent->address + exe_slide(typing->exe) : 0;
+}
+
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = typing->static_words;
@@ -637,6 +658,9 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     if (behind == 0)
         return NULL;
     const struct static_user *user = &words->users.data[behind - 1];
+    const uint64_t extent = is_exact ? 0 : typing_extent_at(typing, address);
+    if (user->address != in_file && extent != 0)
+        return typing_user(typing, extent, true);
     const bool may_contain =
         user->distance != 0 || (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
@@ -658,9 +682,11 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
 {
     enum { MOST = 256 };
     const uint64_t in_file = address - exe_slide(typing->exe);
-    const struct static_user *user = typing_last_user(typing, address);
+    const uint64_t extent = typing_extent_at(typing, address);
+    const struct static_user *user =
+        extent != 0 ? typing_user(typing, extent, true) : typing_last_user(typing, address);
     struct g2h_bytes name;
-    if (!user || !user->is_address || in_file - user->address >= MOST)
+    if (!user || (extent == 0 && (!user->is_address || in_file - user->address >= MOST)))
         return NULL;
     exe_function(typing->exe, user->function, &name);
     return bytes_begin(name, "runtime.") ? NULL : user;

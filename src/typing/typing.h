@@ -265,6 +265,10 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
  * itself: a struct whose methods are called; NULL if none is near, or if it is the runtime's. */
 const struct static_user *typing_user_before(const struct typing *typing, uint64_t address);
 
+/* Returns the address of the variable that has a word of data or bss for certain, because functions
+ * that get that address use memory behind the word; 0: none is known. */
+uint64_t typing_extent_at(const struct typing *typing, uint64_t address);
+
 /* Returns the last use of static data at or before an address, of any kind; NULL: there is none. */
 const struct static_user *typing_last_user(const struct typing *typing, uint64_t address);
 

@@ -60,6 +60,7 @@ struct arguments {
     const struct flow *flow;
     struct map first_method; /* hash of a type's name → index of its first method in the pclntab;
                                 the names are compared */
+    struct map reach; /* number of an argument → how far code uses what it points to, in bytes */
     VECTOR(struct argument_fact) facts;
     VECTOR(struct argument_pass) passes;
     VECTOR(struct argument_word) words;
@@ -428,6 +429,39 @@ static bool add_set_to_results(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
+/* Notes that code uses what an argument points to up to a distance. Returns false if memory runs
+ * out. */
+static bool note_reach(struct arguments *arguments, uint32_t argument, uint64_t reach)
+{
+    enum { MOST = 1 << 20 };
+    const uint32_t noted = (uint32_t)MIN(reach, MOST);
+    uint32_t known;
+    if (argument == NONE || reach == 0)
+        return true;
+    if (!map_put(&arguments->reach, argument, noted, &known))
+        return false;
+    if (known < noted)
+        map_set(&arguments->reach, argument, noted);
+    return true;
+}
+
+/* Notes how far the function that was read last uses what its arguments point to. Returns false if
+ * memory runs out. */
+static bool add_reach(struct arguments *arguments)
+{
+    const struct flow *flow = arguments->flow;
+    for (uint32_t i = 1; i < flow->values.count; i++) {
+        struct argument_source source;
+        const uint64_t reach = flow->values.data[i].reach;
+        if (reach > 0 && flow->values.data[i].origin != FLOW_JOIN && source_of(flow, i, &source) &&
+            source.part == ARGUMENT_ADDRESS &&
+            (!arguments_number_of(arguments, flow->function, source.argument, &source.argument) ||
+             !note_reach(arguments, source.argument, source.offset + reach)))
+            return false;
+    }
+    return true;
+}
+
 /* Adds the evidence in the function that was read last about its arguments, and its passes. *left:
  * how many pieces of evidence may still be added. Returns false if memory runs out. */
 static bool arguments_add(struct arguments *arguments, uint64_t *left)
@@ -442,7 +476,8 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
             return false;
     }
     return add_stores(arguments, left) && add_set_to_results(arguments, left) &&
-           add_facts_of_returned(arguments, left) && arguments_add_passes(arguments, left);
+           add_facts_of_returned(arguments, left) && arguments_add_passes(arguments, left) &&
+           add_reach(arguments);
 }
 
 /* ---- arguments: all functions ---- */
@@ -601,6 +636,47 @@ static int compare_passed(const void *a, const void *b)
     return compare_static_words(&one->word, &other->word);
 }
 
+static int compare_extents(const void *a, const void *b)
+{
+    const struct static_extent *one = a;
+    const struct static_extent *other = b;
+    return COMPARE(one->address, other->address);
+}
+
+/* Finds the memory that variables have at least: as far as functions use it that get the address.
+ * Returns false if memory runs out. */
+static bool find_extents(struct arguments *arguments, struct static_words *words)
+{
+    const uint64_t word = sizeof(uint64_t);
+    size_t kept = 0;
+    enum { ROUNDS = 2 }; /* calls through which an argument is followed */
+    for (unsigned i = 0; i < ROUNDS; i++)
+        VECTOR_EACH(const struct argument_pass, pass, arguments->passes) {
+            const uint32_t reach = map_get(&arguments->reach, pass->to);
+            if (reach != MAP_NONE && pass->from.part == ARGUMENT_ADDRESS &&
+                !note_reach(arguments, pass->from.argument, pass->from.offset + reach))
+                return false;
+        }
+    VECTOR_EACH(const struct argument_word, passed, arguments->words) {
+        const uint32_t reach = map_get(&arguments->reach, passed->to);
+        const uint64_t address = passed->word.address;
+        const struct static_extent extent = {address, address + (reach + word - 1) / word * word};
+        if (reach != MAP_NONE && passed->word.kind == STATIC_VALUE && reach > word &&
+            flow_is_static(arguments->flow, extent.end - 1) &&
+            !vector_push(&words->extents, extent))
+            return false;
+    }
+    vector_sort(&words->extents, compare_extents);
+    struct static_extent *list = words->extents.data;
+    for (size_t i = 0; i < words->extents.count; i++)
+        if (kept > 0 && list[i].address < list[kept - 1].end)
+            list[kept - 1].end = MAX(list[kept - 1].end, list[i].end);
+        else
+            list[kept++] = list[i];
+    words->extents.count = kept;
+    return true;
+}
+
 /* Keeps the evidence about the arguments themselves, from the sorted facts. Returns false if memory
  * runs out. */
 static bool arguments_keep(const struct arguments *arguments, struct static_words *words)
@@ -646,7 +722,7 @@ static bool arguments_join(struct arguments *arguments, uint64_t *left, struct s
                 return false;
         }
     }
-    return arguments_keep(arguments, words);
+    return arguments_keep(arguments, words) && find_extents(arguments, words);
 }
 
 size_t static_words_of_argument(const struct static_words *words, uint64_t function,
@@ -663,6 +739,7 @@ size_t static_words_of_argument(const struct static_words *words, uint64_t funct
 static void arguments_deinit(struct arguments *arguments)
 {
     map_deinit(&arguments->first_method);
+    map_deinit(&arguments->reach);
     free(arguments->facts.data);
     free(arguments->passes.data);
     free(arguments->words.data);
@@ -984,4 +1061,5 @@ void static_words_deinit(struct static_words *words)
     free(words->words.data);
     free(words->users.data);
     free(words->arguments.data);
+    free(words->extents.data);
 }

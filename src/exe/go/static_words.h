@@ -75,6 +75,11 @@ struct argument_evidence {
     struct code_evidence evidence;
 };
 
+/* Memory that one variable has at least, because code uses it by one address in data or bss. */
+struct static_extent {
+    uint64_t address, end; /* in the file */
+};
+
 struct static_words {
     VECTOR(struct static_word)
     words;                            /* ascending by address; all evidence, without duplicates */
@@ -82,6 +87,9 @@ struct static_words {
     VECTOR(struct argument_evidence)
     arguments; /* ascending by function and argument; without those of the receivers of methods,
                   whose names say the type */
+    VECTOR(struct static_extent)
+    extents; /* ascending, none overlaps another: of variables whose
+                address is passed to functions */
 };
 
 /* Returns the index of the first evidence of an argument, or of what comes after it. */

@@ -42,6 +42,15 @@
 //	says ^  1 .* 20,000 main\.order, in map\[int\]\*main\.order
 //	says[plain] held by     main\.shut, a map of 20,000 entries$
 //	says[stripped] held by     the global used by main\.lock \(0x[0-9a-f]+\), a map of 20,000 entries$
+//	case structs SHAPE=structs
+//	says ^  1 .* 2\d,\d{3} main\.twig(, in main\.trunk)?$
+//	says[plain] held by     main\.trunk$
+//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
+//	says ^  2 .* 20,000 main\.guest, in (main\.upper|the global used by main\.main \(0x[0-9a-f]+\))$
+//	says ^      each .*\[\]\*main\.guest
+//	says[plain] held by     main\.upper$
+//	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
+//	says ^  3 .* 19,999 main\.visit$
 package main
 
 import (
@@ -70,7 +79,39 @@ type clerk struct {
 	open map[int]*order
 }
 
+// Of the following structs the program has no descriptors, since no function makes one, or the code that makes one does not say
+// where it goes: only a loop does, a caller, or the offsets that methods use.
+type twig struct {
+	next [26]*twig
+	last *visit
+}
+
+type visit struct {
+	id    int
+	note  [3]int
+	later *visit
+}
+
+type row struct {
+	first, last *visit
+	count       int
+}
+
+type guest struct {
+	name string
+	note [10]int
+}
+
+type floor struct {
+	lock   sync.Mutex
+	guests []*guest
+	byName map[string]*guest
+}
+
 var (
+	shoot, trunk   twig
+	row1, row2     row
+	ground, upper  floor
 	soon, seen     map[string]*order
 	early, late    []order
 	drawers        [512]*order
@@ -146,6 +187,51 @@ func lock(each *order) {
 	shut[each.id] = each
 }
 
+//go:noinline
+func grow(at *twig, name string) {
+	for i := range name {
+		next := at.next[name[i]-'a']
+		if next == nil {
+			next = &twig{}
+			at.next[name[i]-'a'] = next
+		}
+		at = next
+	}
+	at.last = &visit{}
+}
+
+//go:noinline
+func (r *row) join(each *visit) {
+	if r.last == nil {
+		r.first = each
+	} else {
+		r.last.later = each
+	}
+	r.last = each
+	r.count++
+}
+
+//go:noinline
+func (f *floor) enter(each *guest) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	if f.byName == nil {
+		f.byName = map[string]*guest{}
+	}
+	f.byName[each.name] = each
+	f.guests = append(f.guests, each)
+}
+
+// Makes a word of letters, of which each number has another.
+func word(number int) string {
+	word := []byte{}
+	for i := 0; i < 5; i++ {
+		word = append(word, byte('a'+number%8))
+		number /= 8
+	}
+	return string(word)
+}
+
 func main() {
 	shape := os.Getenv("SHAPE")
 	soon, parcels = map[string]*order{"a": {}}, make(chan *order, 1)
@@ -157,6 +243,9 @@ func main() {
 	head.PushBack(&order{id: 1})
 	hang(&bush, &order{id: 1})
 	ajar[1] = &order{id: 1}
+	grow(&shoot, "a")
+	row1.join(&visit{id: 1})
+	ground.enter(&guest{name: "a"})
 	for i := 0; i < 20000; i++ {
 		each := &order{id: i, name: "order" + strconv.Itoa(i)}
 		switch shape {
@@ -180,10 +269,15 @@ func main() {
 			note(each)
 		case "shut":
 			lock(each)
+		case "structs":
+			grow(&trunk, word(i))
+			row2.join(&visit{id: i})
+			upper.enter(&guest{name: each.name})
 		}
 	}
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	fmt.Println(len(ajar), len(shut), len(soon), len(early), len(parcels), drawers[1], counter.name, bench.name)
+	fmt.Println(len(ajar), len(shut), len(soon), len(early), len(parcels), drawers[1], counter.name, bench.name,
+		len(upper.guests), row2.count)
 }
