@@ -2285,16 +2285,21 @@ static struct g2h_error *find_map_entries(const struct findings *findings, struc
     return length_of_maps(findings, suspect->item, &who->map_entries);
 }
 
-/* Makes the elements of a slice the entries of a suspect that has none. A slice of a field has its
- * length only now: if its elements are structs, these are what is many. */
+/* A slice of a field, and a map in a frame, have their length only now: if the elements are
+ * structs, or the objects are blocks that several small strings share, the entries are what is
+ * many. */
 static void set_values(const struct findings *findings, struct who *who)
 {
     struct suspect *suspect = &who->suspect;
+    const struct merged *merged = &findings->merged;
     const uint32_t node = suspect->container.node;
     if (!who->length.kind || node == MERGED_NONE || suspect->entries > 0 || findings->base ||
-        findings->merged.of[g2h_dominators_number(findings->dominators, who->path_end)] != node ||
-        findings_node(findings, node)->count != 1 || who->length.count < suspect->count ||
-        !is_of_values(&findings->merged, node, suspect->named))
+        merged->of[g2h_dominators_number(findings->dominators, who->path_end)] != node ||
+        who->length.count < suspect->count)
+        return;
+    if ((findings_node(findings, node)->count != 1 ||
+         !is_of_values(merged, node, suspect->named)) &&
+        (who->length.count == suspect->count || !is_without_name(merged, suspect)))
         return;
     suspect->entries = who->length.count;
     suspect->is_entries = true;
@@ -2354,6 +2359,41 @@ static struct g2h_error *find_entry(const struct findings *findings, const struc
     return NULL;
 }
 
+/* Returns whether a path is not known, or so long that steps of it are left out. */
+static bool is_cut(const struct text *path)
+{
+    static const char cut[] = "…";
+    return path->size == 0 || memmem(path->data, path->size, cut, strlen(cut));
+}
+
+/* Makes the example of a list or tree, of which the heaviest object is the one that the suspect's
+ * path leads to, or is so far along that no path leads there which could be shown, the first of its
+ * objects behind that. There is none if that is far along, too. */
+static struct g2h_error *find_next_entry(const struct findings *findings, struct who *who)
+{
+    enum { NEAR = 3 }; /* nodes between two objects: their slice, their interface */
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t *lines = findings->merged.of;
+    const uint32_t end = g2h_dominators_number(dominators, who->path_end);
+    uint32_t ignored;
+    who->entry.size = 0;
+    for (uint32_t i = end + 1; i < findings->merged.of_count && who->entry.size == 0; i++) {
+        uint32_t above = i;
+        if (lines[i] != who->suspect.item || g2h_dominators_node(dominators, i) == UINT32_MAX)
+            continue;
+        for (unsigned j = 0; j < NEAR && above > end; j++)
+            above = g2h_dominators_above(dominators, above);
+        if (above != end)
+            continue;
+        TRY(path_append(findings->paths, g2h_dominators_node(dominators, i), &who->entry,
+                        &ignored));
+        break;
+    }
+    if (is_cut(&who->entry))
+        who->entry.size = 0;
+    return NULL;
+}
+
 /* Finds what a report shows below a suspect, but for those who share it: those to be found are
  * added to sharing. Stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who,
@@ -2378,13 +2418,15 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         TRY(views_find(findings, suspect->item, &who->views));
     TRY(keys_find(findings, suspect->item, &who->keys));
     *ret_count += sharing_begin(findings, who, &sharing[*ret_count]);
-    if (suspect->container.node != MERGED_NONE && suspect->count > 1 &&
-        who->path_end != who->example.node && who->path_of == 0) {
+    if (suspect->container.node != MERGED_NONE && suspect->count > 1 && who->path_of == 0 &&
+        who->path_end != UINT32_MAX) {
         TRY(find_entry(findings, who, &entry));
-        TRY(path_append(findings->paths, entry, &who->entry, &end));
+        if (who->path_end != who->example.node)
+            TRY(path_append(findings->paths, entry, &who->entry, &end));
+        if (is_cut(&who->entry) &&
+            g2h_dominators_retained_size(findings->dominators, who->path_end) >= suspect->bytes / 2)
+            TRY(find_next_entry(findings, who));
     }
-    if (who->entry.size > 0 && memmem(who->entry.data, who->entry.size, "…", strlen("…")))
-        who->entry.size = 0; /* far along a list: it leads nowhere, and is one of many */
     TRY_MEMORY(!who->path.failed && !who->entry.failed);
     return NULL;
 }

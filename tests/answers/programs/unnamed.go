@@ -43,7 +43,7 @@
 //	says[plain] held by     main\.shut, a map of 20,000 entries$
 //	says[stripped] held by     the global used by main\.lock \(0x[0-9a-f]+\), a map of 20,000 entries$
 //	case structs SHAPE=structs
-//	says ^  1 .* 2\d,\d{3} main\.twig(, in main\.trunk)?$
+//	says ^  1 .* 2\d,\d{3} main\.twig, in (main\.trunk|the global used by main\.main \(0x[0-9a-f]+\))$
 //	says[plain] held by     main\.trunk$
 //	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
 //	says ^  2 .* 20,000 main\.guest, in (main\.upper|the global used by main\.main \(0x[0-9a-f]+\))$

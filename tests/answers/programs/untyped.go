@@ -22,7 +22,7 @@
 //	case victim SHAPE=victim
 //	says ^  1 .* \d+ bytes\.Buffer
 //	says ^      each        10[67] kB = \S+ 48 B \+ \[\]uint8 106 kB
-//	says[plain] ^      held by     main\.bReplies\.victim\[
+//	says[plain] ^      held by     main\.bReplies  \(in a sync\.Pool
 //	never main\.cursor
 package main
 
