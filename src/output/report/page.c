@@ -921,7 +921,7 @@ void table_open(struct table *table, const struct page_value *values)
         add_cell(table, i, i < count ? &fields[i] : &empty);
 }
 
-/* Adds a row by a template, as PUT() has it: a field for each column, then those in JSON only. */
+/* Adds a row by a template like that of PUT: a field for each column, then those in JSON only. */
 void table_put(struct table *table, const struct page_value *values)
 {
     table_open(table, values);
