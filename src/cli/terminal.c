@@ -1,5 +1,8 @@
-/* terminal: what a terminal shows: a line of progress that overwrites itself, colours and width,
- * and a pager for long output; see terminal.h. */
+/*
+ * terminal: what a terminal shows; see terminal.h. The parts: a line of progress that overwrites
+ * itself, which any thread may update, and which is removed before other output; colours and width;
+ * and a pager for long output, which is collected in a file first.
+ */
 #include "cli/terminal.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* dump_facts: the words for how a process ended, which a dump made from outside may say; see
- * dump_facts.h. */
+/* dump_facts: makes the words for how a process ended, "killed by the OOM killer" or its signal or
+ * status, from the fact FACT_ENDING that a dump made from outside may have; see dump_facts.h. */
 #include "dump/dump_facts.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
-/* dump_layout: recognizes the format of a dump by its first bytes, from a table, and says what a
- * file is that is no dump; see dump_layout.h. */
+/*
+ * dump_layout: recognizes the format of a dump by its first bytes; see dump_layout.h. A format is a
+ * row of the table, which says how records differ; three formats have the same header, and are told
+ * apart by the record after it. The second part says what a file is that is no dump, for the error.
+ */
 #include "dump/dump_layout.h"
 
 #include <stdio.h>

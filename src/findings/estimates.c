@@ -1,5 +1,6 @@
 /*
- * estimates; see class_rows.h.
+ * estimates: how many objects and bytes of a heap a set has, such as a class, judged by a sample of
+ * its spans, and how sure that is; see class_rows.h.
  *
  * A ratio estimate for each kind of spans: the objects of the kind, which are known, times the part
  * of those that were read that belong to the set. The objects of a span are not independent of each

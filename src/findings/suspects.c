@@ -297,6 +297,8 @@ static uint32_t push_others(struct suspects_finder *finder, uint32_t node, uint3
     return count;
 }
 
+/* Queues the children of a node that retain much, and returns how many; UINT32_MAX: memory has run
+ * out. */
 static uint32_t push_children(struct suspects_finder *finder, uint32_t node)
 {
     return push_others(finder, node, MERGED_NONE);
@@ -371,7 +373,9 @@ static struct suspect suspect_of(uint32_t node)
                                           .branch = node}};
 }
 
-/* Returns a container and its entries as a suspect, without bytes and numbers. */
+/* Returns a container and its entries as a suspect, without bytes and numbers. The holder is the
+ * container itself if it is objects; otherwise what holds it or, if what is named is in elements of
+ * a list, what holds that. */
 struct suspect suspect_of_container(const struct merged *merged, const struct container *container)
 {
     struct suspect suspect = suspect_of(container->item);
@@ -1027,7 +1031,10 @@ _asserted_ static bool are_apart(const struct suspects_finder *finder)
     return true;
 }
 
-/* Finds the suspects; those that retain most come first. */
+/* Finds the suspects; those that retain most come first. Walks the merged tree from the root down
+ * (suspects_examine), then adds what only pages or shared containers show: pinned arrays, parts
+ * beside containers, and what keeps many pages. The first WHO_SUSPECTS get their parts. Without a
+ * base, timers of one class are one suspect. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -1193,6 +1200,7 @@ static uint32_t holder_above(const struct example_finder *finder, uint32_t numbe
     return finder->near[above(finder, number)];
 }
 
+/* The weight of each object if majority_holder() is to count them. */
 static uint64_t one(const struct example_finder *finder, uint32_t number)
 {
     (void)finder, (void)number;
@@ -1358,6 +1366,7 @@ static void example_finder_deinit(struct example_finder *finder)
     large_free(finder->is_seen, finder->count, sizeof(*finder->is_seen));
 }
 
+/* Sets is_map for the nodes of merged that are maps. */
 static void example_find_maps(struct example_finder *finder)
 {
     const struct merged *merged = &finder->findings->merged;

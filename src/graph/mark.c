@@ -1,5 +1,5 @@
 /*
- * mark; see mark.h.
+ * mark: marks what can be reached from some objects, on several threads; see mark.h.
  *
  * Each thread has its own stack. A thread whose stack is empty waits. A thread that has more than
  * enough objects checks now and then whether another thread waits, and passes on the older half of

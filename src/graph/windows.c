@@ -1,5 +1,5 @@
 /*
- * windows; see windows.h.
+ * windows: finds which part of each array slices can reach; see windows.h.
  *
  * An array gets a window if each pointer to it is that of a slice whose length and capacity are
  * known: then nothing of the program can reach its other elements. Slices of garbage do not count.

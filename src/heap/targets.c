@@ -1,5 +1,6 @@
 /*
- * targets; see targets.h.
+ * targets: finds, for each pointer in each object, the object that it points to, and keeps these as
+ * lists by object; see targets.h.
  *
  * The threads share blocks of objects. A word outside the heap's range of addresses, as are most
  * words that hit nothing, gets no entry: it is counted, and sets its object's bit in outside. A

@@ -1,4 +1,8 @@
-/* magic: recognizes core files and executables by their first bytes; see magic.h. */
+/*
+ * magic: recognizes core files and executables by their first bytes; see magic.h. ELF has both,
+ * which its header tells apart; Mach-O begins with one of several numbers, and PE with "MZ".
+ * magic_core_size() says how large a core is that is still being copied.
+ */
 #include "input/magic.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /*
- * unpack; see unpack.h. A method whose library is missing has only its name: it recognizes a file,
- * but cannot unpack it.
+ * unpack: unpacks files that are compressed by gzip, zstd, xz or lz4, by each method's library; see
+ * unpack.h. A method is a row of the table at the end: a test of the first bytes, and functions
+ * that begin, go on with the next bytes, begin a further stream, and end. One whose library is
+ * missing has only its name: it recognizes a file, but cannot unpack it.
  */
 #define ZLIB_CONST
 #include "input/unpack.h"

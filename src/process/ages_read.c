@@ -1,6 +1,12 @@
 /*
- * ages_read: looks at the marks of a live process, which goes on meanwhile: one look, and one after
- * each of its collections; see age_looks.h.
+ * ages_read: looks at the marks of a live process, which goes on meanwhile, to learn which objects
+ * survive how many collections; see age_looks.h.
+ *
+ * A look reads the list of spans, their mspans, and the pages with their mark bits (look_once);
+ * since all of this may change while it is read, mspans are read twice, and the look counts only if
+ * no other collection has ended meanwhile. Spans that have not been swept yet are waited for, or
+ * looked at later. The second part repeats looks after each collection, the third does so in a
+ * thread.
  */
 #include <errno.h>
 #include <stdio.h>

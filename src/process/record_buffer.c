@@ -1,6 +1,7 @@
 /*
- * record_buffer: the bytes of records on their way to the file: names, and memory of the process.
- * See records.h.
+ * record_buffer: collects the bytes of records on their way to the file; see records.h. The total
+ * of names is limited, since damaged memory may lead to the same name again and again; memory of
+ * the process is written in parts, without pages that were never touched.
  */
 #include "base/error.h"
 #include "base/ranges.h"

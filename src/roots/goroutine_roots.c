@@ -1,6 +1,11 @@
 /*
- * goroutine_roots: goroutines, their frames, the calls that they have deferred, and the objects
- * that these hold.
+ * goroutine_roots: makes the nodes of goroutines, with their stacks, frames and the calls that they
+ * have deferred, and edges to the objects that these hold.
+ *
+ * The first part lists deferred calls and panics of all goroutines, named by the function that
+ * deferred them. The second makes the nodes "goroutine 17 [select] main.f", below a node of the
+ * place if several goroutines are there, and names each pointer of a frame by the variable that
+ * DWARF or the code knows there.
  */
 #include <stdlib.h>
 #include <string.h>

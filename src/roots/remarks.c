@@ -1,6 +1,8 @@
 /*
- * remarks: facts about an object that are not in its class: where it was allocated, and whether its
- * type is a guess.
+ * remarks: adds weak edges with facts about an object that are not in its class: where it was
+ * allocated, if the profiler has sampled it; that its type is a guess; which parts of known type it
+ * holds; and where the function of a closure is defined. Each fact is a node below a group, made at
+ * first use.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /*
- * roots; see roots.h. This file assembles the tree.
+ * roots: makes the nodes above the objects, such as goroutines, packages and finalizers, and their
+ * edges; see roots.h. This file assembles the tree.
  *
  * All nodes but stacks have size 0 and none is a "user root", so DevTools computes a distance for
  * every object and a retained size for every root. A group that would be empty is left out.

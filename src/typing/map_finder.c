@@ -1,5 +1,5 @@
 /*
- * map_finder; see map_finder.h.
+ * map_finder: finds objects that are maps, or tables of maps, by their contents; see map_finder.h.
  *
  * Since Go 1.22, buckets and groups of more than 512 bytes have a malloc header, which identifies
  * their type, and with it the map's type; for others the contents identify it (map_parts.c). From

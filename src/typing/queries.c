@@ -1,4 +1,8 @@
-/* queries: queries of other modules about types, and of sources about variables; see typing.h. */
+/*
+ * queries: answers questions of other modules about the types that were found: which variable or
+ * local is at an address, what type an object has as a whole (typing_object), and which typed value
+ * contains a byte of it (typing_locate); see typing.h.
+ */
 #include "typing/typing.h"
 
 #include "base/memory.h"

@@ -1,5 +1,7 @@
 /*
- * typing_memory: the memory of the process that is in the dump or the executable.
+ * typing_memory: reads memory of the process by address, wherever its bytes are: in an object of
+ * the dump, or, for read-only data, in the executable's file, whose addresses differ from the
+ * process's by the slide.
  */
 #include "typing/typing.h"
 

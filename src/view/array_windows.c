@@ -1,5 +1,8 @@
-/* array_windows: the arrays that slices use only in part, for outputs and findings:
- * g2h_windows_find() in include/go2heapsnapshot/view.h. */
+/*
+ * array_windows: lists the arrays that slices use only in part, for outputs and findings:
+ * g2h_windows_find() in include/go2heapsnapshot/view.h. Names of edges need the windows of arrays
+ * with pointers, so these are known; here those of other arrays are found and joined with them.
+ */
 #include <stdlib.h>
 
 #include "base/contract.h"

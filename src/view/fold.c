@@ -1,5 +1,5 @@
 /*
- * fold; see fold.h.
+ * fold: decides which nodes of a graph a view shows, and puts the others into groups; see fold.h.
  *
  * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
  * their worth, which is their retained size, so that no node is folded before the nodes that it

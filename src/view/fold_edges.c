@@ -1,5 +1,7 @@
 /*
- * fold_edges: how many edges each node of a folded graph has, and which ones are added: see fold.c.
+ * fold_edges: counts the edges of each node of a folded graph, in which edges to members of one
+ * folded node are one edge, and adds edges from dominators where folding has removed the last one:
+ * see fold.c. Threads count blocks of nodes, each with a table of what it has seen.
  */
 #include <stdlib.h>
 #include <string.h>

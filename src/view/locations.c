@@ -1,5 +1,7 @@
 /*
- * locations: memory of the process whose type is known; see include/go2heapsnapshot/values.h.
+ * locations: finds memory of the process whose type is known, as a location: an object, a variable,
+ * or what a value leads to; see include/go2heapsnapshot/values.h. The first part reads memory by
+ * address, from the dump or the executable; the second makes locations; the third writes types.
  */
 #include "view/locations.h"
 

@@ -1,6 +1,8 @@
 /*
- * view: names and nodes; see include/go2heapsnapshot/view.h. Edges are in edges.c, retained sizes
- * in retained.c.
+ * view: answers the most frequent questions about a view: the names and nodes that it has, and the
+ * contents of strings; see include/go2heapsnapshot/view.h. A view numbers nodes by itself:
+ * synthetic ones first, then the objects that are kept, then folded nodes. Edges are in edges.c,
+ * retained sizes in retained.c.
  */
 #include "view/view.h"
 

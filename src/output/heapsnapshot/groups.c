@@ -1,6 +1,8 @@
 /*
- * groups; see groups.h. Members keep the edges that the view has, but these begin at the group's
- * node: outputs write its name, and then the edges, in the order of members.
+ * groups: puts nodes that are alike below one node of a snapshot, as finalizers of one class,
+ * timers that call one function, or variables that hold objects together; see groups.h. Members
+ * keep the edges that the view has, but these begin at the group's node: outputs write its name,
+ * and then the edges, in the order of members.
  */
 #include "output/heapsnapshot/groups.h"
 

@@ -1,5 +1,6 @@
 /*
- * numbers; see numbers.h.
+ * numbers: adds nodes for the numbers and other values in the fields of objects, which DevTools
+ * shows only as nodes; see numbers.h.
  *
  * Objects of one type and size have the same fields, which are listed once. Values that have been
  * seen before are found by their bits, all others by their formatted value.
@@ -16,8 +17,8 @@
 #include "base/text.h"
 
 enum {
-    MOST_FIELDS = 4096, /* of an object, */
-    MOST_ARRAY = 256,   /* bytes of an array of structs: the same limits as in hprof/shapes.c */
+    MOST_FIELDS = 4096,       /* of an object */
+    MOST_ARRAY = 256,         /* bytes of an array of structs; both as in hprof_classes.c */
     SPACE_FOR_KEYS = 64 << 20 /* bytes of names by keys of entries */
 };
 

@@ -1,5 +1,12 @@
 /*
- * hprof_objects: writes the objects of a view as instances and arrays, by their shapes.
+ * hprof_objects: writes the objects of a view as instances and arrays of Java, by their shapes
+ * (hprof_classes.c): what a node's class and fields are in the file.
+ *
+ * Each thread has a writer, which reads nodes and edges in runs. The first part writes arrays of
+ * objects, which may be too large for memory, then in pieces; the second writes instances: strings,
+ * byte slices, arrays of numbers, and structs, whose fields get the edges by their offsets. Edges
+ * that no field is for follow in a further array (writer_find_rests() tells beforehand which shapes
+ * need it).
  */
 #include <stdlib.h>
 

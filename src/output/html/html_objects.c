@@ -1,5 +1,9 @@
-/* html_objects: the largest objects, with the path to each, the examples of suspects with their
- * values or stacks, and the layouts of structs; see data.h. */
+/*
+ * html_objects: puts into the page's data the largest objects, with the path to each, its fields
+ * and who refers to it; the examples of suspects, with their values or stacks; and the layouts of
+ * the structs that take most memory. See data.h for how the data are written. The fields of a
+ * layout are read from one object of the class; those that belong together are joined to one row.
+ */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,6 +1,10 @@
 /*
- * html_tree: the merged tree of dominators, as columns, and the subtrees that only the base has;
- * see data.h.
+ * html_tree: puts the merged tree of dominators into the page's data, as columns with a number per
+ * node, and then the subtrees that only the base has; see data.h.
+ *
+ * First nodes are chosen, those that retain most (html_tree_choose), and numbered in preorder; what
+ * is not chosen below a node is summed up in a row "rest". Then each column is written: parent,
+ * name, bytes and so on; with a base or ages also how they were before.
  */
 #include <string.h>
 

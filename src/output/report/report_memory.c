@@ -1,4 +1,9 @@
-/* report_memory: the memory that the process had from the system, and its uses; see sections.h. */
+/*
+ * report_memory: the section of a report about the memory that the process had from the system: by
+ * the runtime's own statistics (MemStats), by its resident memory if that is known (RSS), and how
+ * both have grown since the base. If most of it is outside of the heap, that is the first suspect
+ * (report_put_outside). See sections.h.
+ */
 #include "findings/growth.h"
 #include "findings/memory_use.h"
 

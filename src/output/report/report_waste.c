@@ -1,12 +1,15 @@
 /*
- * report_waste: unused memory, also by rounding and padding, and in spans that few objects keep;
- * see sections.h and findings/waste.h.
+ * report_waste: the sections of a report about unused memory; see sections.h and findings/waste.h.
+ * The first part writes what rounding to size classes and padding between fields cost, the second
+ * who keeps spans that are mostly free slots, the third free slots of maps, equal strings, unused
+ * capacity of slices, and arrays that short slices keep. Each is a line of sums, and rows by type
+ * that are a hundredth of it or more.
  */
 #include "base/bytes.h"
 #include "base/error.h"
 #include "output/report/sections.h"
 
-/* ==== the cost of rounding and padding; see sections.h and findings/struct_layout.h ==== */
+/* ==== the cost of rounding and padding; see sections.h and findings/waste.h ==== */
 
 /* Reports "15 MB × 1,000,000 main.T, 33 B in slots of 48 B", or for objects of several sizes "1.2
  * MB × 500 []main.T, together 2.8 MB in slots of 4 MB". */

@@ -1,4 +1,11 @@
-/* report_who: the section with the suspects; see sections.h. */
+/*
+ * report_who: the section of a report with the suspects: what retains most, or with a base has
+ * grown most; see sections.h.
+ *
+ * A suspect is a line about what it is, and lines with details below it: what holds it, an example
+ * and the path to it, its age, what its goroutines wait on, its keys. put_objects_suspect() and
+ * put_goroutines_suspect() choose these. Long paths are cut in the middle.
+ */
 #include "findings/memory_use.h"
 #include "findings/suspects.h"
 

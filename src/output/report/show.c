@@ -1,5 +1,8 @@
 /*
- * show: answers --show, and --path-to, which is about one object or class, too; see sections.h.
+ * show: answers --show, about a variable, an object, a class or goroutines, and --path-to, about
+ * the path from the roots to one; see sections.h. Each part ends with the function that looks up
+ * what the query names, and dispatches to what writes that. The contents of a class are how the
+ * values of each field are spread over its objects (tally).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /*
- * show_values: the values of an object, of the entries of a map, and of a goroutine's frames, for
- * --show and --path-to; see sections.h.
+ * show_values: writes values for --show and --path-to; see sections.h. The first part has the first
+ * lines about an object, a class or a group, and who refers to it; the second tables of values, of
+ * the entries of a map, and the contents of an object; the third the variables of a goroutine's
+ * frames, which a query may name.
  */
 #include <inttypes.h>
 #include <stdio.h>

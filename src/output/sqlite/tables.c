@@ -1,5 +1,6 @@
 /*
- * tables; see tables.h.
+ * tables: the tables of a database with a whole graph, how rows are added to them, and the views;
+ * see tables.h.
  *
  * Rows are numbered as the snapshot numbers them, from 0: so the number that an edge leads to finds
  * a row of node_, and the edges of a node are consecutive, from first_edge on. The views are for
