@@ -1,4 +1,10 @@
-/* exe; see exe.h. */
+/*
+ * exe: a Go executable: opens it, reads its tables, and answers questions about addresses; see
+ * exe.h. The parts: the file and its separate debug file; what depends on the process that is read
+ * (the slide, by which its addresses differ from the file's; types; variables); functions at an
+ * address, with those that are inlined there; and inlining, which finds the calls behind a frame of
+ * the heap profile that the dump shows as one.
+ */
 #include "exe/exe.h"
 
 #include <pthread.h>
@@ -76,6 +82,8 @@ static bool has_go_section(const struct image *image)
     return false;
 }
 
+/* Returns whether the file is a Go program, by its sections; its release comes from the build
+ * information. Devices and pipes are not read. */
 bool exe_go_version(const char *path, struct text *version)
 {
     _cleanup_(image_deinit) struct image image = {0};
@@ -107,6 +115,7 @@ bool exe_is_go(const char *path)
 
 /* ---- opening ---- */
 
+/* Returns whether an image has DWARF. */
 static bool has_dwarf(const struct image *image)
 {
     return image_section(image, ".debug_info") != NULL;
@@ -120,6 +129,7 @@ static const struct image *symbol_image(const struct g2h_exe *exe)
                                                                     : &exe->debug_image;
 }
 
+/* Orders variables by address, then by size. */
 static int compare_variables(const void *a, const void *b)
 {
     const struct variable *one = a;
@@ -138,7 +148,8 @@ static bool is_data_section(const struct image *image, uint16_t index)
     return (flags & SHF_ALLOC) != 0 && (flags & SHF_WRITE) != 0;
 }
 
-/* Lists the symbols of variables in data and bss, sorted by address. */
+/* Lists the symbols of variables in data and bss, sorted by address. Those without a size are left
+ * out. */
 static struct g2h_error *collect_variables(struct g2h_exe *exe)
 {
     const struct image *image = symbol_image(exe);
@@ -173,6 +184,8 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
     return NULL;
 }
 
+/* Reads the file. The search for words in code has a lock of its own, as it may be done by several
+ * threads later. */
 struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
 {
     struct g2h_exe *exe = calloc(1, sizeof(*exe));
@@ -222,6 +235,7 @@ const struct pclntab *exe_pclntab(const struct g2h_exe *exe)
     return &exe->pclntab;
 }
 
+/* Gets the index of the executable's functions by name, which is made at the first call. */
 struct g2h_error *exe_function_names(struct g2h_exe *exe, const struct function_names **ret)
 {
     if (!exe->has_function_names)
@@ -253,8 +267,8 @@ int g2h_exe_release(const struct g2h_exe *exe, bool *ret_is_guess)
     return exe->built_by.minor;
 }
 
-/* "main." is a program's own code, and so are the packages of its main module, by their import
- * path. */
+/* Returns whether a function is the program's own. "main." is a program's own code, and so are the
+ * packages of its main module, by their import path. */
 bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
 {
     const struct g2h_bytes module = exe ? exe->built_by.module : bytes_none;
@@ -270,6 +284,7 @@ bool g2h_exe_is_plugin(const struct g2h_exe *exe)
     return exe->built_by.is_plugin;
 }
 
+/* Returns the image that has DWARF: the executable's, or its debug file's; NULL if neither has. */
 struct image *exe_dwarf_image(struct g2h_exe *exe)
 {
     if (has_dwarf(&exe->image))
@@ -282,7 +297,8 @@ bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol
     return image_symbol_named(symbol_image(exe), name, ret);
 }
 
-/* The file's bytes have been found; their section has the address that they get in memory. */
+/* Returns the address of runtime.firstmoduledata in the file, or 0. The file's bytes have been
+ * found; their section has the address that they get in memory. */
 uint64_t exe_moduledata(const struct g2h_exe *exe)
 {
     const uint8_t *at = exe->moduledata.at;
@@ -325,8 +341,9 @@ static bool find_segments(const struct image *image, uint64_t data_size, uint64_
 }
 
 /*
- * Go's data is the section .data, unless another linker has merged C's data into it, or the file is
- * PE: then .data begins with other data and ends with the equivalent of .bss in the other formats.
+ * Finds the address of the data segment in the file. Go's data is the section .data, unless another
+ * linker has merged C's data into it, or the file is PE: then .data begins with other data and ends
+ * with the equivalent of .bss in the other formats.
  */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret)
 {
@@ -415,8 +432,8 @@ static struct g2h_error *exe_read_process(struct g2h_exe *exe, const struct exe_
     return scopes_init(&exe->scopes, &branch, &exe->types, &process->frames, process->slide);
 }
 
-/* Without the address of data (slide), descriptors and DWARF cannot be used. An error leaves the
- * executable unbound. */
+/* Binds the executable to the addresses of a process, and reads its types. Without the address of
+ * data (slide), descriptors and DWARF cannot be used. An error leaves the executable unbound. */
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process)
 {
     exe_unbind(exe);
@@ -434,6 +451,7 @@ struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *proces
     return error;
 }
 
+/* Unbinds the executable from the process. */
 void exe_unbind(struct g2h_exe *exe)
 {
     exe->has_text = exe->has_data = false;
@@ -459,6 +477,7 @@ static struct g2h_error *words_find(struct exe_words *words, struct flow *flow)
     return NULL;
 }
 
+/* Finds the words at the first call, under a lock. *ret is valid as long as the executable. */
 struct g2h_error *exe_static_words(const struct g2h_exe *exe, struct flow *flow,
                                    const struct static_words **ret)
 {
@@ -469,7 +488,8 @@ struct g2h_error *exe_static_words(const struct g2h_exe *exe, struct flow *flow,
     return error;
 }
 
-/* If *left is used up, the function is still found, but not the line. */
+/* Finds the line of an address. If *left is used up, the function is still found, but not the
+ * line. */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
 {
     uint64_t index;
@@ -502,6 +522,8 @@ bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *
     return exe_line(exe, address, &left, ret);
 }
 
+/* Finds the symbol whose variable has the address. Returns false if there is none, or if it is not
+ * known where data is in the process. */
 bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                       uint64_t *ret_offset)
 {
@@ -518,6 +540,8 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
     return true;
 }
 
+/* Finds the name of the type at an address of the process. Returns false if none is there, or the
+ * addresses are not known (exe_bind()). */
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
     const uint32_t type = exe->has_data ? types_at(&exe->types, address) : TYPE_NONE;
@@ -538,6 +562,7 @@ enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
                                                                   : G2H_EXE_DWARF_NONE;
 }
 
+/* Returns how many types were left out because the memory contradicts them, of how many. */
 size_t g2h_exe_unfit_types(const struct g2h_exe *exe, size_t *ret_all)
 {
     *ret_all = exe->has_data ? exe->types_checked : 0;
@@ -554,6 +579,7 @@ const char *g2h_exe_path(const struct g2h_exe *exe)
     return exe->input->name;
 }
 
+/* Returns the file of the executable (0) or of its debug file (1), NULL if there is none. */
 const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
 {
     return index == 0 ? exe->input : exe->debug_input;
@@ -561,6 +587,7 @@ const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
 
 /* ---- for the modules above ---- */
 
+/* Checks that the executable and its debug file have not changed since they were opened. */
 struct g2h_error *exe_check_inputs(const struct g2h_exe *exe)
 {
     for (unsigned i = 0; i < 2; i++)
@@ -569,11 +596,13 @@ struct g2h_error *exe_check_inputs(const struct g2h_exe *exe)
     return NULL;
 }
 
+/* Returns how many bytes of tables may be read for lines. */
 uint64_t exe_lines_most(const struct g2h_exe *exe)
 {
     return exe ? 64 * exe->pclntab.table.size : 0;
 }
 
+/* Finds the function that contains an address of the process, by name and address. */
 bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                      uint64_t *ret_entry)
 {
@@ -606,6 +635,7 @@ uint64_t exe_function_count(const struct g2h_exe *exe)
     return exe->has_text ? exe->pclntab.count : 0;
 }
 
+/* Returns the address of a function in the process, and gets its name. */
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name)
 {
     *ret_name = pclntab_name(&exe->pclntab, index);
@@ -659,6 +689,7 @@ struct calls_tables {
     uint32_t nodes; /* the table of nodes of the inline tree; 0: none */
 };
 
+/* Opens the tables that say what is inlined in a function. */
 static void calls_open(const struct pclntab *pclntab, const struct moduledata *module,
                        uint64_t index, struct calls_tables *ret)
 {
@@ -678,8 +709,9 @@ static int32_t calls_node_at(const struct calls_tables *tables, uint64_t offset,
     return node >= 0 && node <= INT32_MAX ? (int32_t)node : -1;
 }
 
-/* A node's caller is at an offset of the code that has the line of the call. In a damaged
- * executable callers may be circular, which the limit ends. */
+/* Gets the functions at an address, the innermost first, and returns how many. A node's caller is
+ * at an offset of the code that has the line of the call. In a damaged executable callers may be
+ * circular, which the limit ends. */
 size_t exe_calls(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
                  struct exe_call ret[EXE_MOST_CALLS])
 {
@@ -747,6 +779,8 @@ static struct g2h_error *calls_find_called(const struct g2h_exe *exe, uint64_t i
     return error;
 }
 
+/* Finds the function that a wrapper calls: one that is inlined in it, else the one that its code
+ * calls. *ret is empty if the address is in no wrapper. */
 struct g2h_error *exe_wrapped(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
                               struct g2h_bytes *ret)
 {
@@ -811,8 +845,8 @@ static struct g2h_error *inlining_find_names(struct g2h_inlining *inlining)
     return NULL;
 }
 
-/* The limits are multiples of the table's size: enough for each good executable, so that only
- * damaged ones reach them. */
+/* Prepares to repair stacks. The limits are multiples of the table's size: enough for each good
+ * executable, so that only damaged ones reach them. */
 struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inlining **ret)
 {
     struct g2h_inlining *inlining = calloc(1, sizeof(*inlining));
@@ -848,6 +882,7 @@ void g2h_inlining_destroy(struct g2h_inlining *inlining)
 
 /* ---- the code of a function ---- */
 
+/* Frees what is known of a function's code. */
 static void body_deinit(struct body *body)
 {
     code_deinit(&body->code);
@@ -1008,7 +1043,8 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
     }
 }
 
-/* Does the same with the function's calls of callee, the function of the frame before. */
+/* Does the same with the function's calls of callee, the function of the frame before. Ends when
+ * inlining->work_left is used up. */
 static void inlining_find_caller(struct g2h_inlining *inlining, const struct body *body,
                                  uint32_t callee, const struct stack *stack, struct chain *best)
 {
@@ -1082,8 +1118,9 @@ static size_t keep_call(struct g2h_call *call, const struct body *body)
     return 1;
 }
 
-/* Each frame of the stack that the code explains is replaced by the calls that it represents: an
- * inlined call has no frame of its own. */
+/* Repairs a stack in which inlined calls are parts of their callers. Each frame of the stack that
+ * the code explains is replaced by the calls that it represents: an inlined call has no frame of
+ * its own. */
 struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_call *calls,
                                       size_t *count)
 {

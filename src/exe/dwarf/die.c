@@ -1,4 +1,10 @@
-/* die; see die.h. */
+/*
+ * die: reads the entries of DWARF 2 to 5 and their attributes; see die.h. The parts: forms, the
+ * encodings of values; units and their abbreviations, which are read once; entries, which are
+ * positions and are decoded each time; and what attributes may lead to: expressions, lists of
+ * locations, lists of ranges. Each request takes its price from work_left, so that damaged DWARF
+ * takes bounded time.
+ */
 #include "exe/dwarf/die.h"
 
 #include <stdlib.h>
@@ -502,6 +508,7 @@ static inline bool read_entry(struct dies *dies, const struct die_unit *unit, ui
     return abbreviation != NULL;
 }
 
+/* Finds the first entry of a unit, the ancestor of all its other entries. */
 bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
 {
     const struct die_unit *unit = &dies->units.data[index];
@@ -624,6 +631,7 @@ static inline bool find_end(struct dies *dies, const struct die_unit *unit,
     return end != NULL;
 }
 
+/* Finds the first child of an entry. */
 bool die_child(struct dies *dies, const struct die *die, struct die *ret)
 {
     uint64_t offset;
@@ -650,8 +658,9 @@ static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret
     return *ret > die->offset && *ret < die->unit->end;
 }
 
-/* Entries follow each other in preorder: without DW_AT_sibling all entries below must be read to
- * get to the next sibling. level is how deep they are. */
+/* Goes on to the next sibling of an entry; false if there is none. Entries follow each other in
+ * preorder: without DW_AT_sibling all entries below must be read to get to the next sibling. level
+ * is how deep they are. */
 bool die_next(struct dies *dies, struct die *die)
 {
     const struct die_unit *unit = die->unit;
@@ -686,7 +695,8 @@ bool die_next(struct dies *dies, struct die *die)
     }
 }
 
-/* The caller has read the entry's children and knows where they end, so they are not read again. */
+/* Goes on to the next sibling of an entry, as die_next() does. The caller has read the entry's
+ * children and knows where they end, so they are not read again. */
 bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 {
     const struct die_unit *unit = die->unit;
@@ -697,8 +707,8 @@ bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 
 /* ---- attributes ---- */
 
-/* Attributes have no index: to get to one, all before it must be skipped. die_pay() limits the work
- * that damaged files may cause. */
+/* Finds an attribute of an entry itself. Attributes have no index: to get to one, all before it
+ * must be skipped. die_pay() limits the work that damaged files may cause. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
     const uint8_t *const end = dies->info.data + die->unit->end;
@@ -780,7 +790,8 @@ static bool die_find(struct dies *dies, const struct die *die, uint32_t name,
     return false;
 }
 
-/* Each form encodes a number differently (DWARF 5, section 7.5.6). */
+/* Reads the value of an attribute that is a number; false if it is none. Each form encodes a number
+ * differently (DWARF 5, section 7.5.6). */
 bool die_attribute_number(struct dies *dies, struct die_attribute attribute, uint64_t *ret)
 {
     struct cursor *value = &attribute.value;
@@ -830,6 +841,7 @@ bool die_number(struct dies *dies, const struct die *die, uint32_t name, uint64_
     return die_find(dies, die, name, &attribute) && die_attribute_number(dies, attribute, ret);
 }
 
+/* Finds the entry that an attribute refers to. */
 bool die_reference(struct dies *dies, const struct die *die, uint32_t name, struct die *ret)
 {
     struct die_attribute attribute;
@@ -875,6 +887,8 @@ static bool find_string_value(struct dies *dies, struct die_attribute attribute,
     return true;
 }
 
+/* Returns the name of an entry, cut at NAME_MOST bytes; NULL and 0 if it has none, or the work that
+ * damaged files may cause is used up. */
 struct g2h_bytes die_name(struct dies *dies, const struct die *die)
 {
     const struct g2h_bytes none = {NULL, 0};
@@ -1199,8 +1213,8 @@ static bool read_operations(struct dies *dies, const struct die_unit *unit, stru
     return true;
 }
 
-/* The location is an expression, or a list of expressions with the addresses of code where each is
- * valid. */
+/* Reads where a variable is for code at an address; nothing if it is nowhere there. The location is
+ * an expression, or a list of expressions with the addresses of code where each is valid. */
 bool die_location(struct dies *dies, const struct die *die, uint64_t address,
                   die_operation_vector *ret)
 {
@@ -1272,8 +1286,8 @@ static bool read_bounds(struct dies *dies, const struct die *die, struct range *
     return true;
 }
 
-/* The first call reads the entry's single range, if it has one; otherwise each call reads the next
- * range of its list. */
+/* Finds the next range of an entry's code; false if there are no more. The first call reads the
+ * entry's single range, if it has one; otherwise each call reads the next range of its list. */
 bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
                struct range *ret)
 {

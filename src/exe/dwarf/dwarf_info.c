@@ -1,4 +1,10 @@
-/* dwarf_info; see dwarf_info.h. */
+/*
+ * dwarf_info: what an executable's DWARF says of types, global variables, and captured variables of
+ * closures; see dwarf_info.h. The parts: types that only DWARF has are made sound, so that a walk
+ * down a value ends; an entry becomes a type, the same as that of its descriptor if the executable
+ * has one (a type gets its number first and its parts later, since types may refer to themselves);
+ * and the entries of each unit, a package of Go, are read, and all lists sorted by address.
+ */
 #include "exe/dwarf/dwarf_info.h"
 
 #include <stdlib.h>
@@ -31,6 +37,7 @@ static void size_array(struct types *types, struct type *type)
         type->size = 0;
 }
 
+/* Orders fields by offset, then by name. */
 static int dwarf_check_compare_fields(const void *a, const void *b)
 {
     const struct type_field *one = a;
@@ -160,6 +167,7 @@ enum { CHAIN_MOST = 64 }; /* of typedefs and qualifiers */
 
 /* ---- one entry ---- */
 
+/* Returns whether an entry is a qualifier of a type of C: const and the like. */
 static bool is_qualifier(uint32_t tag)
 {
     return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
@@ -376,7 +384,8 @@ static const char *name_of_nameless(unsigned tag)
     }
 }
 
-/* Makes a name for a type of C that has none: "*list_head", "**char". */
+/* Makes a name for a type of C that has none: "*list_head", "**char". As many characters as the
+ * buffer has space for. */
 static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
                                      size_t size)
 {
@@ -402,6 +411,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
 
 /* ---- descriptors ---- */
 
+/* Returns the key of a descriptor's type by its name, kind and size. */
 static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size)
 {
     return map_hash_pair(pair_key(name, kind), size);
@@ -426,13 +436,15 @@ static bool index_names(struct dwarf_reader *reader, const struct types *types)
     return true;
 }
 
+/* Returns whether a descriptor's type has the kind and size of another one. */
 static bool dwarf_types_is_same(const struct type *descriptor, const struct type *type)
 {
     return descriptor->kind == type->kind && descriptor->size == type->size;
 }
 
-/* Finds the type of the descriptor that an entry's type has, or TYPE_NONE if it has no descriptor.
- * Returns false if memory runs out. */
+/* Finds the type that was read from the descriptor of an entry's type, by the descriptor's offset
+ * or else by name, kind and size; TYPE_NONE if there is none, or it is another type. Returns false
+ * if memory runs out. */
 static bool find_descriptor(struct dwarf_reader *reader, struct types *types, const struct die *die,
                             const struct type *type, uint32_t *ret)
 {
@@ -508,8 +520,8 @@ static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, co
     return true;
 }
 
-/* All entries that the chain of typedefs passes get the type as well, so that each is followed
- * once. */
+/* Finds the type that an attribute refers to, or TYPE_NONE. All entries that the chain of typedefs
+ * passes get the type as well, so that each is followed once. */
 bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
                 uint32_t name, uint32_t *ret)
 {
@@ -551,7 +563,8 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
     return true;
 }
 
-/* Adds the fields of a struct or of a class of C++. Returns false if memory runs out. */
+/* Adds the fields of a struct or of a class of C++. Returns false if memory runs out. Bit fields,
+ * and members without an offset, are left out. */
 static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *types,
                                    const struct die *die, struct type *type)
 {
@@ -652,8 +665,8 @@ static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *typ
     return good && vector_push(&reader->unchecked, pending.type);
 }
 
-/* The parts of a type may be further pending types; a loop instead of recursion bears any
- * nesting. */
+/* Adds the parts of the types that were added. The parts of a type may be further pending types; a
+ * loop instead of recursion bears any nesting. */
 bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
     while (reader->pending.count > 0)
@@ -671,8 +684,8 @@ bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
  * reading the variables of each function once would take about as much. */
 enum { WORK = 16, WORK_OF_LOCALS = 16 };
 
-/* A string that exceeds the limit becomes empty: damaged DWARF may refer to one long string
- * often. */
+/* Interns a string. A string that exceeds the limit becomes empty: damaged DWARF may refer to one
+ * long string often. */
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
                   uint32_t *ret)
 {
@@ -818,6 +831,7 @@ static struct g2h_error *dwarf_info_read_units(struct dwarf_info *dwarf_info, st
 
 /* ---- opening ---- */
 
+/* Orders variables by address, then by name. */
 static int compare_globals(const void *a, const void *b)
 {
     const struct dwarf_global *one = a;
@@ -827,6 +841,7 @@ static int compare_globals(const void *a, const void *b)
     return COMPARE(one->name, other->name);
 }
 
+/* Orders captured variables by the closure's function, then by offset and name. */
 static int compare_captured(const void *a, const void *b)
 {
     const struct dwarf_captured *one = a;
@@ -838,6 +853,7 @@ static int compare_captured(const void *a, const void *b)
     return COMPARE(one->name, other->name);
 }
 
+/* Orders functions by address. */
 static int dwarf_info_compare_functions(const void *a, const void *b)
 {
     const struct dwarf_function *one = a;
@@ -875,6 +891,8 @@ static struct g2h_error *dwarf_info_read_all(struct dwarf_info *dwarf_info, stru
     return NULL;
 }
 
+/* Reads all units. The reader stays, for the variables at program counters, until
+ * dwarf_info_deinit(), which has been called after an error. */
 struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
                                   struct types *types, uint64_t types_start)
 {
@@ -888,7 +906,8 @@ struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *i
     return error;
 }
 
-/* The units, abbreviations and functions are shared, which nothing changes. */
+/* Makes a reader for one process. The units, abbreviations and functions are shared, which nothing
+ * changes. */
 struct g2h_error *dwarf_info_branch(const struct dwarf_info *dwarf_info, struct dwarf_info *ret)
 {
     const struct dwarf_reader *from = dwarf_info->reader;
@@ -912,6 +931,7 @@ struct g2h_error *dwarf_info_branch(const struct dwarf_info *dwarf_info, struct 
     return NULL;
 }
 
+/* Frees what the branch's reader has for itself; the rest is the main reader's. */
 void dwarf_info_branch_end(struct dwarf_info *branch)
 {
     struct dwarf_reader *reader = branch->reader;

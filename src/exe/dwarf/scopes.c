@@ -1,4 +1,10 @@
-/* scopes; see scopes.h. */
+/*
+ * scopes: which variables a function has in memory at a program counter, and where; see scopes.h. A
+ * location is an expression of DWARF that is evaluated here only as far as sums of constants and
+ * the frame's address (CFA); a variable in registers has none. A variable may consist of pieces,
+ * some of which are in memory. All program counters are known beforehand, so the variables of all
+ * are read at once.
+ */
 #include "exe/dwarf/scopes.h"
 
 #include <stdlib.h>
@@ -322,8 +328,8 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
            operation.atom == DW_OP_call_frame_cfa;
 }
 
-/* Finds the function by pc, and reads its blocks. The work for one frame is limited, and that for
- * all frames together. */
+/* Reads the variables that exist at a pc: finds the function, and reads its blocks. None if no
+ * function has the pc. The work for one frame is limited, and that for all frames together. */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
                                     uint32_t *ret_inlined)
@@ -383,7 +389,8 @@ static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
     return count;
 }
 
-/* Many frames share a program counter: the variables at each are read once. */
+/* Collects the variables of all frames. Many frames share a program counter: the variables at each
+ * are read once. */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
                               struct types *types, const struct scopes_frames *frames,
                               uint64_t slide)
@@ -418,6 +425,7 @@ void scopes_deinit(struct scopes *scopes)
     *scopes = (struct scopes){.by_pc = {0}};
 }
 
+/* Returns the variables at a program counter, or NULL if there are none. */
 const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc,
                                         uint32_t *ret_count)
 {
@@ -426,6 +434,8 @@ const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc
     return *ret_count == 0 ? NULL : scopes->locals.data + scopes->list.data[number].first;
 }
 
+/* Returns the innermost function that is inlined at a program counter (string), or UINT32_MAX if
+ * there is none. */
 uint32_t scopes_inlined(const struct scopes *scopes, uint64_t pc)
 {
     const uint32_t number = map_get(&scopes->by_pc, pc);

@@ -1,4 +1,8 @@
-/* build_info; see build_info.h. */
+/*
+ * build_info: the build information of an executable and of a process, and how they differ; see
+ * build_info.h. It is found by its magic number. An executable without it, of before Go 1.13 or
+ * obfuscated, has its release guessed by functions and structures that only some releases have.
+ */
 #include "exe/go/build_info.h"
 
 #include <string.h>
@@ -38,8 +42,9 @@ static struct g2h_bytes build_info_find_in(const struct image_section *section, 
     return bytes_none;
 }
 
-/* It is at the start of its own section or, in PE, which has no such section, somewhere near the
- * start of .data; without section headers, somewhere in the data. */
+/* Finds the build information in the file. It is at the start of its own section or, in PE, which
+ * has no such section, somewhere near the start of .data; without section headers, somewhere in the
+ * data. */
 struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_address)
 {
     struct g2h_bytes info = bytes_none;
@@ -67,6 +72,8 @@ static bool read_counted_string(struct cursor *cursor, struct g2h_bytes *ret)
     return true;
 }
 
+/* Reads the version and the lines of information that are inline, as since Go 1.18. Returns false
+ * for other forms. */
 bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
                      struct g2h_bytes *ret_lines)
 {
@@ -122,7 +129,8 @@ static bool has_line(struct g2h_bytes lines, struct g2h_bytes wanted)
     return false;
 }
 
-/* Appends a string as messages show it: the beginning, in printable ASCII. */
+/* Appends a string as messages show it: at most 80 characters, in printable ASCII, "?" for others;
+ * "not known" if it is empty. */
 static void build_info_append(struct text *text, struct g2h_bytes value)
 {
     enum { MOST = 80 };
@@ -179,8 +187,8 @@ static struct g2h_bytes lines_to_compare(struct g2h_bytes lines)
     return lines;
 }
 
-/* Names one difference, the one that says most: the version of Go, the commit, or else the first
- * line that only one of them has. */
+/* Appends a difference of two builds. Names one difference, the one that says most: the version of
+ * Go, the commit, or else the first line that only one of them has. */
 void build_info_describe(struct g2h_bytes file, struct g2h_bytes process, struct text *text)
 {
     static const char *const keys[] = {"vcs.revision", "vcs.time", "vcs.modified"};
@@ -315,7 +323,8 @@ static bool has_type_text(const struct image *image, const struct moduledata *mo
     return types && memmem(types, (size_t)size, text, strlen(text)) != NULL;
 }
 
-/* Finds the oldest and the newest release that have the structures of the executable. */
+/* Finds the oldest and the newest release that have the structures of the executable: its function
+ * table, its moduledata, and whether it has Swiss maps (since Go 1.24). ANY: no limit is known. */
 static void guess_by_structures(const struct image *image, const struct pclntab *pclntab,
                                 const struct moduledata *moduledata, struct built_by *ret)
 {
@@ -332,8 +341,9 @@ static void guess_by_structures(const struct image *image, const struct pclntab 
         ret->newest = SWISS_MAPS - 1;
 }
 
-/* The build information comes first, then the variable runtime.buildVersion; without both (garble
- * and others remove them) the release is inferred from functions or structures. */
+/* Finds which release of Go built the executable. The build information comes first, then the
+ * variable runtime.buildVersion; without both (garble and others remove them) the release is
+ * inferred from functions or structures. */
 void built_by_find(const struct image *image, const struct image *symbols,
                    const struct pclntab *pclntab, const struct moduledata *moduledata,
                    struct built_by *ret)

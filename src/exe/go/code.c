@@ -1,4 +1,10 @@
-/* code; see code.h. */
+/*
+ * code: what the tables of a function's code say, part by part: file, line, and inlined function;
+ * and which calls its instructions make; see code.h. A part is consecutive code for which no table
+ * changes. Calls are found without decoding all instructions: any byte that looks like a call to
+ * the start of a function counts. The second part of the file is the table of functions whose calls
+ * are evidence of types (runtime.newobject takes a type).
+ */
 #include "exe/go/code.h"
 
 #include <stdlib.h>
@@ -79,6 +85,7 @@ static int code_compare_parts(const struct code_part *one, const struct code_par
     return COMPARE(one->node, other->node);
 }
 
+/* Orders parts, given by their indexes, by line, file and node, and equal ones as in the code. */
 static int compare_by_line(const void *a, const void *b, void *context)
 {
     const struct code_part *parts = context;
@@ -105,6 +112,8 @@ static struct g2h_error *sort_by_line(struct code *code)
     return NULL;
 }
 
+/* Finds the function's tree of inlined calls, and the table that says which node of it each
+ * instruction has; both are 0 if it has none. */
 void code_find_tree(struct code *code, const struct pclntab_function *function,
                     const struct moduledata *moduledata, uint32_t *ret_nodes)
 {
@@ -118,9 +127,9 @@ void code_find_tree(struct code *code, const struct pclntab_function *function,
     *ret_nodes = has_tree ? nodes : 0;
 }
 
-/* Go's tables of a function have the file, the line and the inlined call (a node of the inline
- * tree) by program counter; a function without inlined calls has no tree. *left is lowered by the
- * bytes read. */
+/* Reads the lines and the inlined calls of a function. Go's tables of a function have the file, the
+ * line and the inlined call (a node of the inline tree) by program counter; a function without
+ * inlined calls has no tree. *left is lowered by the bytes read. */
 struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
                             const struct moduledata *moduledata, uint64_t index, uint64_t *left)
 {
@@ -156,6 +165,7 @@ void code_deinit(struct code *code)
 
 /* ---- queries ---- */
 
+/* Returns the part of the code that contains an offset, or NULL if there is none. */
 const struct code_part *code_at(const struct code *code, uint32_t offset)
 {
     size_t after;
@@ -163,8 +173,8 @@ const struct code_part *code_at(const struct code *code, uint32_t offset)
     return after > 0 ? &code->parts.data[after - 1] : NULL;
 }
 
-/* The layout of runtime.inlinedCall, an entry of the tree, changed in Go 1.20, when functions got
- * start lines. */
+/* Reads a node of the inline tree; false if there is none. The layout of runtime.inlinedCall, an
+ * entry of the tree, changed in Go 1.20, when functions got start lines. */
 bool code_inlined(const struct code *code, int32_t node, struct inlined_call *ret)
 {
     const struct pclntab *pclntab = code->pclntab;
@@ -283,7 +293,8 @@ static bool next_call(const struct call_sites *sites, struct call_sites_code_byt
     return false;
 }
 
-/* Calls through registers are not found: their callee is not known. */
+/* Appends the calls that a function makes. Calls through registers are not found: their callee is
+ * not known. */
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret)
 {
@@ -346,7 +357,8 @@ static enum call_sites_allocator find_allocator(const struct call_sites *sites, 
     return calls_mallocgc(sites, function, left) ? ALLOCATES_BY_CALL : ALLOCATES_NOT;
 }
 
-/* The answer is cached: few functions allocate, and calls of them are many. */
+/* Gets how a function allocates. The answer is cached: few functions allocate, and calls of them
+ * are many. */
 struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
                                        enum call_sites_allocator *ret)
 {
@@ -388,8 +400,8 @@ static bool find_addresses(const struct constants_code_bytes *code, address_vect
     return true;
 }
 
-/* Only the code of amd64 is searched. The bytes of code are paid from *left; if it is used up,
- * nothing is found. */
+/* Appends the addresses that a function's code loads. Only the code of amd64 is searched. The bytes
+ * of code are paid from *left; if it is used up, nothing is found. */
 bool constants_find(const struct pclntab *pclntab, const struct moduledata *moduledata,
                     uint64_t function, uint64_t *left, address_vector *ret)
 {
@@ -487,7 +499,8 @@ static bool callees_is_method(struct g2h_bytes name)
            !memchr(name.data, '-', name.size);
 }
 
-/* Classifies each function by its name alone, once, since calls are many. */
+/* Gets what a call of each function shows. Classifies each function by its name alone, once, since
+ * calls are many. */
 struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
 {
     static const char runtime[] = "runtime.";
@@ -517,6 +530,7 @@ struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
     return NULL;
 }
 
+/* Returns the rule with a number, or NULL. */
 const struct callee_rule *callees_rule(uint8_t number)
 {
     return number >= CALLEE_RULES ? &rules[number - CALLEE_RULES].rule : NULL;

@@ -1,4 +1,9 @@
-/* descriptors; see descriptors.h. */
+/*
+ * descriptors: finds and reads the type descriptors (abi.Type) of an executable; see descriptors.h.
+ * Each word at which a valid header begins is a candidate; candidates whose name or whose parts are
+ * not valid are dropped, and then those that are composed of dropped ones, until all that are left
+ * agree. Offsets are from the start of the section with the types.
+ */
 #include "exe/go/descriptors.h"
 
 #include <stdlib.h>
@@ -21,11 +26,13 @@ enum { UNCOMMON_SIZE = 16 }; /* of abi.UncommonType */
 
 #define RANGE_MOST ((uint64_t)INT32_MAX) /* NameOff and TypeOff have no more bits */
 
+/* Returns the word at an offset of the range. */
 static inline uint64_t descriptor_word_at(const struct descriptors *all, uint64_t offset)
 {
     return image_word(all->image, all->data + offset);
 }
 
+/* Returns the number of 32 bits at an offset of the range. */
 static inline uint32_t u32_at(const struct descriptors *all, uint64_t offset)
 {
     return image_u32(all->image, all->data + offset);
@@ -37,6 +44,7 @@ static inline bool descriptors_have(const struct descriptors *all, uint64_t offs
     return offset <= all->size && size <= all->size - offset;
 }
 
+/* Returns the size of the header that all kinds of types have. */
 static inline unsigned descriptor_header_size(const struct descriptors *all)
 {
     return 4 * all->word + 16;
@@ -48,16 +56,19 @@ static inline uint64_t descriptor_flags_of(const struct descriptors *all, uint64
     return offset + 2 * all->word + 4;
 }
 
+/* Returns the offset of Str of the header that begins at an offset. */
 static inline uint64_t string_of(const struct descriptors *all, uint64_t offset)
 {
     return offset + 4 * all->word + 8;
 }
 
+/* Returns the TFlag of the header that begins at an offset. */
 static inline uint8_t flags_at(const struct descriptors *all, uint64_t offset)
 {
     return all->data[descriptor_flags_of(all, offset)];
 }
 
+/* Returns the kind of the type whose header begins at an offset. */
 static inline uint8_t kind_at(const struct descriptors *all, uint64_t offset)
 {
     return all->data[descriptor_flags_of(all, offset) + 3] & KIND_MASK;
@@ -235,6 +246,7 @@ static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
     return pointer_to_this < all->size && pointer_to_this % all->word == 0;
 }
 
+/* Returns the name in a descriptor's header, or nothing if none is at the address. */
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address)
 {
@@ -255,6 +267,7 @@ struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, con
 
 /* ---- queries ---- */
 
+/* Returns the index of the descriptor at an address of the file, or list.count if none is there. */
 size_t descriptors_find(const struct descriptors *all, uint64_t address)
 {
     const uint64_t offset = address - all->start;
@@ -286,12 +299,15 @@ uint8_t descriptor_kind(const struct descriptors *all, size_t index)
     return all->data[descriptor_flags_of(all, all->list.data[index].offset) + 3];
 }
 
+/* Returns the name as package reflect prints it: with the package's name, not its path. */
 struct g2h_bytes descriptor_name(const struct descriptors *all, size_t index)
 {
     assert(index < all->list.count);
     return descriptor_header_name(all, all->list.data[index].offset);
 }
 
+/* Returns the path of the type's package, empty if it is in none. Only types with tflagUncommon
+ * have a package: its name's offset is in the abi.UncommonType behind the descriptor. */
 struct g2h_bytes descriptor_package(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset;
@@ -301,6 +317,8 @@ struct g2h_bytes descriptor_package(const struct descriptors *all, size_t index)
         all, u32_at(all, offset + descriptor_base_size(all, kind_at(all, offset))));
 }
 
+/* Returns the mask of the type's pointers. NULL for types without pointers, those with a GC program
+ * in place of a mask, and those whose mask is made at run time. */
 const uint8_t *descriptor_mask(const struct descriptors *all, size_t index)
 {
     const uint64_t words = descriptor_pointer_bytes(all, index) / all->word,
@@ -316,6 +334,7 @@ size_t descriptor_reference_count(const struct descriptors *all, size_t index)
     return (size_t)(reference_end(all, index) - all->list.data[index].first_reference);
 }
 
+/* Returns the index of a descriptor that this one refers to. */
 uint32_t descriptor_reference(const struct descriptors *all, size_t index, size_t number)
 {
     assert(number < descriptor_reference_count(all, index));
@@ -334,6 +353,8 @@ unsigned descriptor_direction(const struct descriptors *all, size_t index)
                                                  descriptor_header_size(all) + all->word);
 }
 
+/* Returns how many of a function's references are parameters; *ret_variadic: the last parameter is
+ * "...". */
 unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool *ret_variadic)
 {
     const uint8_t *counts = all->data + all->list.data[index].offset + descriptor_header_size(all);
@@ -341,8 +362,8 @@ unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool
     return image_u16(all->image, counts);
 }
 
-/* Until Go 1.18 the lowest bit of the offset says whether the field is embedded, since 1.19 a flag
- * of its name. */
+/* Returns a field of a struct. Until Go 1.18 the lowest bit of the offset says whether the field is
+ * embedded, since 1.19 a flag of its name. */
 struct descriptor_field descriptor_field(const struct descriptors *all, size_t index, size_t number)
 {
     assert(number < descriptor_reference_count(all, index));
@@ -735,6 +756,9 @@ static bool descriptor_check(struct descriptors *all)
     return good;
 }
 
+/* Lists what may be a descriptor by its header, tries both encodings of names (two bytes for the
+ * length, or a varint since Go 1.17), keeps the one by which more have a name, and drops those
+ * without; then checks that references lead to descriptors. */
 struct g2h_error *descriptors_init(struct descriptors *all, const struct image *image,
                                    uint64_t start, uint64_t size)
 {

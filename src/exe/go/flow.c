@@ -1,4 +1,11 @@
-/* flow; see flow.h. */
+/*
+ * flow: follows the words that a function's code moves, and collects what calls say of their types;
+ * see flow.h, which has the idea. flow_go_through() interprets the instructions once, from the
+ * first to the last: the state says which value each register and slot of the frame holds. Where
+ * paths join, states are merged (flow_meet); at the head of a loop, words that the loop writes are
+ * new values. A fact is a piece of evidence about a value, as "it is passed to runtime.makemap with
+ * this type". A product is a multiple of another value, as the index of an array is.
+ */
 #include "exe/go/flow.h"
 
 #include <stdlib.h>
@@ -36,8 +43,9 @@ enum { NONE = UINT32_MAX };
 
 enum { UNKNOWN = 0, PRODUCT = 1 }; /* values that each function has */
 
-/* Code cannot be read without the function table and the start of the code: then flow->text stays
- * 0. The work is limited by the size of the code, since damaged files might repeat it. */
+/* Prepares to read functions. Code cannot be read without the function table and the start of the
+ * code: then flow->text stays 0. The work is limited by the size of the code, since damaged files
+ * might repeat it. */
 struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
                             const struct moduledata *moduledata)
 {
@@ -95,6 +103,7 @@ static void flow_clear(struct flow *flow)
 
 /* ---- values and facts ---- */
 
+/* Returns a value by its number. */
 static struct flow_value *flow_value_at(const struct flow *flow, uint32_t value)
 {
     return &flow->values.data[value];
@@ -111,6 +120,7 @@ static bool flow_add_value(struct flow *flow, enum flow_origin origin, uint32_t 
     return !flow->is_too_large && vector_push(&flow->values, value);
 }
 
+/* Returns whether two facts say the same. */
 static bool is_same_fact(const struct flow_fact *one, const struct flow_fact *other)
 {
     return one->kind == other->kind && one->what == other->what &&
@@ -134,6 +144,7 @@ static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact
     return vector_push(&flow->facts, fact);
 }
 
+/* Adds a fact that no dictionary belongs to. Returns false if memory runs out. */
 static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind, uint64_t what)
 {
     return add_fact_of(flow, value, (struct flow_fact){.kind = (uint8_t)kind, .what = what});
@@ -152,6 +163,7 @@ static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
             one->origin == FLOW_OFFSET);
 }
 
+/* Returns whether a value is a multiple of another one. */
 static bool is_product(const struct flow *flow, uint32_t value)
 {
     return flow_value_at(flow, value)->origin == FLOW_PRODUCT;
@@ -223,6 +235,7 @@ static uint32_t flow_target_of(const struct flow *flow, const struct instruction
                : NONE;
 }
 
+/* Returns whether an instruction may go on at its target. */
 static bool is_jump(const struct instruction *instruction)
 {
     return instruction->kind == INSTRUCTION_JUMP || instruction->kind == INSTRUCTION_BRANCH;
@@ -596,7 +609,8 @@ static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_
            vector_push(&flow->uses, use);
 }
 
-/* Records that the code uses the memory that a register points to. */
+/* Records that the code uses the memory that a register points to. Accesses with an index, or
+ * before the pointer, do not count. */
 static void flow_reach(struct flow *flow, const struct instruction *instruction)
 {
     if (!instruction->has_memory || instruction->has_index || instruction->displacement < 0)
@@ -675,7 +689,8 @@ static uint64_t stored_at(const struct instruction *store)
 }
 
 /* Checks whether one of the last instructions stored the word before or after the one that this
- * instruction stores: the two may be an interface. Returns false if memory runs out. */
+ * instruction stores: the two may be an interface. Returns false if memory runs out. Looks at the
+ * last NEAR instructions, back to a jump or call. */
 static bool store_interface(struct flow *flow, uint32_t index)
 {
     enum { NEAR = 4 };
@@ -778,8 +793,9 @@ static bool element_of_argument(const struct flow *flow, const struct instructio
     return *ret_distance != 0;
 }
 
-/* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
- * out or there are too many values. */
+/* Gets the value of an address, or sum, that is not one of the frame: an address in data or bss, or
+ * of an element there; a product; a value with an offset; or the base itself. What is none of
+ * these, *ret stays as it is. Returns false if memory runs out or there are too many values. */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -918,6 +934,7 @@ unsigned flow_argument_count(const struct flow *flow, uint64_t function)
     return read_arguments(flow, function, NONE, &is_pair);
 }
 
+/* Returns whether a function is a method, whose first argument is its receiver. */
 static bool flow_is_method(const struct flow *flow, uint64_t function)
 {
     const uint8_t rule = flow->rules[function];
@@ -1114,8 +1131,8 @@ static bool flow_call(struct flow *flow, uint32_t index)
 
 /* ---- type assertions ---- */
 
-/* Returns whether a value is the word after another one, in memory, or among results or
- * arguments. */
+/* Returns whether a value is the word after another one, in memory, or among results or arguments.
+ * Values from other places have no next word. */
 static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t before)
 {
     const struct flow_value *one = flow_value_at(flow, value);
@@ -1128,9 +1145,9 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
                      one->number == other->number + WORD;
 }
 
-/* On a path where the first word of an interface is known to be the address of a type, makes the
- * second word a new value, of that type. Returns false if memory runs out or there are too many
- * values. */
+/* Takes account of a type assertion that has succeeded. On a path where the first word of an
+ * interface is known to be the address of a type, makes the second word a new value, of that type.
+ * Returns false if memory runs out or there are too many values. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
     uint32_t type = flow->state.data[compare->from];
@@ -1234,8 +1251,10 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     return flow_other(flow, index);
 }
 
-/* Sets the state at the function's start: its arguments, which are the first values. Returns false
- * if memory runs out or there are too many values. */
+/* Sets the state at the function's start: its arguments, which are the first values, behind one for
+ * what is unknown and one for products; the closure register; and the facts that a method's first
+ * argument is its receiver. The values are added only the first time. Returns false if memory runs
+ * out or there are too many values. */
 static bool flow_begin(struct flow *flow)
 {
     const struct machine *machine = flow->machine;
@@ -1338,7 +1357,7 @@ static void forget_taken(struct flow *flow)
 }
 
 /* Interprets the function's code once, from start to end. Returns false if memory runs out or the
- * values are too many. */
+ * values are too many. Code that cannot be reached is interpreted from where a jump leads to. */
 static bool flow_go_through(struct flow *flow)
 {
     bool is_reached = true;
@@ -1396,8 +1415,8 @@ static bool flow_follow(struct flow *flow)
     return spread_facts(flow);
 }
 
-/* The steps: decode, find loops and what they write, interpret. If there are too many values, the
- * function has no results. */
+/* Reads one function. The steps: decode, find loops and what they write, interpret. If there are
+ * too many values, the function has no results. */
 struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_frames)
 {
     flow_clear(flow);
@@ -1424,6 +1443,8 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
     return NULL;
 }
 
+/* Returns the values of the frame's slots at the call that returns to this offset, or NULL if it is
+ * not known. */
 const uint32_t *flow_frame_at(const struct flow *flow, uint64_t behind)
 {
     size_t low = 0;

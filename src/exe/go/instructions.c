@@ -1,4 +1,10 @@
-/* instructions; see instructions.h. */
+/*
+ * instructions: decodes single machine instructions into the few kinds that flow.c follows: loads,
+ * stores, moves, additions, calls and jumps; see instructions.h. The first part is arm64, whose
+ * instructions have 32 bits; the second amd64, whose instructions have any number of bytes, so that
+ * tables say which operands an opcode has and which registers it writes. An instruction that is not
+ * known ends the function; one that is only not followed says which registers it writes.
+ */
 #include "exe/go/instructions.h"
 
 #include <stdbool.h>
@@ -67,7 +73,8 @@ static void set_target(struct instruction *ret, enum instruction_kind kind, uint
     ret->target = address + (uint64_t)(words * SIZE);
 }
 
-/* Reads a branch, an exception or a system instruction. */
+/* Reads a branch, an exception or a system instruction of arm64. What is none of those listed keeps
+ * its kind, INSTRUCTION_OTHER. */
 static void read_branch(uint32_t word, uint64_t address, struct instruction *ret)
 {
     enum { EQUAL = 0, NOT_EQUAL = 1 };
@@ -389,7 +396,7 @@ static enum operands operands_of(uint8_t opcode)
     }
 }
 
-/* Returns the operands of an opcode that follows the byte 0F. */
+/* Returns the operands of an opcode that follows the byte 0F; BAD if it is not known. */
 static enum operands operands_of_0f(uint8_t opcode)
 {
     if (opcode >= 0x80 && opcode < 0x90) /* conditional jumps */
@@ -426,7 +433,8 @@ static enum operands operands_of_0f(uint8_t opcode)
 /* The operands of ModRM that an opcode writes. */
 enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 
-/* Returns which operands of ModRM a one-byte opcode writes. */
+/* Returns which operands of ModRM a one-byte opcode of amd64 writes: the register, the register or
+ * memory (rm), both or neither. What is not listed counts as a write of rm. */
 static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
@@ -472,7 +480,8 @@ static uint8_t bytes_written(const struct decoding *decoding, uint8_t opcode)
     return decoding->has_66 ? 2 : 4;
 }
 
-/* The same for opcodes after the byte 0F. Most operate on vectors. */
+/* Returns the same for opcodes after the byte 0F. Most operate on vectors: what is not listed
+ * writes neither. */
 static enum instructions_written written_by_0f(const struct decoding *decoding, uint8_t opcode)
 {
     if (opcode >= 0x40 && opcode < 0x50) /* cmov */
@@ -758,7 +767,9 @@ static void classify_opcode(const struct decoding *decoding, uint8_t opcode, int
         ret->kind = INSTRUCTION_OTHER;
 }
 
-/* Classifies a call, jump or return. */
+/* Classifies a call (E8, FF /2, /3), jump (E9, EB, FF /4, /5), conditional branch (70 to 7F, of
+ * which 74 and 75 are JE and JNE), or end of a path: return, breakpoint, halt. 90 without REX does
+ * nothing. */
 static void classify_transfer(const struct decoding *decoding, uint8_t opcode,
                               struct instruction *ret)
 {
@@ -853,8 +864,9 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
 
 /* ---- machines ---- */
 
-/* The registers are those of Go's own calling convention (ABIInternal), in the order of arguments;
- * barrier is the one in which runtime.gcWriteBarrier returns its buffer. */
+/* Returns the machine of an executable, or NULL if its code is not read. The registers are those of
+ * Go's own calling convention (ABIInternal), in the order of arguments; barrier is the one in which
+ * runtime.gcWriteBarrier returns its buffer. */
 const struct machine *machine_of(unsigned number)
 {
     static const struct machine amd64 = {.read = read_amd64,

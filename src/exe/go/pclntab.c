@@ -1,4 +1,9 @@
-/* pclntab; see pclntab.h. */
+/*
+ * pclntab: Go's table of functions, files and lines, and moduledata, which has the addresses of a
+ * program's other tables; see pclntab.h. The parts: finding the table, by section, symbol, or magic
+ * number, in the layouts of Go 1.2, 1.16 and 1.18; functions by address and by name; and moduledata
+ * in each release. Each offset is checked before it is followed.
+ */
 #include "exe/go/pclntab.h"
 
 #include <stdlib.h>
@@ -218,7 +223,8 @@ static bool read_obfuscated(struct pclntab *pclntab)
     return has_parts(pclntab, 7);
 }
 
-/* Reads the layout that the magic number says. Returns false if it is not known or damaged. */
+/* Reads the layout that the magic number says. Returns false if it is not known (unless any_magic,
+ * as of obfuscated programs) or damaged. */
 static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
 {
     if (magic == MAGIC_GO12)
@@ -326,8 +332,8 @@ static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bo
     return false;
 }
 
-/* The section has the table at its start. Otherwise the symbol leads to it, or else the data is
- * searched. */
+/* Finds the function table. The section has the table at its start. Otherwise the symbol leads to
+ * it, or else the data is searched. */
 struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image)
 {
     static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
@@ -354,6 +360,8 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
 
 /* ---- queries ---- */
 
+/* Returns the release of Go, 1.N, that the form of the table is from: later ones may have it,
+ * too. */
 int pclntab_since(const struct pclntab *pclntab)
 {
     switch (pclntab->version) {
@@ -366,7 +374,8 @@ int pclntab_since(const struct pclntab *pclntab)
     }
 }
 
-/* The table has addresses or, since 1.18, offsets: both are made relative to the first function. */
+/* Returns how far a function begins from the first one. The table has addresses or, since 1.18,
+ * offsets: both are made relative to the first function. */
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 {
     return table_number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
@@ -410,6 +419,7 @@ struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
     return size > 0 ? bytes_part(pclntab->table, pclntab->names + offset, size) : bytes_none;
 }
 
+/* Searches by bisection; false behind the last function, or before the first. */
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
 {
     uint64_t after;
@@ -420,8 +430,9 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
     return after > 0;
 }
 
-/* A table says which value holds for which range of instructions, by differences of both: values
- * start at -1, as the linker writes them. */
+/* Begins to read a table of values; false if there is none. A table says which value holds for
+ * which range of instructions, by differences of both: values start at -1, as the linker writes
+ * them. */
 bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
                          uint64_t left, struct pclntab_parts *ret)
 {
@@ -438,8 +449,9 @@ bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t
     return true;
 }
 
-/* A table is a list of pairs of differences: that of the value (zigzag), and that of the program
- * counter (in quanta). A difference of 0 between values ends it, unless it is the first. */
+/* Reads the next value of a table, and up to where it holds; false at the end. A table is a list of
+ * pairs of differences: that of the value (zigzag), and that of the program counter (in quanta). A
+ * difference of 0 between values ends it, unless it is the first. */
 bool pclntab_parts_next(struct pclntab_parts *parts)
 {
     const bool is_first = parts->cursor.at == parts->start;
@@ -453,8 +465,8 @@ bool pclntab_parts_next(struct pclntab_parts *parts)
     return true;
 }
 
-/* The table has differences, so it must be read from its start. *left is lowered by the bytes
- * read. */
+/* Finds the value of a table at an address of code. The table has differences, so it must be read
+ * from its start. *left is lowered by the bytes read. */
 bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
                    uint64_t *left, int64_t *ret)
 {
@@ -469,8 +481,8 @@ bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index
     return found;
 }
 
-/* Since Go 1.16 a number of a file is relative to its compilation unit (CU), whose list has the
- * offsets of the names. */
+/* Returns the path of a source file by its number. Since Go 1.16 a number of a file is relative to
+ * its compilation unit (CU), whose list has the offsets of the names. */
 struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file)
 {
     if (file < 0)
@@ -482,6 +494,8 @@ struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int
     return name == UINT32_MAX ? bytes_none : table_text(pclntab, pclntab->files + name);
 }
 
+/* Finds the file and the line of the code at a distance from the first function. Returns false if
+ * the file or the line is not known. *left limits the work. */
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line)
 {
@@ -497,7 +511,7 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
     return ret_file->size > 0;
 }
 
-/* The list of pcdata follows the record, then that of funcdata. */
+/* Reads the record of a function. The list of pcdata follows the record, then that of funcdata. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
     const uint64_t record = record_at(pclntab, index);
@@ -524,7 +538,8 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
     return ret->pcdata != NULL;
 }
 
-/* Every executable has such functions: methods of embedded types. */
+/* Returns the number by which functions are marked that the compiler made. Every executable has
+ * such functions: methods of embedded types. */
 uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 {
     const uint64_t size = pclntab->record_size;
@@ -571,6 +586,7 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
     return NULL;
 }
 
+/* Indexes the names of all functions. */
 struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab)
 {
     _Static_assert(PCLNTAB_LONGEST_TEXT <= UINT16_MAX, "sizes of names have 16 bits");
@@ -622,7 +638,8 @@ static const struct moduledata_layout layouts[] = {
 
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
-/* Reads the moduledata in a layout. Returns false if its fields are not valid in it. */
+/* Reads the moduledata in a layout. Returns false if its fields are not valid in it: pairs of
+ * addresses are not in order, segments overlap, or gcdata and gcbss are not read-only. */
 static bool read_as(const struct moduledata_layout *layout, const uint64_t *words,
                     struct moduledata *ret)
 {
@@ -671,7 +688,8 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
     return false;
 }
 
-/* The first field is the address of the pclntab: words with this address are candidates. */
+/* Finds the moduledata; false if there is none. The first field is the address of the pclntab:
+ * words with this address are candidates. */
 bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
                      struct moduledata *ret)
 {

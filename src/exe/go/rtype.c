@@ -1,4 +1,9 @@
-/* rtype; see rtype.h. */
+/*
+ * rtype: makes types (types.h) of the type descriptors that descriptors.c finds; see rtype.h. The
+ * parts: names, which are composed for unnamed types and get the full path of their package; one
+ * type per descriptor; and where runtime.types begins, which is tried by the dump's own names of
+ * types, the witnesses.
+ */
 #include "exe/go/rtype.h"
 
 #include <stdlib.h>
@@ -55,6 +60,7 @@ static void type_names_append(struct composer *composer, struct g2h_bytes text)
         text_append(&composer->text, text.data, text.size);
 }
 
+/* Appends a string to the name that is being composed. */
 static void type_names_append_text(struct composer *composer, const char *text)
 {
     type_names_append(composer, bytes_of(text));
@@ -84,7 +90,8 @@ static void append_array(struct composer *composer, size_t index)
     type_names_append_part(composer, index, 0);
 }
 
-/* Appends the name of a channel type with its direction. */
+/* Appends the name of a channel type with its direction. An element that is a receive-only channel
+ * without name is put in parentheses, as Go reads "chan <-chan T" as another type. */
 static void append_chan(struct composer *composer, size_t index)
 {
     enum { RECEIVE = 1, SEND = 2 };
@@ -245,7 +252,8 @@ static size_t named_parts(const struct descriptors *all, size_t index)
     }
 }
 
-/* Makes the name of a type, after those of its parts. Returns false if memory runs out. */
+/* Makes the name of a type, after those of its parts. Returns false if memory runs out. Types
+ * nested more than DEPTH_MOST levels deep keep the name of their descriptor. */
 static bool make_name(struct composer *composer, size_t index, unsigned depth)
 {
     const struct descriptors *all = composer->all;
@@ -455,7 +463,8 @@ static bool descriptor_fits(const struct descriptors *all, size_t index, struct 
     return is_path_and_name(witness, path, named ? own_name(string) : bytes_none);
 }
 
-/* Returns whether the runtime may write this name for a type of which only the string is known. */
+/* Returns whether the runtime may write this name for a type of which only the string is known. A
+ * witness that ends in a dot is the path of a package, of which any name fits. */
 static bool string_fits(struct g2h_bytes string, struct g2h_bytes witness)
 {
     const struct g2h_bytes own = own_name(string);
@@ -561,7 +570,8 @@ static struct rtype_range try_sections(const struct image *image, uint64_t slide
     return best;
 }
 
-/* The moduledata says where the types are; if it is missing or wrong, sections are tried. */
+/* Adds the types of all descriptors. The moduledata says where the types are; if it is missing or
+ * wrong, sections are tried. */
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
                               struct rtype_witnesses witnesses, struct rtypes_found *ret)

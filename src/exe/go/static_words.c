@@ -1,4 +1,10 @@
-/* static_words; see static_words.h. */
+/*
+ * static_words: collects what the code of all functions says of the words of data and bss; see
+ * static_words.h. flow.c reads one function; here its facts about values from data or bss are kept.
+ * Facts about arguments are kept as well (struct arguments), and joined with the words that callers
+ * pass, when all functions have been read. Each word's users are the functions that set and use it,
+ * by which words of stripped programs are named.
+ */
 #include "exe/go/static_words.h"
 
 #include <stdlib.h>
@@ -406,7 +412,7 @@ static bool add_facts_of_returned(struct arguments *arguments, uint64_t *left)
 }
 
 /* Records the words of data and bss that a function sets to results. Returns false if memory runs
- * out. */
+ * out. *left limits the work. */
 static bool add_set_to_results(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -482,6 +488,7 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
 
 /* ---- arguments: all functions ---- */
 
+/* Orders facts by argument, then by what of it they are about, then by what they say. */
 static int compare_facts(const void *a, const void *b)
 {
     const struct argument_fact *one = a;
@@ -520,7 +527,7 @@ static size_t first_fact_of(const struct arguments *arguments, size_t count, uin
 }
 
 /* Adds the evidence about words that are set to results as facts about these. words->words is
- * sorted. Returns false if memory runs out. */
+ * sorted. Returns false if memory runs out. *left limits the work. */
 static bool learn_results(struct arguments *arguments, uint64_t *left,
                           const struct static_words *words)
 {
@@ -627,6 +634,7 @@ static bool follow_source(const struct flow *flow, const struct argument_source 
     return source->part == ARGUMENT_ADDRESS && source->offset == 0;
 }
 
+/* Orders passed words by the argument that they are passed as. */
 static int compare_passed(const void *a, const void *b)
 {
     const struct argument_word *one = a;
@@ -695,7 +703,7 @@ static bool arguments_keep(const struct arguments *arguments, struct static_word
 }
 
 /* Adds to words->words the evidence about the words that are passed, when all functions have been
- * read. Returns false if memory runs out. */
+ * read. Returns false if memory runs out. *left limits the work. */
 static bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
 {
     vector_sort(&words->words, compare_static_words);
@@ -725,6 +733,7 @@ static bool arguments_join(struct arguments *arguments, uint64_t *left, struct s
     return arguments_keep(arguments, words) && find_extents(arguments, words);
 }
 
+/* Returns the index of the first evidence of an argument, or of what comes after it. */
 size_t static_words_of_argument(const struct static_words *words, uint64_t function,
                                 uint32_t argument)
 {
@@ -761,9 +770,9 @@ enum { BYTES_OF_EVIDENCE = 8 };
 
 /* ---- evidence ---- */
 
-/* A value without facts that was loaded from another one's target gets the other's facts, or those
- * that it had before paths joined, with the offset of the load as a step. fact UINT32_MAX: the
- * value has none. */
+/* Gets what the code of a function says about a value. A value without facts that was loaded from
+ * another one's target gets the other's facts, or those that it had before paths joined, with the
+ * offset of the load as a step. fact UINT32_MAX: the value has none. */
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret)
 {
@@ -803,7 +812,8 @@ static bool static_words_add(struct static_words_finding *finding, struct static
     return true;
 }
 
-/* Only words that one or two loads lead to are described. */
+/* Gets the word of data or bss that a value comes from; false if there is none. Only words that one
+ * or two loads lead to are described. */
 bool static_word_of(const struct flow *flow, uint32_t number, struct static_word *ret)
 {
     const struct flow_value *value = &flow->values.data[number];
@@ -928,6 +938,8 @@ static bool add_uses(struct static_words_finding *finding)
 
 /* ---- all functions ---- */
 
+/* Compares field by field, kind first; the order has no meaning but that equal ones follow each
+ * other. */
 int compare_evidence(const void *a, const void *b)
 {
     const struct code_evidence *one = a;
@@ -947,6 +959,7 @@ int compare_evidence(const void *a, const void *b)
     return 0;
 }
 
+/* Orders words by address, kind and offset, then by their evidence. */
 int compare_static_words(const void *a, const void *b)
 {
     const struct static_word *one = a;
@@ -960,6 +973,7 @@ int compare_static_words(const void *a, const void *b)
     return compare_evidence(&one->evidence, &other->evidence);
 }
 
+/* Orders users by the word's address. */
 static int compare_users(const void *a, const void *b)
 {
     const struct static_user *one = a;
@@ -1028,8 +1042,8 @@ static void static_words_finding_deinit(struct static_words_finding *finding)
     arguments_deinit(&finding->arguments);
 }
 
-/* Reads each function once. Evidence about arguments reaches the words that are passed only after
- * all functions have been read. */
+/* Finds what code says about words of data and bss. Reads each function once. Evidence about
+ * arguments reaches the words that are passed only after all functions have been read. */
 struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
 {
     _cleanup_(static_words_finding_deinit) struct static_words_finding finding = {

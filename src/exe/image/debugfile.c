@@ -1,4 +1,9 @@
-/* debugfile; see debugfile.h. */
+/*
+ * debugfile: opens an executable's bytes, and finds the separate debug file of a stripped one; see
+ * debugfile.h. It is searched where gdb does: by build id below the directory of debug files, and
+ * by the name in .gnu_debuglink beside the file. A file that is found must belong to the
+ * executable, by build id or checksum.
+ */
 #include "exe/image/debugfile.h"
 
 #include <limits.h>
@@ -47,8 +52,8 @@ static uint64_t image_source_look(void *context, const struct g2h_input *so_far,
 
 CLEANUP_POINTER(close_source, struct g2h_input, g2h_input_close);
 
-/* Packed files are unpacked while they are read. Those whose method was not built in stay packed,
- * and are refused with the command that unpacks them. */
+/* Opens the file of an executable. Packed files are unpacked while they are read. Those whose
+ * method was not built in stay packed, and are refused with the command that unpacks them. */
 struct g2h_error *source_open(const char *path, struct g2h_input **ret)
 {
     bool is_too_large = false;
@@ -161,6 +166,8 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
 static struct g2h_error *try_file(const struct debugfile_search *search, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Tries the file at a path, unless one has been found. Only a regular file that belongs to the
+ * executable counts; error: no memory. */
 static struct g2h_error *try_file(const struct debugfile_search *search, const char *format, ...)
 {
     _cleanup_free_ char *path = NULL;
@@ -290,8 +297,8 @@ static struct g2h_error *search_by_link(struct debugfile_search *search,
     return whole ? search_beside(search, whole, 0, name, directory) : NULL;
 }
 
-/* The build id is searched first, since it names exactly one build; .gnu_debuglink is only a file
- * name. */
+/* Finds the separate debug file of an executable. The build id is searched first, since it names
+ * exactly one build; .gnu_debuglink is only a file name. */
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret)
 {

@@ -1,5 +1,9 @@
-/* elf: images from ELF files, 32 and 64 bit, of either byte order. Names of constants and fields
- * are those of the System V ABI. */
+/*
+ * elf: reads images from ELF files, 32 and 64 bit, of either byte order. Names of constants and
+ * fields are those of the System V ABI. The parts: files without section headers, whose segments
+ * take the place of sections; sections; relocations, which give words of data their values; and
+ * symbols, which stay in the file.
+ */
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -153,8 +157,8 @@ static struct g2h_error *elf_read_segments(struct image *image)
 
 /* ---- sections ---- */
 
-/* Reads the section headers, and then their names. The first symbol table is the one that
- * counts. */
+/* Reads the section headers, and then their names. The first symbol table is the one that counts.
+ * Without sections, segments take their place. Error: the headers are not in the file. */
 static struct g2h_error *elf_read_sections(struct image *image)
 {
     const struct headers headers = image->is_64 ? find_headers(image, 40, 58, sizeof(Elf64_Shdr))
@@ -183,6 +187,8 @@ static struct g2h_error *elf_read_sections(struct image *image)
     return NULL;
 }
 
+/* Reads the file's identification, and then its sections. Errors: an unknown class or byte
+ * order. */
 struct g2h_error *elf_read(struct image *image)
 {
     const uint8_t class = image->file.data[EI_CLASS];
@@ -240,7 +246,8 @@ static uint64_t symbol_address(const struct image *image, uint32_t table, uint64
     return image_u16(image, section) != SHN_UNDEF ? image_word(image, value) : 0;
 }
 
-/* Applies a relocation of a section. */
+/* Applies a relocation of a section. Other kinds of relocations, and symbols without an address,
+ * change nothing. */
 static struct g2h_error *relocate(struct image *image, const struct image_section *section,
                                   const struct relocations *types, const uint8_t *rela)
 {
@@ -260,10 +267,10 @@ static struct g2h_error *relocate(struct image *image, const struct image_sectio
 }
 
 /*
- * Only relocations that have an addend of their own (SHT_RELA) change words of the file. Those of
- * SHT_REL (386, arm, mips) and SHT_RELR have the addend in the word, which is therefore right for
- * the file's addresses. Relocations against symbols, which plugins have, are applied as if no other
- * file had the symbol.
+ * Applies the relocations of an ELF file. Only relocations that have an addend of their own
+ * (SHT_RELA) change words of the file. Those of SHT_REL (386, arm, mips) and SHT_RELR have the
+ * addend in the word, which is therefore right for the file's addresses. Relocations against
+ * symbols, which plugins have, are applied as if no other file had the symbol.
  */
 struct g2h_error *elf_relocate(struct image *image)
 {
@@ -284,11 +291,13 @@ struct g2h_error *elf_relocate(struct image *image)
 
 /* ---- symbols ---- */
 
+/* Returns the size of a symbol in the file. */
 static size_t symbol_size(const struct image *image)
 {
     return image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
+/* Returns the number of symbols, 0 if there is no table. */
 size_t elf_symbol_count(const struct image *image)
 {
     if (image->symbol_table >= image->section_count)
@@ -296,6 +305,7 @@ size_t elf_symbol_count(const struct image *image)
     return (size_t)(image->sections[image->symbol_table].data.size / symbol_size(image));
 }
 
+/* Reads the symbol with a number. Returns false if the symbol has no name. */
 bool elf_symbol(const struct image *image, size_t index, struct image_symbol *ret)
 {
     const struct image_section *section = &image->sections[image->symbol_table];

@@ -1,4 +1,8 @@
-/* image; see image.h. */
+/*
+ * image: sections and symbols of an executable of any format; see image.h. The first part
+ * recognizes the format and has it read (elf.c, macho.c, pe.c); the second uncompresses sections,
+ * several at once on threads of their own. A damaged section has no contents.
+ */
 #define ZLIB_CONST
 
 #include "exe/image/image.h"
@@ -24,6 +28,7 @@
  * This file detects the format.
  */
 
+/* Returns the section with a name, or NULL if there is none. */
 const struct image_section *image_section(const struct image *image, const char *name)
 {
     for (size_t i = 0; i < image->section_count; i++)
@@ -39,6 +44,8 @@ size_t image_symbol_count(const struct image *image)
     return image->format == IMAGE_ELF ? elf_symbol_count(image) : image->symbol_count;
 }
 
+/* Reads the symbol with this number; false if it has no name, or cannot be read. ELF's are read
+ * from the file each time. */
 bool image_symbol(const struct image *image, size_t index, struct image_symbol *ret)
 {
     assert(index < image_symbol_count(image));
@@ -48,6 +55,7 @@ bool image_symbol(const struct image *image, size_t index, struct image_symbol *
     return ret->name.size > 0;
 }
 
+/* Finds a symbol by its name. */
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret)
 {
     const size_t count = image_symbol_count(image);
@@ -81,7 +89,8 @@ static struct g2h_error *read_format(struct image *image)
     return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
 }
 
-/* Relocations need addresses: pointers in data are 0 in the file if the loader sets them. */
+/* Reads sections and symbols of a file. Relocations need addresses: pointers in data are 0 in the
+ * file if the loader sets them. */
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
 {
     *image = (struct image){.path = path, .file = file, .stored = file.size};
@@ -138,7 +147,9 @@ static uint64_t header_size(const struct image *image, const struct image_sectio
     return image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 }
 
-/* Finds the uncompressed size of a section, and adds it to image->inflated. */
+/* Finds the uncompressed size of a section, and adds it to image->inflated. Error: it is not
+ * compressed by zlib, or claims a size that zlib cannot reach, or that is beyond the limit of all
+ * sections. */
 static struct g2h_error *inflated_size(struct image *image, const struct image_section *section,
                                        uint64_t *ret)
 {
@@ -182,7 +193,8 @@ static bool inflate_at_once(const uint8_t *input, uint64_t input_size, uint8_t *
 #endif
 }
 
-/* Uncompresses a section into ret, which has space for its size bytes. */
+/* Uncompresses a section into ret, which has space for its size bytes; in one call if possible,
+ * else in pieces of 1 GiB at most. Errors: memory has run out, or the section is damaged. */
 static struct g2h_error *inflate_section(const struct image *image,
                                          const struct image_section *section, uint8_t *ret,
                                          uint64_t size)
@@ -284,6 +296,7 @@ struct inflations {
     size_t begun;
 };
 
+/* Waits for all threads that uncompress, and keeps what they have done. */
 static void inflations_end(struct inflations *inflations)
 {
     for (size_t i = 0; i < inflations->begun; i++)
@@ -291,7 +304,8 @@ static void inflations_end(struct inflations *inflations)
     free(inflations->all);
 }
 
-/* All sizes are known before threads start, so the limit does not depend on their order. */
+/* Uncompresses some sections on several threads. All sizes are known before threads start, so the
+ * limit does not depend on their order. */
 struct g2h_error *image_inflate(struct image *image, const char *const *names, size_t count,
                                 unsigned threads)
 {
@@ -306,7 +320,8 @@ struct g2h_error *image_inflate(struct image *image, const char *const *names, s
     return workers_run(threads, inflations.begun, inflation_run, inflations.all);
 }
 
-/* A section is uncompressed when it is first read, and kept. */
+/* Returns the uncompressed contents of a section. A section is uncompressed when it is first read,
+ * and kept. */
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
                                          struct g2h_bytes *ret)
 {

@@ -1,5 +1,8 @@
-/* image_file; see image_file.h. This file has the code shared by the readers of all formats:
- * numbers and strings of the file, addresses, and the words that relocations change. */
+/*
+ * image_file: what the readers of ELF, Mach-O and PE share; see image_file.h: numbers and strings
+ * of the file in its byte order, sections and the ranges of addresses that they have, symbols, and
+ * the words that relocations change.
+ */
 #include "exe/image/image_file.h"
 
 #include <stdlib.h>
@@ -34,6 +37,7 @@ uint32_t image_u32(const struct image *image, const uint8_t *at)
     return image->big_endian == HOST_IS_BIG_ENDIAN ? value : __builtin_bswap32(value);
 }
 
+/* Reads a word of 4 or 8 bytes in the image's byte order. */
 uint64_t image_word(const struct image *image, const uint8_t *at)
 {
     uint64_t value;
@@ -43,6 +47,7 @@ uint64_t image_word(const struct image *image, const uint8_t *at)
     return image->big_endian == HOST_IS_BIG_ENDIAN ? value : __builtin_bswap64(value);
 }
 
+/* Returns size bytes at an offset of the file; they are empty if the file does not have them. */
 struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size)
 {
     if (offset > image->file.size || size > image->file.size - offset)
@@ -54,6 +59,7 @@ struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, ui
  * would be repeated for each. No class name is as long. */
 enum { NAME_MOST = 4096 };
 
+/* Returns the string at an offset of a table, cut to NAME_MOST bytes; empty if it has no end. */
 struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
 {
     if (offset >= table.size)
@@ -67,6 +73,7 @@ struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
     return left > most ? bytes_at(start, most) : bytes_none;
 }
 
+/* Returns a string of most bytes, or of fewer bytes if a NUL ends it. */
 struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most)
 {
     const uint8_t *end = memchr(at, 0, most);
@@ -80,6 +87,7 @@ struct g2h_error *image_file_refuse(const struct image *image, const char *why)
 
 /* ---- sections ---- */
 
+/* Makes space for count sections. */
 struct g2h_error *image_file_add_sections(struct image *image, size_t count)
 {
     image->sections = calloc(count, sizeof(*image->sections));
@@ -92,7 +100,7 @@ struct g2h_error *image_file_add_sections(struct image *image, size_t count)
     return NULL;
 }
 
-/* The name is composed in memory of the image, since the file does not have it. */
+/* Names a section. The name is composed in memory of the image, since the file does not have it. */
 void image_file_name_section(struct image *image, size_t index, const char *prefix,
                              struct g2h_bytes text)
 {
@@ -105,6 +113,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
     image->sections[index].name = bytes_at(name, head + tail);
 }
 
+/* Names as .zdebug_info are GNU's old form of compressed sections; others stay as they are. */
 void image_file_name_dwarf(struct image *image, size_t index)
 {
     static const char prefix[] = ".zdebug_";
@@ -118,6 +127,7 @@ void image_file_name_dwarf(struct image *image, size_t index)
 
 /* ---- addresses ---- */
 
+/* Orders ranges by address, then by section. */
 static int image_compare_ranges(const void *a, const void *b)
 {
     const struct image_range *one = a;
@@ -178,13 +188,15 @@ static const struct image_range *find_range(const struct image *image, uint64_t 
     return offset < range->size && size <= range->size - offset ? range : NULL;
 }
 
+/* Returns size bytes at an address, or NULL if no loaded section has them in the file. */
 const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t size)
 {
     const struct image_range *range = find_range(image, address, size);
     return range ? image->sections[range->section].data.data + (address - range->address) : NULL;
 }
 
-/* The file is mapped read-only, so a section is copied when its first word changes. */
+/* Changes a word of the image. The file is mapped read-only, so a section is copied when its first
+ * word changes. */
 struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uint64_t value)
 {
     const size_t size = image->is_64 ? 8 : 4;
@@ -207,6 +219,7 @@ struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uin
 
 /* ---- symbols ---- */
 
+/* Orders symbols by address. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct image_symbol *one = a;
@@ -234,8 +247,8 @@ static bool is_mark(struct g2h_bytes name)
     return false;
 }
 
-/* Mach-O and PE do not record the sizes of symbols: a symbol reaches to the next higher address
- * with a symbol, or to its section's end. */
+/* Finds the sizes of symbols. Mach-O and PE do not record the sizes of symbols: a symbol reaches to
+ * the next higher address with a symbol, or to its section's end. */
 void image_file_size_symbols(struct image *image)
 {
     struct image_symbol *symbols = image->symbols;

@@ -122,7 +122,8 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     image_file_name_dwarf(image, index);
 }
 
-/* Reads a section's header. Its flags follow from the segment that it is in. */
+/* Reads a section's header. That it is writable follows from the segment that it is in, that it is
+ * loaded from the segment's name (not __DWARF), and that it is code from its own flags. */
 static void macho_read_section(struct image *image, size_t index, const uint8_t *at,
                                const struct macho_command *segment)
 {
@@ -168,7 +169,8 @@ static struct g2h_error *macho_read_sections(struct image *image)
 
 /* ---- symbols ---- */
 
-/* Reads the symbols that are defined in a section, except those for debuggers (stabs). */
+/* Reads the symbols that are defined in a section, except those for debuggers (stabs), without the
+ * underscore that all begin with. None if there is no table. */
 static struct g2h_error *macho_read_symbols(struct image *image)
 {
     struct macho_command command = {0};
@@ -209,6 +211,7 @@ static struct g2h_error *macho_read_symbols(struct image *image)
     return NULL;
 }
 
+/* Reads the machine, the sections and then the symbols. */
 struct g2h_error *macho_read(struct image *image)
 {
     static const struct {
@@ -289,8 +292,8 @@ static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes sta
 }
 
 /*
- * The words of Mach-O are right for the file's addresses, except where Apple's linker has chained
- * them (LC_DYLD_CHAINED_FIXUPS), as it does with cgo.
+ * Applies the relocations of a Mach-O file. The words of Mach-O are right for the file's addresses,
+ * except where Apple's linker has chained them (LC_DYLD_CHAINED_FIXUPS), as it does with cgo.
  */
 struct g2h_error *macho_relocate(struct image *image)
 {

@@ -75,7 +75,8 @@ static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at
     image_file_name_dwarf(image, index);
 }
 
-/* Reads the symbols, whose values are offsets in their sections. */
+/* Reads the external and static symbols that are in a section; their values are offsets in it. None
+ * if the file has no table of them. */
 static struct g2h_error *pe_read_symbols(const struct pe *pe)
 {
     struct image *image = pe->image;
@@ -126,8 +127,8 @@ static void pe_find_symbols(struct pe *pe)
     pe->texts = image_file_range(image, offset + size, image_u32(image, texts_size.data));
 }
 
-/* A PE file begins with a program for MS-DOS, whose header says at 3c (hex) where the real header
- * is. */
+/* Reads the sections and symbols of a PE file. A PE file begins with a program for MS-DOS, whose
+ * header says at 3c (hex) where the real header is. */
 struct g2h_error *pe_read(struct image *image)
 {
     static const uint16_t machines[][2] = {{IMAGE_FILE_MACHINE_I386, EM_386},
