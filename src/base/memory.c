@@ -228,6 +228,8 @@ static bool sort_runs(struct merger *merger, size_t count)
     return good;
 }
 
+/* Sorts by merging runs that are in order or, if memory for that runs out, by qsort(). The order of
+ * equal entries is not kept. */
 void array_sort_unordered(void *data, size_t count, size_t entry_size,
                           int (*compare)(const void *one, const void *other))
 {

@@ -642,6 +642,8 @@ uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_byte
     return exe->text + pclntab_entry(&exe->pclntab, index);
 }
 
+/* Returns whether the program has a function of this name: by the index of names if that was made,
+ * else by looking at all. */
 bool exe_has_function(const struct g2h_exe *exe, const char *name)
 {
     const struct g2h_bytes wanted = bytes_of(name);

@@ -640,8 +640,9 @@ static uint64_t class_key(const struct merging *merging, uint32_t number)
                          merging->by_number[number].name);
 }
 
-/* Finds the classes of which there is much right below a package. *ret becomes whether there are
- * any. */
+/* Finds the classes of which there is much right below a package that no variable holds alone: at
+ * least 1/ISLANDS_LEAST of the heap (others get the count 0). *ret becomes whether one of them has
+ * ISLANDS_MANY objects. */
 static struct g2h_error *find_shared(struct islands *islands, bool *ret)
 {
     struct merging *merging = islands->merging;
@@ -757,8 +758,8 @@ static struct g2h_error *unite(struct islands *islands)
 }
 
 /* Finds the islands of each class, and which classes have at least so many. Counting ends at more
- * than ISLANDS_MOST: such a class is not split. islands->split has the islands of those that are.
- */
+ * than ISLANDS_MOST: such a class is not split. islands->split has the islands of those that are,
+ * by the member that stands for each. */
 static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
 {
     uint32_t known;

@@ -1210,6 +1210,7 @@ static struct g2h_error *path_search_from_roots(const struct paths *paths, struc
     return path_search_begin(ret, paths->view, paths->edges, 0, PATH_CERTAIN_FIRST, PATH_NO_LIMIT);
 }
 
+/* Moves a search out of *search, which becomes empty. */
 static struct path_search take_search(struct path_search *search)
 {
     const struct path_search taken = *search;
@@ -1217,8 +1218,9 @@ static struct path_search take_search(struct path_search *search)
     return taken;
 }
 
-/* Searches only until all nodes are found. The search is kept for later ones if the heap is queried
- * repeatedly, and goes on from there; after an error it begins again. */
+/* Finds the shortest paths to some nodes. Searches only until all nodes are found. The search is
+ * kept for later ones if the heap is queried repeatedly, and goes on from there; after an error it
+ * begins again. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret)
 {

@@ -2294,9 +2294,9 @@ static struct g2h_error *find_map_entries(const struct findings *findings, struc
     return length_of_maps(findings, suspect->item, &who->map_entries);
 }
 
-/* A slice of a field, and a map in a frame, have their length only now: if the elements are
- * structs, or the objects are blocks that several small strings share, the entries are what is
- * many. */
+/* Makes the elements or entries that a path leads to the entries of a suspect that has none. A
+ * slice of a field, and a map in a frame, have their length only now: if the elements are structs,
+ * or the objects are blocks that several small strings share, the entries are what is many. */
 static void set_values(const struct findings *findings, struct who *who)
 {
     struct suspect *suspect = &who->suspect;

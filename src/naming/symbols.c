@@ -225,8 +225,9 @@ static bool is_of_last_package(const struct packages *packages, struct g2h_bytes
            !memchr(symbol.data + last.size, '/', symbol.size - last.size);
 }
 
-/* Functions come in the order of their packages, so comparing with the last package saves most
- * look-ups. Methods of embedded types have two paths in their names, and are left out. */
+/* Adds the package of a function. Functions come in the order of their packages, so comparing with
+ * the last package saves most look-ups. Methods of embedded types have two paths in their names,
+ * and are left out. */
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     if (is_of_last_package(packages, symbol))

@@ -273,6 +273,7 @@ static struct g2h_error *held_classes_set(struct held_classes *classes, struct g
     return NULL;
 }
 
+/* Orders by object. */
 static int compare_held_classes(const void *a, const void *b)
 {
     const struct held_class *one = a;

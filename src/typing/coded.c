@@ -305,8 +305,9 @@ static bool is_array_of(const struct typing *typing, struct word_type many, stru
            typer_type_of(typing, array.type)->elem == many.type;
 }
 
-/* A pointer to a struct is also one to its first field, so code that uses it as either agrees: the
- * larger type is kept. The same holds for an array and a slice. Values agree only with values. */
+/* Combines two types of a word; false if they contradict each other. A pointer to a struct is also
+ * one to its first field, so code that uses it as either agrees: the larger type is kept. The same
+ * holds for an array and a slice. Values agree only with values. */
 bool coded_agree(const struct typing *typing, struct word_type *all, struct word_type one)
 {
     const struct types *types = typing->types;
@@ -639,6 +640,8 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
  * follows. */
 enum { MOST_OF_VARIABLE = 32 };
 
+/* Returns the address of the variable that contains an address, by the extents that code shows, or
+ * 0 if none does. */
 uint64_t typing_extent_at(const struct typing *typing, uint64_t address)
 {
     const struct static_words *words = typing->static_words;
@@ -649,6 +652,9 @@ uint64_t typing_extent_at(const struct typing *typing, uint64_t address)
     return extent && in_file < extent->end ? extent->address + exe_slide(typing->exe) : 0;
 }
 
+/* Returns the function that uses the variable at an address, or NULL. The user nearest before the
+ * address, in the addresses of the file: it must be at it, or, unless is_exact, be of an array's
+ * element or take the address of a variable that begins less than MOST_OF_VARIABLE before. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = typing->static_words;

@@ -23,6 +23,7 @@ struct g2h_dominators {
     unsigned shift;
 };
 
+/* Returns the retained size of a number in bytes, however it is stored. */
 static uint64_t size_at(const struct g2h_dominators *dominators, uint32_t number)
 {
     return dominators->sizes32 ? (uint64_t)dominators->sizes32[number] << dominators->shift

@@ -515,7 +515,8 @@ bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
     return read_entry(dies, unit, unit->entry, ret);
 }
 
-/* Most references lead to the unit that the one before led to, which has the types. */
+/* Reads the entry at an offset of .debug_info. Returns false if it is in no unit, or cannot be
+ * read. Most references lead to the unit that the one before led to, which has the types. */
 bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
 {
     const struct die_unit *unit = &dies->units.data[dies->last_unit];

@@ -372,9 +372,10 @@ static struct g2h_error *find_kills(struct flow *flow)
     return NULL;
 }
 
-/* A word that a loop writes is another value at the loop's head, which is at index: the one from
- * before, or one from the loop, which end_loop() adds. An instruction that only jumps from later
- * code lead to is not a head. Returns false if memory runs out or there are too many values. */
+/* Begins the head of a loop. A word that a loop writes is another value at the loop's head, which
+ * is at index: the one from before, or one from the loop, which end_loop() adds. An instruction
+ * that only jumps from later code lead to is not a head. Returns false if memory runs out or there
+ * are too many values. */
 static bool enter_loop(struct flow *flow, uint32_t index)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
@@ -879,10 +880,10 @@ static bool flow_other(struct flow *flow, uint32_t index)
 
 /* ---- calls ---- */
 
-/* Go describes the arguments for stack traces in bytes (FUNCDATA_ArgInfo, internal/abi/symtab.go):
- * two for each, and special ones, of which FE and FD enclose the parts of an argument. Returns the
- * number of arguments before the end, the one with an index, or one that has no description.
- * *ret_is_pair: that one is a pair. */
+/* Reads the description of a function's arguments. Go describes the arguments for stack traces in
+ * bytes (FUNCDATA_ArgInfo, internal/abi/symtab.go): two for each, and special ones, of which FE and
+ * FD enclose the parts of an argument. Returns the number of arguments before the end, the one with
+ * an index, or one that has no description. *ret_is_pair: that one is a pair. */
 static unsigned read_arguments(const struct flow *flow, uint64_t function, unsigned index,
                                bool *ret_is_pair)
 {
@@ -921,6 +922,8 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
     return count;
 }
 
+/* Returns whether an argument is the first of two words of one argument, as of a string or an
+ * interface. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
 {
     bool is_pair;
@@ -928,6 +931,7 @@ bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
     return is_pair;
 }
 
+/* Returns how many arguments of a function are described. */
 unsigned flow_argument_count(const struct flow *flow, uint64_t function)
 {
     bool is_pair;

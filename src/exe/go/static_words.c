@@ -346,7 +346,8 @@ static bool add_facts_to(struct arguments *arguments, uint32_t to, uint32_t valu
 }
 
 /* Records the words of data and bss and the arguments that a function passes to its callees, and
- * what it shows of new objects that it passes. Returns false if memory runs out. */
+ * what it shows of new objects that it passes. Returns false if memory runs out. *left limits the
+ * work. */
 static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -644,6 +645,7 @@ static int compare_passed(const void *a, const void *b)
     return compare_static_words(&one->word, &other->word);
 }
 
+/* Orders extents by address. */
 static int compare_extents(const void *a, const void *b)
 {
     const struct static_extent *one = a;
