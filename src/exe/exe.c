@@ -1045,8 +1045,9 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
     }
 }
 
-/* Does the same with the function's calls of callee, the function of the frame before. Ends when
- * inlining->work_left is used up. */
+/* Tries the places in a function where it calls callee, the function of the frame before, as
+ * explanations of the stack's first calls; *best becomes the chain of inlined calls that agrees
+ * with most of them. Ends when inlining->work_left is used up. */
 static void inlining_find_caller(struct g2h_inlining *inlining, const struct body *body,
                                  uint32_t callee, const struct stack *stack, struct chain *best)
 {
@@ -1061,8 +1062,10 @@ static void inlining_find_caller(struct g2h_inlining *inlining, const struct bod
     }
 }
 
-/* Does the same with the function's calls of functions that allocate in one way. For the innermost
- * frame, a dump has the line at the return address, which may be the next line already. */
+/* Tries the places in a function where it calls one that allocates in a way, as explanations of the
+ * stack's first calls; *best becomes the best one. For the innermost frame, a dump has the line at
+ * the return address, which may be the next line already, so the line behind the call is compared.
+ */
 static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const struct body *body,
                                          enum call_sites_allocator way, const struct stack *stack,
                                          struct chain *best)
@@ -1083,9 +1086,10 @@ static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const st
     return NULL;
 }
 
-/* Does the same for the innermost frame. Stacks do not have runtime.mallocgc, and older ones not
- * even newobject and the like, which call it for others. So the innermost function either calls
- * mallocgc itself, as code of Go 1.27 does, or it calls one of these. */
+/* Tries the places in the innermost function where it allocates. Stacks do not have
+ * runtime.mallocgc, and older ones not even newobject and the like, which call it for others. So
+ * the innermost function either calls mallocgc itself, as code of Go 1.27 does, or it calls one of
+ * these. */
 static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
                                         const struct stack *stack, struct chain *best)
 {

@@ -217,8 +217,9 @@ static void find_in_frame(const struct findings *findings, struct g2h_values *va
         ret->kind = "map";
 }
 
-/* Reads it from the memory of the map, slice or channel; of what paths show as a node of its own,
- * from its merged node. ret->kind stays NULL if there is no length, or texts are hidden. */
+/* Finds how many entries the node at the end of a path has, from the memory of the map, slice or
+ * channel; of what paths show as a node of its own, from its merged node. ret->kind stays NULL if
+ * there is no length, or texts are hidden. */
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret)
 {

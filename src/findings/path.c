@@ -976,8 +976,9 @@ static struct g2h_error *path_find(struct paths *paths, struct path_search *sear
     return NULL;
 }
 
-/* Like path_find(), with a new search from the node from that is dropped afterwards and follows the
- * edges of at most most nodes. */
+/* Adds the shortest path from a node to another, by a new search that is dropped afterwards. It
+ * follows the edges of at most most nodes; *ret_found is false if it has not come to the target by
+ * then. */
 static struct g2h_error *find_once(struct paths *paths, uint32_t from, uint32_t to,
                                    enum path_target target, uint32_t most, bool *ret_found)
 {
@@ -1008,7 +1009,9 @@ static uint64_t edges_to_class(const struct paths *paths)
 }
 
 /* Finds a path from the roots in a scope, by the search that is kept for it, or begun now. number
- * is a scope, or LESS_OWN. */
+ * is a scope, or LESS_OWN: PATH_OWN with a search of fewer nodes (MOST_VISITED / LESS), which is
+ * tried first as it takes less time. *ret_found is false if there is none among the nodes that the
+ * search may visit. */
 static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32_t to,
                                       enum path_target target, int number, bool *ret_found)
 {
@@ -1164,7 +1167,8 @@ struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct 
                  : NULL;
 }
 
-/* As path_append(), but by a holder of the node held, from which the node is reached. */
+/* Appends the path to a node as an expression, by a certain holder: from the roots to the holder,
+ * from there to the node held, and on to the node. *ret_end becomes the last node on it. */
 struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t held, uint32_t node,
                                  struct text *text, uint32_t *ret_end)
 {

@@ -714,7 +714,8 @@ static const struct {
     {"runtime.timeTimer", "[]runtime.timerWhen", count_lost_tickers, LOST_TICKERS},
 };
 
-/* As pattern_find(), by the classes of the objects and of what holds them. */
+/* Finds what objects of a class mean below what holds them, by the table object_patterns; the first
+ * row that fits decides. ret->meaning is NULL if there is none. */
 struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t node,
                                        struct pattern *ret)
 {

@@ -776,8 +776,8 @@ struct g2h_error *pages_find(struct findings *findings)
     return find_holders(&finder, ret);
 }
 
-/* Finds how many pages become free with each node. As pages_find(), for each node of the view. *ret
- * stays NULL if the dump does not tell its spans. */
+/* Finds how many pages become free with each node of the view. *ret stays NULL if the dump does not
+ * tell its spans. */
 struct g2h_error *pages_find_nodes(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_memory *memory, unsigned threads,

@@ -499,8 +499,9 @@ static int suspects_compare(const void *a, const void *b)
     return COMPARE(one->item, other->item);
 }
 
-/* Returns this percentage of the reachable bytes that take memory. In a heap that is mostly
- * untouched, the few other bytes are not worth a suspect. */
+/* Returns so many percent of the reachable bytes that take memory. In a heap of which a part is
+ * untouched, these count as at least LEAST_BESIDE, since the few other bytes are not worth a
+ * suspect. */
 static uint64_t share_of_resident(const struct suspects_finder *finder, uint64_t percent)
 {
     enum { LEAST_BESIDE = 1 << 20 };
@@ -881,8 +882,8 @@ static bool is_of_program(const struct merged *merged, const struct suspect *sus
     return false;
 }
 
-/* Does this for the first suspects: those of the program first, because what follows their entries
- * is no holder. */
+/* Adds the parts beside their containers (add_beside) to the first WHO_SUSPECTS suspects: those of
+ * the program first, because what follows their entries is no holder. */
 static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
                                         const struct findings *findings)
 {

@@ -18,7 +18,8 @@ static struct g2h_memprof alloc_rate_site(const struct g2h_heap *heap, size_t in
     return record.memprof;
 }
 
-/* As in scaleHeapSample() of runtime/pprof/protomem.go. */
+/* Returns how many objects of a size a sampled one stands for, with one sample per rate bytes: 1 /
+ * (1 - exp(-size / rate)), as in scaleHeapSample() of runtime/pprof/protomem.go. */
 double g2h_sampling_scale(uint64_t size, uint64_t rate)
 {
     return rate > 1 && size > 0 ? 1 / (1 - exp(-as_ratio(size, rate))) : 1;

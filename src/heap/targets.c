@@ -194,8 +194,9 @@ static inline void note_outside_word(const struct targets_finding *finding, stru
     bits_add(work->block->outside, source->index);
 }
 
-/* Processes those of the 64 words from base on that have a bit in words, if words are this
- * machine's. Returns false if memory runs out. */
+/* Adds the values of some of the 64 words from base on, those that have a bit in words, to the ones
+ * whose targets are looked up; values outside of the heap's range are only counted. For dumps with
+ * this machine's byte order. Returns false if memory runs out. */
 static inline bool find_of_words(const struct targets_finding *finding, struct block_work *work,
                                  const struct targets_source *source, uint64_t base, uint64_t words)
 {

@@ -439,7 +439,8 @@ struct signals {
     struct sigaction interrupt, terminate, pipe;
 };
 
-/* Makes that pipe and catches signals. ret gets the handlers from before. */
+/* Makes the pipe that on_signal() writes to, and catches the signals that end the server; SIGPIPE
+ * is ignored. *ret gets the handlers from before. */
 static struct g2h_error *catch_signals(struct signals *ret)
 {
     struct sigaction action = {.sa_handler = on_signal};

@@ -319,8 +319,10 @@ void ids_deinit(struct ids *ids)
     map_deinit(&ids->attempts);
 }
 
-/* Finds an ID for a part of an object. A part's natural position may be that of a small object
- * elsewhere, or of another part: then it gets a free one. */
+/* Finds an ID for a part of an object: in a series by the object's own ID, in a timeline the next
+ * numbers after the object's, else by its address. Its natural position may be that of a small
+ * object elsewhere, or of another part: then it gets a free one. Returns false if memory runs out.
+ */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
 {
     const uint64_t address = g2h_heap_address(ids->heap, object) + offset;

@@ -430,8 +430,8 @@ static struct g2h_error *frames_walk(struct frames *frames, uint64_t g,
     return NULL;
 }
 
-/* Notes that something other than a frame of that goroutine points to an address: a register or a
- * deferred function. Returns false if memory runs out. */
+/* Marks the stack object at an address as live, because a register, or a deferred function of the
+ * goroutine whose frames are read, points there. Returns false if memory runs out. */
 static bool frames_point(struct frames *frames, uint64_t address)
 {
     return stack_objects_point(&frames->objects, address);

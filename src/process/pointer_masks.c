@@ -496,8 +496,9 @@ static void take_user_arena(struct heap_bits *bits, const struct span *span, str
         take_all(bits, 0, ret);
 }
 
-/* Returns whether the objects of a span have their masks from types: it is of a release without
- * bitmaps of arenas, and its slots are too large for bits in the span. */
+/* Returns whether the objects of a span have their masks from types: they have pointers, the
+ * release has no bitmaps of arenas, the slots are too large for bits in the span, and it is not a
+ * user arena's, which has bitmaps. */
 bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *span)
 {
     return !span->noscan && !runtime_has(runtime, LAYOUT_HEAP_ARENA_BITMAP) &&

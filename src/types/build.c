@@ -663,7 +663,8 @@ static uint32_t sudog_pointer(struct runtime_types *runtime, uint32_t pointer)
                                 COUNT_OF(traceable_ptr), pointer);
 }
 
-/* Like sudog_pointer(), for a pointer to a channel, which 1.26 wraps in one more struct. */
+/* Returns the type of a sudog's pointer to a channel: as sudog_pointer() has it, in one more struct
+ * since Go 1.26 (runtime.maybeTraceableChan). */
 static uint32_t sudog_channel_pointer(struct runtime_types *runtime, uint32_t pointer)
 {
     const uint32_t inner = sudog_pointer(runtime, pointer);

@@ -1173,8 +1173,8 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
     return false;
 }
 
-/* Does the same for a list of DWARF 2 to 4: pairs of offsets, in which two zeros are the end, and
- * the largest number is followed by a new base. Returns false at the end. */
+/* Reads the next range of a list of DWARF 2 to 4: pairs of offsets from *base, in which two zeros
+ * are the end, and the largest number is followed by a new base. Returns false at the end. */
 static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          uint64_t *base, struct range *ret)
 {

@@ -258,7 +258,8 @@ static bool first_slot_of(const struct flow *flow, const struct instruction *ins
            offset / WORD < flow->slot_count;
 }
 
-/* The same for a memory operand that is one slot. */
+/* Finds the slot of the frame that a memory operand is. Returns false if the operand has an index,
+ * or is not in the frame. */
 static bool flow_slot_of(const struct flow *flow, const struct instruction *instruction,
                          uint32_t *ret)
 {

@@ -668,7 +668,7 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     return read_operands(decoding, operands_of_map(map, opcode), false, ret, &number);
 }
 
-/* Makes it an instruction without effect, whatever its operands are. Returns true, for the caller
+/* Makes an instruction one without effect, whatever its operands are. Returns true, for the caller
  * to return. */
 static bool make_nothing(struct instruction *ret)
 {

@@ -113,7 +113,8 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
     image->sections[index].name = bytes_at(name, head + tail);
 }
 
-/* Names as .zdebug_info are GNU's old form of compressed sections; others stay as they are. */
+/* Renames a section .zdebug_info or the like to .debug_info, and marks it as compressed in GNU's
+ * old form. Sections with other names, or too long ones, stay as they are. */
 void image_file_name_dwarf(struct image *image, size_t index)
 {
     static const char prefix[] = ".zdebug_";

@@ -638,7 +638,7 @@ static void open_value(struct page *page, struct g2h_bytes key, bool is_list)
     page->elements[page->depth++] = 0;
 }
 
-/* Elements that the caller passed over count as opened: the window begins after some. */
+/* Counts elements that the caller passed over as opened: the window begins after some. */
 void page_pass(struct page *page, size_t count)
 {
     page->window.opened += count;
