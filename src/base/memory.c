@@ -278,7 +278,9 @@ void large_free(void *data, size_t count, size_t entry_size)
         munmap(data, whole_huge_pages(size));
 }
 
-/* An array that becomes a small one is copied, because malloc() frees those. */
+/* Frees the end of an array of size bytes, of which kept stay. Returns the array, or NULL if memory
+ * runs out. An array that becomes a small one is copied, because malloc() frees those; a small one
+ * stays as it is. */
 void *large_shrink(void *data, size_t size, size_t kept)
 {
     assert(data && kept <= size);

@@ -67,7 +67,8 @@ void ranges_drop_short(struct ranges *ranges)
     ranges->list.count = kept;
 }
 
-/* Finds the first range that ends after from by bisection, and cuts it to [from, end). */
+/* Finds the first range that ends after from, by bisection, and cuts it to [from, end). Returns
+ * false, with *ret empty at end, if there is none before end. */
 bool ranges_next(const struct ranges *ranges, uint64_t from, uint64_t end, struct range *ret)
 {
     const struct range *list = ranges->list.data;

@@ -1019,8 +1019,9 @@ static struct g2h_error *prepare_seized(struct at_death *at)
     return NULL;
 }
 
-/* Begins to watch a running process: it is seized first, so that its end is not missed. A process
- * that may not be seized is an error; why, explain() says. */
+/* Begins to watch a running process: it is seized first, so that its end is not missed; then its
+ * program, heap and the reserve are prepared. A process that may not be seized is an error; why,
+ * explain() says. Says that it is armed once the heap is known and memory reserved. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;

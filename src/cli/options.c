@@ -513,7 +513,8 @@ static bool take_section(struct options *options, const char *name)
         name);
 }
 
-/* Calls take for each of the words that are separated by commas; text NULL: no words. */
+/* Calls take for each of the words that are separated by commas, until it returns false; text NULL:
+ * no words. Returns false then, or if memory runs out. */
 static bool take_words(struct options *options, const char *text,
                        bool (*take)(struct options *options, const char *word))
 {

@@ -255,7 +255,7 @@ static bool page(const char *pager, int fd)
                                                  WEXITSTATUS(status) == NOT_EXECUTABLE));
 }
 
-/* Writes size bytes to standard output. */
+/* Writes all bytes to standard output; a write that a signal interrupts is repeated. */
 static struct g2h_error *put(const char *data, size_t size)
 {
     for (ssize_t count; size > 0; data += count, size -= as_size(count)) {
@@ -268,7 +268,7 @@ static struct g2h_error *put(const char *data, size_t size)
     return NULL;
 }
 
-/* Copies a file to standard output. */
+/* Copies a file, from its position on, to standard output. */
 static struct g2h_error *copy(int fd)
 {
     char block[1 << 14];

@@ -867,7 +867,8 @@ static void keep_largest(shown_vector *shown)
         shown->count = MOST_SHOWN;
 }
 
-/* Sums up the sizes of the nodes that each owner, a group or a shared entry, has. */
+/* Sums up the sizes of the nodes that each owner, a group or a shared entry, has, and counts the
+ * nodes that are shared. Lists the entries in the order of nodes. */
 static struct g2h_error *several_sum_up(struct gathering *gathering, const struct owners *owners)
 {
     struct g2h_graph *graph = gathering->graph;

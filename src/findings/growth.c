@@ -423,7 +423,9 @@ static struct g2h_error *match(const struct g2h_base *base, const struct merged 
 
 /* ---- growth ---- */
 
-/* Returns the growth of a node; number is that of the base's node that it is. */
+/* Returns the growth of a node; number is that of the base's node that it is, or MERGED_NONE: then
+ * all of it is growth. Garbage has none. Entries count only if both are known, or there was none
+ * before. */
 static struct growth growth_of(const struct g2h_base *base, const struct merged *merged,
                                uint32_t node, uint32_t number)
 {

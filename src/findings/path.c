@@ -704,8 +704,8 @@ static void note_longer(const struct reading *reading, size_t at, const char *na
 
 /* ---- from a root ---- */
 
-/* Returns whether no expression begins with a root: a package of another name, or a kind of root
- * that paths do not use. */
+/* Returns whether no expression begins with a root: a package of another name (unless the
+ * expression names its variable by code), or a kind of root that paths do not use. */
 static bool cannot_begin(const struct reading *reading, uint32_t node)
 {
     const enum g2h_node_kind kind = findings_kind_of(reading->view, node);

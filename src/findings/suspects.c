@@ -1003,7 +1003,9 @@ static struct g2h_error *add_for_pages(struct suspects_finder *finder,
     return NULL;
 }
 
-/* Sets what would be free without a suspect. */
+/* Sets what would be free without a suspect: of one that is a whole container, without that; of one
+ * in several, without what branches off to them; else without the item. One that is for pages has
+ * them already. */
 static void set_pages(const struct findings *findings, struct suspect *suspect)
 {
     const struct container *container = &suspect->container;

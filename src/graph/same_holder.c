@@ -42,8 +42,9 @@ static bool same_holder_reach(struct same_holder *finder, uint32_t object, uint3
     return vector_push(&finder->queue, object);
 }
 
-/* Finds from which edge of a root that holds its target each object is reached first,
- * breadth-first. Returns false if memory runs out. */
+/* Finds from which edge of a root each object is reached first, breadth-first. Only edges that hold
+ * their target count, and of the roots' edges those before AMBIGUOUS. Returns false if memory runs
+ * out. */
 static bool same_holder_reach_all(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -228,8 +228,8 @@ static struct g2h_error *fill_arenas(struct object_index *index, unsigned thread
 
 /* ---- all of it ---- */
 
-/* Builds the index of objects by address. An index without arenas (too many of them) still works,
- * by bisection over all objects. */
+/* Builds the index of objects by address; nothing for no objects. If they are in too many arenas,
+ * the index has none and still works, by bisection over all objects. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads)

@@ -173,8 +173,9 @@ static bool finish_chunk(struct loader *loader)
     return take_over(loader, &chunk);
 }
 
-/* Reads the objects from the reader's position on, or takes over the chunk that was read ahead from
- * there. The reader does not move if its record cannot be read. */
+/* Reads the objects from the reader's position on, up to LARGEST_ADVANCE bytes or to what another
+ * thread has read ahead; or takes over the chunk that was read ahead from there. The reader does
+ * not move if its record cannot be read. */
 static struct g2h_error *read_objects(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;

@@ -171,7 +171,8 @@ static uint32_t slot_class_lookup(const struct slot_classes *slot_classes,
     }
 }
 
-/* Finds or adds a slot class: *ret becomes its number. Returns false if memory runs out. */
+/* Finds or adds a slot class: *ret becomes its number. The usual small ones are found by an array,
+ * others by a hash. Returns false if memory runs out. */
 static bool slot_class_intern(struct slot_classes *slot_classes,
                               const struct slot_class *slot_class, uint32_t *ret)
 {

@@ -38,7 +38,8 @@ static void place_append(const struct taken *taken, const struct remote_place *p
     text_append(text, place->path, place->path_size);
 }
 
-/* Reads a number and the colon after it. Returns false if these do not come next. */
+/* Reads a number of at most most and the colon after it, and moves *at behind it. Returns false if
+ * these do not come next. */
 static bool read_number(const char **at, uint64_t most, uint64_t *ret)
 {
     char *end;
@@ -778,7 +779,9 @@ static struct g2h_error *walk_edges(const struct walk *walk, uint32_t node)
 
 /* ---- variables ---- */
 
-/* Finds a variable by its full name. */
+/* Finds a variable by its full name; ret->kind is REMOTE_NOTHING unless the result is
+ * G2H_VARIABLE_FOUND. None is found without types, or if the name is longer than a place can have.
+ */
 enum g2h_variable properties_variable(struct taken *taken, const char *name, size_t size,
                                       struct remote *ret)
 {

@@ -312,8 +312,8 @@ static bool parse_host(const char *text, size_t size, struct server_address *ret
     return true;
 }
 
-/* Reads "host:port", "port" or NULL: the usual ones. Returns false if either is invalid; ret stays
- * as it was. */
+/* Reads "host:port", "port" or NULL: 127.0.0.1 and PORT stand for what is missing. Returns false if
+ * either is invalid; *ret stays as it was. */
 bool server_parse(const char *text, struct server_address *ret)
 {
     static const char usual[] = "127.0.0.1";

@@ -88,8 +88,8 @@ static const char *file_skip_remark(const char *at)
     return at[0] == '%' && at[-1] != '-' ? at + 1 : NULL;
 }
 
-/* Returns the timestamp in a file's name, which sorts by time, if the name begins and ends like the
- * program's; NULL: another file. */
+/* Returns the timestamp in a file's name, "NAME-PID-20260102T030405Z…suffix", which sorts by time;
+ * NULL if the name has another form or program, that is, if the file is another one. */
 static const char *file_moment(const char *name, const struct text *begin, const char *suffix)
 {
     static const char pattern[] = "ddddddddTddddddZ"; /* d: a digit */
@@ -579,7 +579,8 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
     return NULL;
 }
 
-/* Begins to watch the collections when the heap is known. An error ends that for good. */
+/* Begins to watch the collections when the heap is known, or looks whether the watch has failed;
+ * does nothing if ages are not wanted. An error, which is returned, ends that for good. */
 struct g2h_error *death_box_keep_ages(struct death_box *box)
 {
     if (box->ages_seconds == 0 || !box->is_ready || !box->heap.is_known)

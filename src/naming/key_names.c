@@ -391,7 +391,8 @@ static bool key_names_append_string(const struct names *names, const uint8_t *da
     return true;
 }
 
-/* Reads the string whose header is at `at`. */
+/* Reads the string whose header is at `at`, and appends it as a key. KEY_NONE if its bytes are not
+ * in the dump, or it is too long to be shown. */
 static enum key_form read_string(const struct key_reader *reader, const uint8_t *at,
                                  struct text *text, struct slot_key *ret)
 {
@@ -508,7 +509,8 @@ static void key_names_append_value(struct key_parts *parts, uint32_t number, con
     text->size -= 2;
 }
 
-/* Reads a struct or array and appends it: [{17, "a"}]. */
+/* Reads a struct or array and appends it as a key: [{17, "a"}]. KEY_NONE, and nothing appended, if
+ * a part cannot be shown, or texts are hidden. */
 static enum key_form read_composite(const struct key_reader *reader, uint32_t number,
                                     const uint8_t *at, struct text *text)
 {

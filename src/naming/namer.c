@@ -617,7 +617,8 @@ static bool collect_object(struct key_collector *collector, const struct collect
     return true;
 }
 
-/* Collects the keys of a block's objects; most have none. */
+/* Collects the keys of a block's objects: of those that have pointers, and whose names need keys;
+ * most do not. */
 static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
 {
     const struct collection *collection = context;

@@ -771,7 +771,8 @@ unsigned form_of_type(struct g2h_bytes type, enum g2h_class_form of)
     return ret;
 }
 
-/* Returns whether a function is of the runtime, or of a library that serves others, as bits. */
+/* Returns whether a function is of the runtime, or of a library that serves others (internal/… and
+ * the packages in libraries), as bits; 0: neither. */
 unsigned form_of_function(struct g2h_bytes function)
 {
     if (bytes_begin(function, "runtime."))

@@ -303,7 +303,8 @@ static size_t naming_packages_append_path(struct text *text, const struct packag
     return found;
 }
 
-/* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". */
+/* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". Leading dots
+ * stay; of a method of an embedded type both paths are replaced. */
 static void append_run(struct text *text, const struct packages *packages, const uint8_t *run,
                        size_t size)
 {

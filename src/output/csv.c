@@ -281,7 +281,8 @@ static char *csv_put_age(const struct csv *csv, char *at, uint32_t object)
     return look ? json_u64(at, (uint64_t)look->time) : at;
 }
 
-/* Writes the columns after a node's name. */
+/* Writes the columns after a node's name: type, size, edges, retained size, dominator (but for the
+ * root), address (of objects) and, if these are known, the age. Returns the position after them. */
 static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, char *at,
                              const struct node_batch *batch, size_t i, enum node_type type)
 {

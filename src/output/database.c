@@ -295,7 +295,8 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
     return NULL;
 }
 
-/* Creates the file at a path unless it exists. */
+/* Creates the file at a path unless it exists, with permissions that are no wider than the dump's.
+ * Error: it is no regular file, or cannot be opened. */
 static struct g2h_error *make_file(const char *path, const struct stat *dump)
 {
     struct stat status;

@@ -125,7 +125,7 @@ static bool list_crowd(struct ids *ids)
 }
 
 /* Returns whether an object below the address limit starts at the given position, in whichever
- * arena. */
+ * arena. Slots of very many arenas have their positions in a table. */
 static bool position_is_used(const struct ids *ids, uint64_t position, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;

@@ -301,7 +301,8 @@ static struct g2h_error *held_classes_order(struct held_classes *classes, uint32
     return NULL;
 }
 
-/* Searches the object's group, half of what is left at a time. */
+/* Returns the class that an array got by the slices that lead to it, or UINT32_MAX. Searches the
+ * object's group, half of what is left at a time. */
 uint32_t held_classes_get(const struct held_classes *classes, uint32_t object)
 {
     if (!classes->first || object == UINT32_MAX)
@@ -937,7 +938,8 @@ static bool number_node(struct numbering *numbering, const struct hashed_node *h
                                   vector_push(&numbering->strings->nodes, hashed->node));
 }
 
-/* Numbers the strings that a task has hashed, in the order of tasks. */
+/* Numbers the strings that a task has hashed, in the order of tasks; equal strings get one number.
+ * Begins the blocks that the nodes are in. */
 static struct g2h_error *output_strings_number_nodes(void *context,
                                                      const struct worker_buffer *buffer)
 {

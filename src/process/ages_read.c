@@ -415,7 +415,7 @@ static bool pages_reserve(struct mark_pages *marks, size_t count)
     return marks->capacity > 0;
 }
 
-/* Adds a page. Returns false if memory runs out. */
+/* Adds a page to the set, unless it is there. Returns false if memory runs out. */
 static bool pages_add(struct mark_pages *marks, uint64_t page)
 {
     if (page == marks->last)

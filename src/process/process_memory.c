@@ -275,8 +275,10 @@ static uint64_t resident_of(const struct process *process, uint64_t address, uin
     return sum;
 }
 
-/* Adds up the resident pages of spans. Of a span's resident bytes as many are objects as it has
- * allocated; the rest are free slots. */
+/* Adds up the resident pages of spans: of a span with objects as many bytes are objects as it has
+ * allocated, the rest are free slots; spans of stacks and of the runtime count as manual. Spans of
+ * small objects that are not resident as a whole are listed (absent). Returns false if memory runs
+ * out. */
 bool resident_find_spans(const struct runtime *runtime, struct resident_spans *ret)
 {
     struct span span;

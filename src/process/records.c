@@ -613,7 +613,7 @@ static const char *name_of_machine(uint16_t machine)
     }
 }
 
-/* Finds the lowest and highest addresses of the heap's arenas. */
+/* Finds the lowest and highest addresses of the heap's arenas; both 0 if there are none. */
 static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
 {
     struct runtime_arenas arenas;

@@ -542,7 +542,8 @@ static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, u
            put_part(buffer, "argument of a cleanup", object, argument);
 }
 
-/* Writes what a cleanup or a weak pointer keeps alive. Returns false if memory runs out. */
+/* Writes what a cleanup or a weak pointer keeps alive; nothing for specials of other kinds, and for
+ * handles of objects that are dead. Returns false if memory runs out. */
 static bool put_kept(struct special_walk *walk, const struct span *span,
                      const struct special *special)
 {

@@ -343,7 +343,8 @@ bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum ro
 
 /* ---- objects ---- */
 
-/* Lists the words of an object that point into mappings. Returns false if memory runs out. */
+/* Lists the words of an object that point into mappings, and at no object. Returns false if memory
+ * runs out. */
 static bool mappings_list_words(struct builder *builder, uint32_t object)
 {
     const struct g2h_heap *heap = builder->heap;

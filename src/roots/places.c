@@ -415,8 +415,9 @@ static void append_statement(struct builder *builder, uint32_t statement)
     text_append_string(&builder->text, ")");
 }
 
-/* Appends where the goroutines are, and what they run. If both functions are the same, it is shown
- * once. */
+/* Appends where the goroutines are, and what they run: " main.f main.go:17 ← main.g". If both
+ * functions are the same, it is shown once; the go statement follows if places differ only by it.
+ */
 void places_append_functions(const struct places *places, struct builder *builder,
                              const struct goroutine *goroutine)
 {
@@ -532,8 +533,9 @@ static uint32_t stack_size(const struct builder *builder, const struct g2h_gorou
                                                                               : 0;
 }
 
-/* Adds a node for the goroutine's stack. The stack's size is that of its node: stacks are not heap
- * objects, but take memory. */
+/* Adds a node for the goroutine's stack, with the stack's size: stacks are not heap objects, but
+ * take memory. None if that is not known, or stacks are left out. Returns false if memory runs out.
+ */
 bool places_add_stack(struct places *places, struct builder *builder,
                       const struct goroutine *goroutine)
 {

@@ -274,7 +274,8 @@ void pointer_maps_deinit(struct pointer_maps *maps)
 
 /* ---- fields ---- */
 
-/* Adds a pointer field of type `number` at an offset. */
+/* Adds a pointer field of type `number` at an offset, unless it points to memory outside of the
+ * heap. Beyond MAP_FIELDS_MOST fields the map is not known. */
 static void pointer_map_add_field(struct pointer_map_maker *maker, uint64_t offset, uint32_t number)
 {
     const struct type *type = types_get(maker->types, number);
@@ -489,7 +490,8 @@ static void pointer_map_fill(struct pointer_map *map, struct pointer_map_maker *
     encode_words(map);
 }
 
-/* Finds the fields and words of a type (number). */
+/* Finds the fields and words of a type (number) into the maker: words by the type's mask if it has
+ * one, else by its fields. None, and known is false, if the type is invalid or too large. */
 static void find_pointers(struct pointer_map_maker *maker, const struct pointer_maps *maps,
                           uint32_t number)
 {

@@ -469,7 +469,8 @@ static uint32_t node_pointer(struct runtime_types *runtime, uint32_t node, const
 
 /* ---- sync/atomic.Pointer ---- */
 
-/* Sets the target of the unsafe.Pointer in an atomic.Pointer[T]. */
+/* Sets the target of the unsafe.Pointer in an atomic.Pointer[T] to T, or to the more exact type of
+ * a node if T is one of a HashTrieMap. Does nothing if T is not known. */
 static void retype_atomic_pointer(struct runtime_types *runtime, uint32_t type)
 {
     const uint32_t elem = generic_pointer_target(runtime, type);

@@ -96,7 +96,7 @@ static uint32_t closures_type_named(const struct closures_maker *maker, const ch
 }
 
 /* Returns the receiver's type of a method value's function, or TYPE_NONE: T for "main.T.M-fm"; for
- * "main.(*T).M-fm" it is the type named "*main.T". */
+ * "main.(*T).M-fm" it is the type named "*main.T". Names without "-fm" are of no method value. */
 static uint32_t closures_receiver_of(const struct closures_maker *maker,
                                      const struct g2h_bytes *name)
 {

@@ -194,8 +194,8 @@ struct g2h_error *typing_find_arrays(struct typing *typing)
     return NULL;
 }
 
-/* Returns whether a type has an array of elem there, with count elements or more from the offset
- * on. */
+/* Returns whether a type has, in its fields, an array of elem with count elements or more from the
+ * offset on. Looks ARRAYS_DEPTH levels deep. */
 bool type_has_array(const struct types *types, uint32_t number, uint64_t offset, uint32_t elem,
                     uint64_t count)
 {

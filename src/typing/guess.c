@@ -199,8 +199,9 @@ static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_
            typer_type_of(typing, type)->role == ROLE_NONE;
 }
 
-/* Returns the value in an object that says most about the object's type: the struct at the lowest
- * offset that a typed pointer leads to. TYPE_NONE: there is none. */
+/* Returns the value in an object that says most about the object's type: that of the claim on its
+ * start if it is telling, else the part at the lowest offset that a typed pointer leads to and that
+ * is. TYPE_NONE: there is none. */
 static struct guess_part first_telling_part(struct typing *typing, uint32_t object)
 {
     struct guess_part part = {0, TYPE_NONE};

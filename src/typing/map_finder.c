@@ -247,7 +247,8 @@ static uint32_t map_of_table(const struct map_finder_search *search,
                          used);
 }
 
-/* Returns the map type of a directory of length pointers, by its first table, or TYPE_NONE. */
+/* Returns the map type of a directory of length pointers, by its first table. TYPE_NONE: it is no
+ * object of that size, or its first pointer leads to none that may be a table. */
 static uint32_t map_of_directory(const struct map_finder_search *search, uint64_t address,
                                  uint64_t length)
 {

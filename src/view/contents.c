@@ -265,7 +265,8 @@ static void format_direct(const struct formatting *out, uint32_t number, uint64_
     }
 }
 
-/* Formats an interface by its dynamic type, and the value that it holds. */
+/* Formats an interface by its dynamic type, and the value that it holds; "nil", or "(unknown type)"
+ * if its first word leads to no known type. */
 static void format_interface(const struct formatting *out, const struct g2h_value *value)
 {
     const struct typing *typing = out->view->graph->typing;

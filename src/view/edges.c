@@ -664,7 +664,8 @@ size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most
     return count < most ? count + edges_read(edges, &ret[count], most - count) : count;
 }
 
-/* Reads ahead what costs little. */
+/* Gets the next edge; false at the end. Edges with names are read one by one; targets alone cost
+ * little, so AHEAD of them are read at a time. */
 bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     if (!edges->has_targets_only)

@@ -440,7 +440,8 @@ bool value_is_secret(const struct g2h_heap *heap, const struct g2h_value *value)
     return value->kind != G2H_VALUE_POINTER && value->data && heap_is_secret(heap, value->data);
 }
 
-/* Appends nothing for a number that is redacted. */
+/* Replaces the text by a value: "(secret)" for one that secret.Do has allocated, nothing for a
+ * number if the heap is redacted. */
 void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                     struct g2h_text *text)
 {

@@ -74,7 +74,8 @@ static void check_struct(struct types *types, struct type *type)
     type->field_count = good;
 }
 
-/* Limits the length of an array to the elements that its size has space for. */
+/* Limits the length of an array to the elements that its size has space for; 0 if its elements have
+ * no size, since such an array may claim any number. */
 static void check_array(struct types *types, struct type *type)
 {
     if (type->size == DWARF_SIZE_UNKNOWN)

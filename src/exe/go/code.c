@@ -276,7 +276,8 @@ static bool next_call_arm64(struct call_sites_code_bytes *code, uint64_t *ret_ta
 }
 
 /* Finds the next call in a function's code: the callee, and the return address as a distance from
- * the start of the code. */
+ * the start of the code. Calls that do not lead to the start of a function are passed over. Returns
+ * false at the end, and for machines other than amd64, 386 and arm64. */
 static bool next_call(const struct call_sites *sites, struct call_sites_code_bytes *code,
                       uint64_t *ret_callee, uint32_t *ret_return)
 {

@@ -246,7 +246,8 @@ static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
     return pointer_to_this < all->size && pointer_to_this % all->word == 0;
 }
 
-/* Returns the name in a descriptor's header, or nothing if none is at the address. */
+/* Returns the name in the descriptor's header at an address, or nothing if there is no valid
+ * header, or it is outside of data, the bytes from start on. */
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address)
 {

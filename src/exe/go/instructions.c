@@ -815,7 +815,8 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     return true;
 }
 
-/* Reads the prefixes and the first byte of the opcode. Returns false if the code ends before. */
+/* Reads the prefixes and the first byte of the opcode, *ret. Of the prefixes only 66 (operands of
+ * 16 bits) and REX matter. Returns false if the code ends before. */
 static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
 {
     static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};

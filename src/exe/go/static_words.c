@@ -653,8 +653,9 @@ static int compare_extents(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
-/* Finds the memory that variables have at least: as far as functions use it that get the address.
- * Returns false if memory runs out. */
+/* Finds the memory that variables have at least: as far as functions use it that get the address,
+ * or pass it on in up to ROUNDS calls. Extents of one word say nothing; those that overlap are
+ * joined. Returns false if memory runs out. */
 static bool find_extents(struct arguments *arguments, struct static_words *words)
 {
     const uint64_t word = sizeof(uint64_t);

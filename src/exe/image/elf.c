@@ -12,7 +12,7 @@
 #include "exe/image/image_file.h"
 
 /* Reads a section header. *ret_name is the offset of the section's name: the section of names may
- * come later. */
+ * come later. Sections without bytes in the file get no data. */
 static void elf_read_section(const struct image *image, const uint8_t *at,
                              struct image_section *ret, uint32_t *ret_name)
 {

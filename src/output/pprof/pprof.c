@@ -245,7 +245,8 @@ static void pprof_retained_file_of(const struct retained *retained, uint32_t nod
     }
 }
 
-/* Appends the name of a node's function. A variable's begins with its package, as in Go. */
+/* Appends the name of a node's function. A variable's begins with its package, as in Go, unless it
+ * is below a group, or both are too long together. */
 static bool put_function_name(struct retained *retained, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;

@@ -832,7 +832,8 @@ static void page_put_data(struct page *page, const struct page_field *fields, si
         put_member(page, &fields[i]);
 }
 
-/* Begins a page. A width is at least LEAST and at most MOST columns; 0: USUAL. */
+/* Begins a page as the options want it. A width is at least LEAST and at most MOST columns; 0:
+ * USUAL. JSON has no colours, and its lists end after `top` elements. */
 void page_begin(const struct g2h_report_options *given, struct page *ret)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };

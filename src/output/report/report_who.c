@@ -402,7 +402,10 @@ static void append_with_class(const struct report *report, const struct who *who
     text_append(text, owner, (size_t)(path + who->path.size - owner));
 }
 
-/* Makes the path of a suspect, and that of its example, short if it does not fit on a line. */
+/* Makes the path of a suspect, and that of its example, short if it does not fit on a line: path
+ * becomes the field that leads to it, below the variable, example the rest of the example's path.
+ * Otherwise path becomes that with its class, if its word has no name. All stay empty if the usual
+ * path is good. */
 static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
                           struct text *below, struct text *example)
 {

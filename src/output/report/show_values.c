@@ -247,8 +247,9 @@ static bool show_values_is_other(const struct show *show, const struct g2h_value
            !bytes_begin(wanted, "runtime.");
 }
 
-/* Finds what a value leads to: class, bytes, and address; nothing if it leads nowhere. A variable
- * that may be dead may lead to memory that has been reused. */
+/* Finds what a value leads to: class, bytes, and address (unless the value's text is the address
+ * itself); nothing if it leads nowhere. A variable that may be dead may lead to memory that has
+ * been reused: then the class says so if it is another one. */
 static struct g2h_error *show_values_find_target(const struct show *show,
                                                  const struct g2h_value *value,
                                                  const struct g2h_content *content,

@@ -217,8 +217,8 @@ static void await_end(struct death_watch *watch)
         watch->thread = 0;
 }
 
-/* Lets the thread go untraced. Only a stopped tracee can be detached, so it is interrupted first.
- * At its end it stays stopped. */
+/* Lets the thread go untraced, and returns true. Only a stopped tracee can be detached, so it is
+ * interrupted first. Returns false if it has stopped at its end: then it stays stopped. */
 bool death_let_run(struct death_watch *watch)
 {
     const int number = watch->thread != 0 && !watch->is_stopped ? interrupt(watch) : 0;
