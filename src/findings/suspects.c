@@ -1729,8 +1729,17 @@ static bool is_of_one(const struct findings *findings, const struct suspect *sus
             merged_form(merged, node) == G2H_FORM_SLICE);
 }
 
-/* Returns the node of merged whose object a path leads to: the container; or MERGED_NONE, if the
- * path leads to the example: the field that a list or a tree hangs on says more than the struct. */
+/*
+ * Returns the node of merged whose object the path of "held by" leads to; MERGED_NONE: to the
+ * example. In this order:
+ *
+ * branch     the container is a variable with a tree: the tree's root, to which it points
+ * held_at    no class is the container, one object has most (is_of_one()), or held_at is the tree
+ *            of a sync.Map; held_at is that tree, or the list above the items, or MERGED_NONE
+ * node       the container, if it is no declared struct, has a list or a tree below it, or has
+ *            fewer objects than the suspect has that no other object of the suspect holds
+ * none       a struct with the items in its fields: the field says more than the struct
+ */
 static uint32_t held_line(const struct findings *findings, const struct suspect *suspect,
                           const struct example *example)
 {

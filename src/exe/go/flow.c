@@ -127,8 +127,9 @@ static bool is_same_fact(const struct flow_fact *one, const struct flow_fact *ot
            one->dictionary == other->dictionary;
 }
 
-/* Adds a fact about a value, unless the value has it or has many. Returns false if memory runs
- * out. */
+/* Adds a fact about a value. Adds nothing, and returns true, if the value has that fact or
+ * MOST_FACTS already, is not known, or is a zero or the multiple of a number. Returns false if
+ * memory runs out. */
 static bool add_fact_of(struct flow *flow, uint32_t value, struct flow_fact fact)
 {
     struct flow_value *about = flow_value_at(flow, value);

@@ -512,7 +512,8 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
 
 /* ---- blocks ---- */
 
-/* Returns whether an object has an edge without a field in its shape. */
+/* Returns whether an object has an edge without a field of its own in its shape: no field is at the
+ * edge's offset, or the edge before it has that field. */
 static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t number)
 {
     const struct shape_pointer *before = NULL, *pointer;
