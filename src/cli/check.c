@@ -282,8 +282,9 @@ static const char *first_given(const struct given *options)
     return options->name;
 }
 
-/* Returns whether --watch has all options that it needs, and no others. Returns false after
- * printing what is wrong. */
+/* Returns whether --watch has all options that it needs, and no others: a process or a command, a
+ * format for a report or for trends, and for trends a file that is not compressed. Without --watch,
+ * those that go only with it are wrong. Returns false after printing what is wrong. */
 static bool check_watch(const struct options *options)
 {
     const char *part = first_given((struct given[]){{options->count > 0, "--count"},
@@ -313,8 +314,9 @@ static bool check_watch(const struct options *options)
     return true;
 }
 
-/* Returns whether --at-death has all options that it needs, and no others. Returns false after
- * printing what is wrong. */
+/* Returns whether --at-death has all options that it needs, and no others: a file or a directory to
+ * write to; a directory for its =keep and =N%; with --watch a process and --keep. Returns true
+ * without --at-death, false after printing what is wrong. */
 static bool check_at_death(const struct options *options)
 {
     const struct given_option others[] = {
@@ -568,7 +570,9 @@ static bool refuse_process(const struct options *options)
     return true;
 }
 
-/* Returns whether several dumps are allowed. Returns false after printing why not. */
+/* Returns whether several dumps are allowed. Returns false after printing why not: more than
+ * MOST_TRENDS, options of a report about one heap, two dumps only, a series of snapshots without a
+ * directory to go to, or standard input among the dumps. */
 static bool check_series(const struct options *options)
 {
     enum { MOST_TRENDS = 200 };
@@ -624,8 +628,10 @@ static bool check_client_input(const struct options *options)
     return true;
 }
 
-/* Refuses a wrong number of dumps, or both a dump and a process: the first that is wrong is
- * reported. */
+/* Returns whether the number of dumps is right for the other options: none with a process or a
+ * command; one with --mcp; one or more with --inspect; else one, or several that make a series. Nor
+ * may a dump be an executable or, with --mcp, standard input. Returns false after printing the
+ * first thing that is wrong. */
 bool check_inputs(const struct options *options)
 {
     if (!check_client_input(options))

@@ -41,7 +41,8 @@ enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
 
-/* Reads a file up to one byte more than a key may have. */
+/* Reads a file into data up to one byte more than a key may have: KEY_MOST + 1. *ret is how many
+ * bytes were read. */
 static struct g2h_error *redact_key_read_all(const char *path, int file, uint8_t *data, size_t *ret)
 {
     size_t size = 0;

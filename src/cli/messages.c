@@ -411,7 +411,8 @@ static void warn_missing(const struct g2h_input *input, const struct g2h_account
             plural_of(account->missing_spans));
 }
 
-/* Warns of damage, and of all that the dump lacks. */
+/* Warns of damage, and of all that a dump lacks: records, objects that were left out, contents of
+ * arrays and of secret.Do; of a process, message_process() says what is missing. */
 void message_warnings(const struct origin *origin, const struct g2h_heap *heap)
 {
     const struct g2h_input *input = origin->input;
@@ -590,7 +591,9 @@ static struct g2h_contexts_account messages_contexts_of(const struct options *op
     return account;
 }
 
-/* Prints pointers, reachability, and the nodes and edges of the output. */
+/* Prints the tables of --verbose about the graph: pointers, what is reachable, and the nodes and
+ * edges of the output. Lines for what is optional (objects left out or folded, contexts, numbers,
+ * short cuts) are there only if there are any, or if the option is given. */
 static void account_graph(const struct options *options, const struct g2h_graph *graph,
                           const struct g2h_view *view, const struct g2h_numbers_account *numbers)
 {
@@ -657,8 +660,9 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
     warn(input, text);
 }
 
-/* Notes what the output leaves out or folds, and warns if DevTools would need much memory for
- * it. */
+/* Notes what the output leaves out or folds: garbage, what is not below --under, or else objects
+ * that were folded, and bytes of arrays that are cut. Warns if DevTools would need much memory for
+ * it, or if --max-nodes cannot be met. */
 void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view)
 {

@@ -414,7 +414,8 @@ static bool take_threads(struct options *options, const char *text)
     return true;
 }
 
-/* Reads a number such as 500000, 500K or 2M. Returns false after printing what is wrong. */
+/* Takes the value of --max-nodes: a number from 1 to UINT32_MAX, such as 500000, or with a factor
+ * of a thousand or a million, 500K or 2M. Returns false after printing what is wrong. */
 static bool take_max_nodes(struct options *options, const char *text)
 {
     char *end;
@@ -438,7 +439,8 @@ static bool take_largest_array(struct options *options, const char *text)
                         text);
 }
 
-/* Reads N or N,SEED. Returns false after printing what is wrong. */
+/* Takes the value of --sample: N or N,SEED, with N from 2 to 1000000. Returns false after printing
+ * what is wrong. */
 static bool take_sample(struct options *options, const char *text)
 {
     const uint64_t most = 1000000;

@@ -50,8 +50,8 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
-/* Returns whether a word is a line: "main.go:31", or what may follow it, "(go" and "main.go:17)".
- */
+/* Returns whether a word is a line: it ends in a colon and digits, "main.go:31"; or is what may
+ * follow it in parentheses, "(go" and "main.go:17)". */
 static bool growth_is_line(const char *word, size_t size)
 {
     static const char statement[] = "(go";

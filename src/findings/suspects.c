@@ -1157,7 +1157,10 @@ static bool example_is_object(const struct example_finder *finder, uint32_t numb
  * one of the suspect above it. */
 enum holders { UPPERMOST = -1, NEAREST = -2 };
 
-/* Sets near and is_inside. line is a node of merged, or one of enum holders. */
+/* Sets near and is_inside (see struct example_finder) of each number in upwards, and counts
+ * holders. A holder is an object of the node of merged, line: with is_outermost, only one that no
+ * other such object holds. If line is one of enum holders, it is an object of the suspect instead:
+ * NEAREST, any; UPPERMOST, one that no other holds. Parts of maps are no holders. */
 static void example_find_holders(struct example_finder *finder, int64_t line)
 {
     finder->near[0] = NONE;

@@ -313,8 +313,9 @@ static bool part_promote(const struct part_reading *reading, const char *name, s
     return false;
 }
 
-/* Returns an error that says which fields there are, MOST_FIELDS at most, and which of them has a
- * similar name; or that there are only elements. */
+/* Returns an error that says that a part has no field of this name: which fields there are,
+ * MOST_FIELDS at most, and which of them has a similar name; or that it has elements instead, or
+ * neither. */
 static struct g2h_error *part_refuse_field(const struct part_reading *reading, const char *name,
                                            size_t size)
 {
@@ -590,7 +591,8 @@ static uint64_t part_elements(const struct part_reading *reading)
 }
 
 /* Moves to what is in brackets: an entry of a map, by its key, or an element of a slice or array,
- * by its index. Error: there is none, and why. */
+ * by its index. A pointer or interface is followed first. Error: it is not a map and the key is no
+ * index, it has no elements, or no such one. */
 static struct g2h_error *part_step_key(const struct part_reading *reading, const char *key,
                                        size_t size)
 {

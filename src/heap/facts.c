@@ -116,8 +116,9 @@ static bool heap_facts_read_collector(struct cursor *cursor, struct facts *ret)
     return true;
 }
 
-/* Reads the kinds of spans of a sample. Returns false if they are cut or contradict each other;
- * *error becomes one if memory runs out. */
+/* Reads count kinds of spans of a sample. Returns false if they are cut, are more than MOST, have
+ * numbers beyond any heap, or say that more spans were read than there are; and if memory runs out,
+ * in which case *error is set. */
 static bool read_kinds(struct cursor *cursor, uint64_t count, struct fact_sample *ret,
                        struct g2h_error **error)
 {

@@ -305,7 +305,8 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
     return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
 }
 
-/* Makes a record of zeros, with empty strings and contents. */
+/* Makes a record of a kind in which all numbers are 0 and all strings and contents are empty, but
+ * not NULL; its offset and number stay. */
 static void make_empty_record(enum g2h_record_kind kind, struct g2h_record *ret)
 {
     static const uint8_t none[1];

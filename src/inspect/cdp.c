@@ -301,8 +301,9 @@ static void advance(struct hub *hub, unsigned percent)
         show_progress(hub, client, percent, false);
 }
 
-/* Handles a message of the session about the current request. Returns false if it is not about
- * that, or not expected. */
+/* Handles a message of the session about the current request: an error, progress, that the snapshot
+ * is ready, a piece of it that was asked for, or its end. Returns false if it is about another
+ * request, or not expected in the state that this one is in. */
 bool requests_answered(struct hub *hub, const struct channel_head *head, const char *body)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -993,8 +994,9 @@ static bool is_of_page(const struct http_request *request)
            !http_is(request->site, "same-origin");
 }
 
-/* Refuses requests for other hosts, and those of web pages, before anything else; then answers by
- * path. */
+/* Answers a request by its path: the version, the protocol, the list of targets, or the upgrade to
+ * a WebSocket; 404 for others. Before that refuses a Host header that is missing, given twice or
+ * another host's (400), requests of web pages (403), and methods other than GET (405). */
 void discovery_request(struct hub *hub, struct client *client, const struct http_request *request)
 {
     const struct http_part path = without_slash(request->path);

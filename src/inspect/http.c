@@ -340,7 +340,9 @@ static struct http_part next_line(struct http_part *rest)
     return line;
 }
 
-/* Reads "GET /path?query HTTP/1.1". Returns false if the line has another form. */
+/* Reads the first line of a request, "GET /path?query HTTP/1.1"; the query is dropped. Returns
+ * false if the line has another form, characters that are not printable, or a version other than
+ * 1.0 and 1.1. */
 static bool read_first(struct http_part line, struct http_request *ret)
 {
     if (!line.data)

@@ -961,7 +961,10 @@ static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_l
     return NULL;
 }
 
-/* Visits the properties of a place, by its kind: edges of a node, or values of a location. */
+/* Visits the properties of a place, by its kind: edges of a node, of a frame after those of its
+ * locals; the values of an object or variable, or of a part of it; the members of a class, a
+ * package, or all goroutines. An object or variable of unknown type has its edges. Visits nothing
+ * if what the place names is not there. */
 struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context)
 {

@@ -288,7 +288,8 @@ static bool parse_port(const char *text, uint16_t *ret)
     return true;
 }
 
-/* Reads a host of size characters. Returns false if it is not an address, nor localhost. */
+/* Reads a host of size characters: an IPv4 address, an IPv6 address in brackets, or localhost,
+ * which becomes 127.0.0.1. Sets is_loopback. Returns false if it is none of these. */
 static bool parse_host(const char *text, size_t size, struct server_address *ret)
 {
     struct in6_addr six;
@@ -757,8 +758,8 @@ static void drain(struct client *client)
         client_end(client);
 }
 
-/* Closes all connections, and waits at most FAREWELL milliseconds until the clients have closed
- * them, too. */
+/* Closes all connections, and waits at most FAREWELL milliseconds until what is left to send has
+ * been sent and the clients have closed them, too. */
 static void say_farewell(struct hub *hub, enum websocket_status why)
 {
     const int64_t end = hub->now + FAREWELL;

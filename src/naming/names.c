@@ -734,8 +734,9 @@ static enum g2h_class_form form_of(struct g2h_bytes type)
     return name.size > 0 && memchr(name.data, '.', name.size) ? G2H_FORM_DECLARED : G2H_FORM_OTHER;
 }
 
-/* Classifies the runtime's own types that findings treat specially. G2H_RUNTIME_NONE: none of
- * them. */
+/* Returns which of the runtime's own types that findings treat specially a class is: slices of
+ * timers; structures and generic types by name, if the class has no form of its own; what contains
+ * runtime._defer in its name. G2H_RUNTIME_NONE: none of them. */
 static enum g2h_runtime_class runtime_class_of(struct g2h_bytes type, enum g2h_class_form of)
 {
     static const char call[] = "runtime._defer";

@@ -80,7 +80,8 @@ void text_append_redacted(struct text *text, const struct g2h_redaction *redacti
 
 /* ---- paths in names ---- */
 
-/* Returns whether a byte may be part of an import path, or of a name after it. */
+/* Returns whether a byte may be part of an import path, or of a name after it: a letter, a digit,
+ * one of ./-_~+%, or a byte of a character beyond ASCII. */
 static bool is_of_path(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||

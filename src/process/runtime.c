@@ -60,8 +60,9 @@ static bool pay(struct search *search, uint64_t work)
 
 /* ---- recognizing variables ---- */
 
-/* Returns whether an address may be that of an mspan, by the plausible values of its fields. One in
- * use (state 1) has slots, which fit into its pages. */
+/* Returns whether an address may be that of an mspan, by the plausible values of its fields. A dead
+ * one (state 0) has no more to check; others begin at a page and have pages; and one in use (state
+ * 1) has slots, which fit into its pages. */
 static bool is_span(const struct runtime *runtime, uint64_t span)
 {
     uint64_t state, start, pages, size, count, free_index;
@@ -166,7 +167,9 @@ static uint64_t count_chained_ms(struct search *search, uint64_t m)
 }
 
 /* Returns whether an address is that of a runtime.itabTableType with valid entries. Its size is a
- * power of two, and as many entries as it says are not nil. */
+ * power of two of LEAST_ITABS or more, as many entries as it counts are not nil, at least one, and
+ * each leads to an itab whose type can be read. Returns false, too, if the search has spent its
+ * budget (pay()). */
 static bool is_itab_table(struct search *search, uint64_t table)
 {
     const struct runtime *runtime = search->runtime;
@@ -556,8 +559,9 @@ static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, u
     return ret->bits != NULL;
 }
 
-/* Reads the fields of the process's moduledata, and checks that they make sense and agree with the
- * file. */
+/* Reads the fields of the process's moduledata, and the pointer masks of its data and bss. Error:
+ * its sections are not in their order, it differs from the file's, or the masks have other sizes
+ * than data and bss. */
 static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t address)
 {
     const struct {

@@ -124,8 +124,9 @@ static bool find_roles(struct map_finder *finder, const struct typing *typing)
     return finder->roles != NULL;
 }
 
-/* Finds the layouts by the first map type, since they are the same for all, and the table type of
- * every map type. */
+/* Finds the layouts of maps by the first map type, since they are the same for all: those of Swiss
+ * tables (Go 1.24) or the classic ones of before. Of Swiss ones also finds the table type of every
+ * map type. Returns false if memory runs out. */
 bool map_finder_init(struct map_finder *finder, const struct typing *typing)
 {
     const struct types *types = typing->types;

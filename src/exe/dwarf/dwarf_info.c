@@ -47,8 +47,8 @@ static int dwarf_check_compare_fields(const void *a, const void *b)
     return COMPARE(one->name, other->name);
 }
 
-/* Sorts the fields of a struct, and drops fields that overlap others or are not inside the
- * struct. */
+/* Sorts the fields of a struct by their offsets, and drops fields that overlap an earlier one, are
+ * not inside the struct, or have no known type. A struct whose size is 0 loses all fields. */
 static void check_struct(struct types *types, struct type *type)
 {
     if (type->field_count == 0)

@@ -137,8 +137,10 @@ static unsigned log_size_of(uint32_t word, bool is_pair, bool is_vector)
     return is_vector && bits(word, 23, 1) != 0 ? 4 : size;
 }
 
-/* Decodes a load or store of general registers or vectors. Only plain accesses of whole words are
- * followed; of all others it is noted what they may write. */
+/* Decodes a load or store of general registers or vectors of arm64. Only plain accesses of whole
+ * words that do not change their base register are followed: these become INSTRUCTION_LOAD or
+ * INSTRUCTION_STORE. Of all others (literals, exclusive and atomic ones, bytes, vectors) it is only
+ * noted which registers, and how many bytes, they may write. */
 static void read_memory(uint32_t word, struct instruction *ret)
 {
     const bool is_pair = bits(word, 27, 3) == 5;
@@ -616,8 +618,9 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
     return true;
 }
 
-/* Reads the operands of an opcode; *ret_number is the last immediate. Returns false if the
- * instruction is not known or is cut. */
+/* Reads the operands of an opcode of amd64, ModRM and immediates; *ret_number is the last
+ * immediate, which has 2 bytes instead of 4 with the prefix 66. Returns false if the opcode is one
+ * that does not exist (BAD) or the instruction is cut. */
 static bool read_operands(struct decoding *decoding, enum operands operands, bool is_byte,
                           struct instruction *ret, int64_t *ret_number)
 {
@@ -678,8 +681,10 @@ static bool make_nothing(struct instruction *ret)
     return true;
 }
 
-/* Reads an instruction whose opcode follows the byte 0F. Returns false if the instruction is not
- * known or is cut. */
+/* Reads an instruction of amd64 whose opcode follows the byte 0F: sets what it writes, registers
+ * and bytes of memory, and its kind if it is a conditional branch, a multiplication, or the end of
+ * the code (ud2). Those of three bytes (0F 38, 0F 3A) are taken to write all registers. Returns
+ * false if the instruction is not known or is cut. */
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;

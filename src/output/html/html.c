@@ -159,7 +159,8 @@ static void append_title(struct html *html)
     html->out.failed |= shown.failed;
 }
 
-/* Appends what page.html has a place for, by the place's name. Nothing for an unknown name. */
+/* Appends what page.html has a place for, by the place's name: TITLE, STYLE, SCRIPT, TEXT (the
+ * report) or DATA (the tree as JSON). Nothing for an unknown name. */
 static void html_append_part(struct html *html, const char *name, size_t size)
 {
     const struct page *text = &html->pages[1];

@@ -206,7 +206,7 @@ static uint32_t html_tree_package_of(struct data *data, uint32_t node)
     return data_name(data, name, size);
 }
 
-/* Adds the value that a node in the tree has in a column. */
+/* Adds the value that a node in the tree has in a column; a node without parent has -1 for it. */
 static void html_tree_put_kept(struct data *data, const struct html_tree *tree, uint32_t node,
                                enum column column)
 {

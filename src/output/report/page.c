@@ -320,7 +320,8 @@ static void append_change(struct text *text, int64_t change, bool is_bytes)
         text_append_grouped(text, size);
 }
 
-/* Appends a field in its form for people: without its width, but clipped. */
+/* Appends a field in its form for people: without its width, but clipped to its most characters. A
+ * flag, which only JSON has, appends nothing. */
 static void page_append(struct text *text, const struct page_field *field)
 {
     switch (field->kind) {

@@ -92,8 +92,10 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Refuses a process that no user may read now, because another process traces it or the system does
- * not allow it. Otherwise returns NULL. */
+/* Refuses a process that no user may read now: another process traces it, it does not stop, there
+ * is no ptrace, the system forbids it to all (ptrace_scope 3), or reading failed with an error that
+ * is not about permission. Otherwise, if there was no error or only this user may not, returns
+ * NULL. */
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
     if (facts->tracer != 0 && strcmp(facts->tracer_name, "go2heapsnapshot") == 0)
