@@ -172,7 +172,10 @@ static enum progress_plan plan_of(const struct options *options)
     return is_untyped ? plan + 1 : plan;
 }
 
-/* Converts the source to the output, step by step. */
+/* Converts the source to the output, step by step: loads the dump or process, with warnings of what
+ * it lacks; matches it with the dump before it in a series, or with the base; builds the graph and
+ * the view; and writes the view in the format, or answers questions about it (--mcp). At last
+ * checks that no input has changed meanwhile, completes the files, and says what was made. */
 static struct g2h_error *convert_steps(const struct options *options, const char *path,
                                        struct series *series, struct outputs *outputs,
                                        struct pipeline *conversion)

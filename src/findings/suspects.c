@@ -2418,8 +2418,10 @@ static struct g2h_error *find_next_entry(const struct findings *findings, struct
     return NULL;
 }
 
-/* Finds what a report shows below a suspect, but for those who share it: those to be found are
- * added to sharing. Stacks and deferred calls have no such details. */
+/* Finds what a report shows below a suspect: of goroutines an example and their holders; of others
+ * the path, holders, large objects, map entries, views and keys, and, if its objects are in one
+ * container, an example of an entry. Those who share it are found later: what to look for is added
+ * to sharing. Stacks and deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who,
                                       struct sharing *sharing, size_t *ret_count)
 {

@@ -43,7 +43,8 @@ static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fa
     return is_zeros || cursor_skip(cursor, size);
 }
 
-/* Reads how the process ended; what cannot be changes nothing. Returns false if it is cut. */
+/* Reads how the process ended. A time after the year 9999, or a status of more than 16 bits, cannot
+ * be: then nothing is set. Returns false if it is cut. */
 static bool heap_facts_read_ending(struct cursor *cursor, struct facts *ret)
 {
     const uint64_t year_10000 = 253402300800;

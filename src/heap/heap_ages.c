@@ -17,7 +17,9 @@ struct heap_ages_span {
     uint64_t nelems, start, elemsize, class;
 };
 
-/* Reads a span without its ages. Returns false if it is invalid; one without slots is the end. */
+/* Reads a span without its ages. A span without slots ends the list and has no more numbers.
+ * Returns false if it is cut, has too many slots or no size, or would go beyond the last address.
+ */
 static bool read_span(struct cursor *cursor, struct heap_ages_span *ret)
 {
     if (!cursor_uvarint(cursor, &ret->nelems) || ret->nelems > FACT_AGES_MOST_SLOTS)
@@ -83,8 +85,8 @@ static bool read_look(struct cursor *cursor, struct heap_ages *ages, unsigned nu
     return false;
 }
 
-/* Reads when the watch began, how many collections it saw and missed, and all looks. Returns false
- * if they are invalid. */
+/* Reads when the watch began, how many collections it saw, missed and could not read, and all
+ * looks, of which there are 1 to FACT_AGES_MOST_LOOKS. Returns false if they are cut or invalid. */
 static bool read_looks(struct cursor *cursor, struct heap_ages *ages)
 {
     const uint64_t most_time = UINT64_C(1) << 50;

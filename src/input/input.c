@@ -78,7 +78,9 @@ const char *g2h_input_fault(const void *address, const char **ret_name)
     return NULL;
 }
 
-/* Maps size bytes of a file as the input's bytes. Errors say whether addresses are short. */
+/* Maps size bytes of a file as the input's bytes; an empty file is not mapped. Errors tell apart a
+ * file too large for the machine's addresses, a limit of addresses that is too low (ulimit -v), and
+ * others of mmap(). */
 static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
 {
     input->data = (const uint8_t *)"";

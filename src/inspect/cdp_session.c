@@ -105,8 +105,9 @@ static void say_warning(struct session *session, const char *line)
     session->options->say(line);
 }
 
-/* Reports the snapshot, and what it lacks, to the console and the terminal. Unless it is_first,
- * also says how many objects the snapshot before had already. */
+/* Reports the snapshot to the console and the terminal: the pause, how many objects it has, the
+ * garbage that is left out, and, unless it is_first, how many the snapshot before had already.
+ * Warns of damage, of types that are missing, and of a heap that is not complete. */
 static void say_all(struct session *session, bool is_first)
 {
     const struct taken *taken = &session->taken;

@@ -106,7 +106,8 @@ static struct g2h_error *step(struct evaluation *evaluation, const char *name, s
                               as_width(size), name);
 }
 
-/* Returns the size of the Go name that comes next. */
+/* Returns the size of the Go name that comes next: letters, digits, underscores, and bytes beyond
+ * ASCII; 0: none. */
 static size_t name_size(const char *at)
 {
     size_t size = 0;

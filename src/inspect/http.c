@@ -157,8 +157,9 @@ static unsigned length_bytes(unsigned in_head)
     return in_head == LENGTH_64 ? 8 : 0;
 }
 
-/* Returns why a frame with this head is refused, or 0. is_masked: its bytes are masked, as all
- * frames from a client must be. */
+/* Returns why a WebSocket frame with this head is refused, or 0: reserved bits, bytes that are not
+ * masked as a client's must be (is_masked), an unknown opcode, a control frame that is in parts or
+ * too long, a binary frame, or one longer than WEBSOCKET_MOST. */
 static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
 {
     const unsigned opcode = first & OPCODE;

@@ -60,7 +60,8 @@ static bool skip_digits(struct reader *reader)
     return reader->at > begin;
 }
 
-/* Skips a number of JSON. Returns false if it is none. */
+/* Skips a number of JSON: an integer, which has no zeros in front, then perhaps a fraction and an
+ * exponent. Returns false if it is none. */
 static bool skip_number(struct reader *reader)
 {
     skip(reader, '-');

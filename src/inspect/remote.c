@@ -274,7 +274,8 @@ bool remote_place(struct taken *taken, const struct remote *remote, struct remot
     }
 }
 
-/* Finds the length of a string, slice, map or channel. Returns false if it has none. */
+/* Finds the length of a value that is a string, slice, map or channel (of nil: 0), of a node that
+ * is a text, or of one that is a map. Returns false if it has none. */
 bool remote_length(struct taken *taken, const struct remote *remote, uint64_t *ret)
 {
     _cleanup_(text_deinit) struct text text = {0};
@@ -963,8 +964,8 @@ static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_l
 
 /* Visits the properties of a place, by its kind: edges of a node, of a frame after those of its
  * locals; the values of an object or variable, or of a part of it; the members of a class, a
- * package, or all goroutines. An object or variable of unknown type has its edges. Visits nothing
- * if what the place names is not there. */
+ * package, or all goroutines. An object of unknown type has its edges. Visits nothing if what the
+ * place names is not there. */
 struct g2h_error *properties_visit(struct taken *taken, const struct remote_place *place,
                                    property_visit visit, void *context)
 {

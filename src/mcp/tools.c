@@ -657,7 +657,9 @@ static struct g2h_error *call_read_number(size_t number, struct json_value value
                               numbers[number].name, numbers[number].least, numbers[number].most);
 }
 
-/* Reads a cursor: where the answer begins, and the hash of the question. */
+/* Reads a cursor, "FIRST-HASH" in hexadecimal: where the answer begins, and the hash of the
+ * question. An empty one changes nothing. Refuses what has another form or is of another question.
+ */
 static struct g2h_error *call_read_cursor(struct call *call, struct json_value value)
 {
     _cleanup_(text_deinit) struct text cursor = {0};

@@ -367,7 +367,8 @@ static struct g2h_error *check_build_info(const struct runtime *runtime)
 
 /* ---- code ---- */
 
-/* Returns the size of the breakpoint that code begins with, or 0. */
+/* Returns the size, in bytes, of the breakpoint instruction of a machine that code begins with
+ * (left bytes of it); 0: it begins with another one, or the machine is not known. */
 static unsigned breakpoint_size(uint16_t machine, const uint8_t *at, uint64_t left)
 {
     const uint32_t word = left >= 4 ? (uint32_t)memory_number(at, 4) : 0;

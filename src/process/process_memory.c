@@ -373,8 +373,9 @@ struct mapping {
 
 typedef VECTOR(struct mapping) mapping_vector;
 
-/* Parses the line that begins a mapping: start-end perms offset device inode path. Returns false
- * for other lines. */
+/* Parses the line of /proc/PID/smaps that begins a mapping: start-end perms offset device inode
+ * path. It is of a file if it has an inode and a path, but not that of anonymous huge pages.
+ * Returns false for other lines, and for empty mappings. */
 static bool parse_mapping_line(const char *at, struct mapping *ret)
 {
     uint64_t offset, inode;

@@ -686,7 +686,8 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
            put_number(buffer, type.is_indirect);
 }
 
-/* Writes the itabs of the runtime's table, each after its type. None if the table is not known. */
+/* Writes the itabs of the runtime's table, each after its type. Writes none if the table is not
+ * known, and stops where it cannot be read; an itab whose type cannot be read is left out. */
 static struct g2h_error *put_itabs(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -966,7 +967,8 @@ static struct g2h_error *put_ages_of_objects(struct records *records)
     return NULL;
 }
 
-/* Writes the facts, after the end of the dump: what WriteHeapDump's records have no place for. */
+/* Writes the facts, after the end of the dump: what WriteHeapDump's records have no place for.
+ * FACT_END comes last; facts about what is not known, or was not asked for, are left out. */
 static struct g2h_error *put_facts(struct records *records, const struct behind *behind)
 {
     records->account->words_missing = records->runtime->missing;

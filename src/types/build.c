@@ -399,8 +399,10 @@ enum {
     TRAIT_IN_WORK = 32,
 };
 
-/* Returns the alignment of a type, and whether its values hold pointers: the two facts that the
- * offsets of a struct's fields and the noscan property depend on. The answer is cached by type. */
+/* Returns the alignment of a type, and whether its values hold pointers (TRAIT_POINTERS): the two
+ * facts that the offsets of a struct's fields and the noscan property depend on. Arrays and structs
+ * have those of their parts. A type that is not known, is nested too deep, or contains itself has
+ * those of a word without pointers. The answer is cached by type. */
 static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigned depth)
 {
     struct types *types = runtime->types;

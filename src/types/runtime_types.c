@@ -235,8 +235,9 @@ static void retype(struct runtime_types *runtime, uint32_t number, const char *n
 
 /* ---- arguments of generic types ---- */
 
-/* Returns an argument in a generic type's name, by its index 0 or 1: "a" and "b" in "x[a,b]". Empty
- * if there is no such argument. */
+/* Returns an argument in a generic type's name, by its index 0 or 1: "a" and "b" in "x[a,b]".
+ * Commas within brackets of any kind do not separate arguments. Empty if there is no such argument.
+ */
 static struct g2h_bytes argument_name(const struct runtime_types *runtime, uint32_t type,
                                       unsigned index)
 {

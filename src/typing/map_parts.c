@@ -76,7 +76,8 @@ static int map_parts_compare(const void *left, const void *right)
 }
 
 /* Lists the buckets or groups of all map types, by size and pointers, so that an object without a
- * type can be compared with those of its shape. Returns false if memory runs out. */
+ * type can be compared with those of its shape. Left out are those whose slots or pointers are not
+ * known. Returns false if memory runs out. */
 bool map_parts_init(struct map_parts *parts, const struct typing *typing)
 {
     const struct types *types = typing->types;

@@ -40,7 +40,9 @@ static uint64_t round_up(uint64_t size, uint64_t align)
     return (size + align - 1) / align * align;
 }
 
-/* Returns the alignment of a value that has no parts, or 0 if it is not known. */
+/* Returns the alignment of a value that has no parts, in bytes: its size, of a complex number half
+ * of it, if that is a power of two less than a word; else a word. 0: of an invalid type it is not
+ * known. */
 static uint8_t align_of_kind(const struct type *type, unsigned word)
 {
     const bool is_complex = type->kind == TYPE_COMPLEX64 || type->kind == TYPE_COMPLEX128;

@@ -542,7 +542,9 @@ static void view_count_all(struct g2h_view *view)
 
 CLEANUP_POINTER(destroy_view, struct g2h_view, g2h_view_destroy);
 
-/* Folding adds names to the view by a callback. */
+/* Creates the view of a graph: copies what its names are used for, folds objects if the options ask
+ * for it (--max-nodes, --under), and counts all nodes and edges. Folding adds its names to the view
+ * by a callback, add_name(). */
 struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
                                   const struct g2h_view_options *options, struct g2h_view **ret)
 {

@@ -793,8 +793,9 @@ static void classify_transfer(const struct decoding *decoding, uint8_t opcode,
     ret->is_if_not_equal = opcode == 0x75;
 }
 
-/* Reads an instruction with a one-byte opcode; *ret_number is its immediate or distance. Returns
- * false if it is not known. */
+/* Reads an instruction with a one-byte opcode: its kind, registers and bytes that it writes; a
+ * register that is combined with itself by XOR becomes zero. *ret_number is its immediate or
+ * distance. Returns false if it is not known or is cut. */
 static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, struct instruction *ret,
                                  int64_t *ret_number)
 {

@@ -913,8 +913,10 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     return true;
 }
 
-/* Records the uses of words in a function, and adds evidence about the stored values. Returns false
- * if memory runs out. */
+/* Records the uses of words in a function, and adds evidence about the values that are stored into
+ * them. The word is one of data or bss, an element of an array there (with a distance), or a field
+ * of what a word points to; targets of other values are only evidence about those. Returns false if
+ * memory runs out. */
 static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;

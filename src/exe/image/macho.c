@@ -169,8 +169,9 @@ static struct g2h_error *macho_read_sections(struct image *image)
 
 /* ---- symbols ---- */
 
-/* Reads the symbols that are defined in a section, except those for debuggers (stabs), without the
- * underscore that all begin with. None if there is no table. */
+/* Reads the symbols that are defined in a section, except those for debuggers (stabs) and those
+ * without name, and drops the underscore that names begin with. Those in code are functions, others
+ * objects. None if there is no table, or it is not in the file. */
 static struct g2h_error *macho_read_symbols(struct image *image)
 {
     struct macho_command command = {0};

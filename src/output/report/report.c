@@ -541,8 +541,10 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(work->findings, &work->findings->waste);
 }
 
-/* Writes the whole report. Much of the work runs on one thread only, so two steps run in
- * parallel. */
+/* Writes the whole report on each of count pages (text and JSON). The section about waste, which
+ * needs types and is not in short reports nor in those of a sample or of one question, is found
+ * while the rest is written: much of either runs on one thread only. A short report ends with the
+ * command that shows more. */
 struct g2h_error *report_make(struct findings *findings, const struct g2h_report_options *wanted,
                               const char *source, struct page *pages, size_t count,
                               struct who_suspects *suspects)

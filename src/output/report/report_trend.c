@@ -484,7 +484,9 @@ static size_t count_leaked(const struct trend_report *report)
     return count;
 }
 
-/* Adds what the sections mean, and what they cannot show. */
+/* Adds what the sections mean, and what they cannot show: that snapshots are too few, that nothing
+ * grew, that steady growth need not be a leak unless all of it is of leaked goroutines, that
+ * slowing growth may be a cache, and how many places were not followed. */
 static void put_meaning(const struct trend_report *report)
 {
     const size_t heaps = report->trend->heaps.count;

@@ -373,7 +373,8 @@ static struct g2h_error *show_put_value(struct show *show, struct table *table,
     return NULL;
 }
 
-/* Adds the values in a location. */
+/* Adds the values in a location as a table: SHOW_VALUES at most in JSON, of which the text shows
+ * SHOW_ROWS and says that there are others. */
 struct g2h_error *show_put_values(struct show *show, const struct g2h_location *location)
 {
     struct page *page = show->report->page;

@@ -583,8 +583,9 @@ static bool has_addresses(const struct needs *needs)
 
 /* ---- what is said ---- */
 
-/* Appends what a conversion takes: "59.1 million objects: this takes 5.70 GB of memory and 4.80 GB
- * in /tmp". */
+/* Appends what a conversion takes: "59.1 million objects: this takes 5.70 GB of memory or more, and
+ * 4.80 GB or more in /tmp". What is 0 or NULL is left out: objects, memory, the directory of the
+ * copy. A dump that is only mapped takes addresses instead. */
 static void append_needs(struct text *text, const struct needs *needs)
 {
     const double million = 1e6;

@@ -243,7 +243,9 @@ static bool check_room(struct attach_fork *fork)
     return true;
 }
 
-/* Returns whether the process may be forked; if not, why is noted. */
+/* Returns whether the process may be forked: the machine is amd64, the functions of the runtime
+ * that the child calls are known, and its descriptors, mappings, tasks and room in memory allow it.
+ * If not, why is noted in fork. */
 bool attach_fork_check(struct attach_fork *fork)
 {
     if (!inject_is_possible())
