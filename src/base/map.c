@@ -102,7 +102,7 @@ void map_set(struct map *map, uint64_t key, uint32_t value)
     entry->value = value;
 }
 
-/* Makes map a copy of other. */
+/* Makes map a copy of other. Returns false, and leaves map empty, if memory runs out. */
 bool map_copy(struct map *map, const struct map *other)
 {
     *map = *other;

@@ -823,7 +823,8 @@ void message_narrowed(const struct target *target)
         target->name, (unsigned)target->status.st_mode & 0777, (unsigned)status.st_mode & 0777);
 }
 
-/* DevTools loads a file by its suffix: notes one that has another name. */
+/* Notes that a file has a name with which DevTools, which goes by the suffix, will not load it.
+ * Says nothing of formats that are not for DevTools. */
 void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
     if (!format->is_for_devtools)

@@ -553,8 +553,8 @@ static unsigned long long enough_seconds(unsigned milliseconds)
     return (seconds + step - 1) / step * step;
 }
 
-/* Reports once that moments are missed, and once it is known how long a snapshot takes, which
- * interval would do. */
+/* Says once that moments were missed, and once which interval would do, when a snapshot has taken
+ * longer than the interval. */
 static void say_missed(struct watching *watching)
 {
     const unsigned milliseconds = watching->longest;

@@ -299,7 +299,7 @@ static bool is_text_byte(uint8_t byte)
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
 }
 
-/* Returns whether the beginning of a file is text. */
+/* Returns whether the first LOOKED_AT bytes of a file are text. */
 static bool foreign_is_text(const uint8_t *data, uint64_t size)
 {
     for (uint64_t i = 0; i < size && i < LOOKED_AT; i++)

@@ -405,7 +405,7 @@ static struct g2h_error *exe_read_types(struct g2h_exe *exe, const struct exe_pr
     return NULL;
 }
 
-/* Makes the types of this process those of the file. */
+/* Makes the types of this process those of the file. Returns false if memory runs out. */
 static bool exe_copy_types(struct g2h_exe *exe)
 {
     const struct types *from = &exe->file_types;

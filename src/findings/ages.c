@@ -193,7 +193,8 @@ static bool is_few(uint64_t part, uint64_t of)
     return part * HUNDRED <= of * FEW_PERCENT;
 }
 
-/* Returns whether each of four parts has its share. */
+/* Returns whether each of four parts has its share, EVEN of the mean, and all together LEAST_COUNT
+ * or more. */
 static bool is_even(const double *quarters)
 {
     const double mean = (quarters[0] + quarters[1] + quarters[2] + quarters[3]) / QUARTERS;
@@ -239,7 +240,8 @@ static int64_t oldest_birth(const struct g2h_ages_known *known, const struct age
 }
 
 /* Judges objects that are evenly spread, some of them older than the watch. What ends of their size
- * at that age may be theirs. */
+ * at that age may be theirs: AGES_LEAKS if that is LITTLE of what is born, AGES_REPLACED if it is
+ * MUCH of it and they are half or more of the old objects of this size; AGES_UNCLEAR otherwise. */
 static enum ages_verdict judge_even(const struct findings *findings,
                                     const struct age_counts *counts,
                                     const struct g2h_ages_known *known,

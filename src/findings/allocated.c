@@ -171,7 +171,8 @@ static struct g2h_error *add_site(struct allocated_finder *finder, uint32_t inde
 
 /* ---- samples ---- */
 
-/* Adds a sample of an object in the tree, and its site if that is new. */
+/* Adds a sample of an object in the tree, and its site if that is new. Samples whose site the dump
+ * lacks, and those of what is no object of a class, are left out. */
 static struct g2h_error *add_sample(struct allocated_finder *finder, size_t index, uint32_t node)
 {
     struct g2h_record record;

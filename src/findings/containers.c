@@ -115,6 +115,8 @@ uint32_t containers_heavy_child(const struct containers *containers, uint32_t no
                : MERGED_NONE;
 }
 
+/* Returns whether a node's own objects are at least 100 - HEAVY percent of what it retains or, with
+ * a base, of its growth. */
 bool containers_is_own(const struct containers *containers, uint32_t node)
 {
     return containers_own(containers, node) >=

@@ -50,7 +50,8 @@ struct g2h_error *estimates_begin(const struct g2h_heap *heap, struct estimates 
     return NULL;
 }
 
-/* Adds what a span has of a set to the sums. */
+/* Adds what a span has of a set to the sums, and empties in_span for the next one; nothing if it
+ * has none. */
 static void end_span(const struct estimates *estimates, struct estimate_sums *sums)
 {
     const double in_span = real(sums->in_span);

@@ -556,7 +556,8 @@ static struct g2h_error *count_ended(struct living *living, struct goroutines_en
     return NULL;
 }
 
-/* Counts the goroutines that have ended, and what their descriptors take. */
+/* Counts the goroutines that have ended, and what their descriptors take; 0 if no object has the
+ * class of descriptors. */
 struct g2h_error *goroutines_find_ended(const struct findings *findings,
                                         struct goroutines_ended *ret)
 {
@@ -571,7 +572,8 @@ struct g2h_error *goroutines_find_ended(const struct findings *findings,
 
 /* ==== leaks ==== */
 
-/* Adds a leaked goroutine to its place. */
+/* Adds a leaked goroutine to its place, of which it becomes the example if it is the first. A
+ * goroutine without place is left out. */
 static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *findings,
                                     uint32_t goroutine)
 {

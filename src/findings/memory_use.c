@@ -143,7 +143,7 @@ static void search_deinit(struct outside_search *search)
     free(search->list.data);
 }
 
-/* Finds the nodes of the part's mappings. */
+/* Finds the nodes of the mappings that count as the part that is searched for. */
 static struct g2h_error *find_mappings(struct outside_search *search)
 {
     const struct g2h_view *view = search->findings->view;

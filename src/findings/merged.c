@@ -867,7 +867,8 @@ static struct g2h_error *name_islands(struct islands *islands)
     return NULL;
 }
 
-/* Finds the islands of the classes that have at least so many. */
+/* Finds the islands of the classes that have at least `least` objects, and names them; none if no
+ * object is shared. */
 static struct g2h_error *find_islands(struct merging *merging, uint32_t least)
 {
     _cleanup_(islands_deinit) struct islands islands = {.merging = merging};

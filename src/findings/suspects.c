@@ -118,7 +118,8 @@ static uint64_t class_growth(const struct suspects_finder *finder, uint32_t node
     return count > before ? count - before : 0;
 }
 
-/* Counts the objects of a suspect and of its class below it. */
+/* Counts the objects of a suspect and of its class below it, their bytes and how many more these
+ * are than in the base; other classes below it are left out. */
 static void count_all(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -555,7 +556,8 @@ static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
     return node == above;
 }
 
-/* Replaces all suspects that are in pinned arrays by one suspect, the arrays. */
+/* Replaces the suspect with a number, and all after it that are in the same pinned arrays, by one
+ * suspect: the arrays. */
 static void replace_by(const struct suspects_finder *finder, size_t number, uint32_t arrays,
                        const struct pinned *pinned)
 {
@@ -1321,7 +1323,8 @@ static bool find_most(struct example_finder *finder, struct example *ret)
 /* ---- the object ---- */
 
 /* Marks the objects directly below the one of the suspect's objects that holds most of the others,
- * as the root of a wide tree holds its branches. Marks nothing if no object does. */
+ * as the root of a wide tree holds its branches. Sets has_branches if these are EXAMPLE_MANY or
+ * more, and more than half of the suspect. Marks nothing if no object holds most. */
 static void mark_branches(struct example_finder *finder)
 {
     uint64_t count = 0;

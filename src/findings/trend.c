@@ -347,7 +347,7 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
     return NULL;
 }
 
-/* Creates the places of the root and of sums. */
+/* Creates the places of the root and of sums, unless there are places already. */
 static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged *merged)
 {
     static const char name[] = "(held by different roots over time)";

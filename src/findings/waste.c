@@ -175,7 +175,7 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
     return NULL;
 }
 
-/* Keeps the strings that waste most. */
+/* Keeps the strings that waste most, MOST_TEXTS at most. */
 static void equals_cut(struct equals *equals)
 {
     vector_sort(&equals->list, equals_compare);
@@ -870,7 +870,8 @@ static void fragmentation_add(struct span_sums *sums, const struct span *span)
     sums->live += span->live;
 }
 
-/* Counts the objects of a sparse span by class. Returns false if memory runs out. */
+/* Counts the objects of a sparse span by class, and the spans that each class is in; garbage is
+ * left out. Returns false if memory runs out. */
 static bool add_pins(const struct findings *findings, struct fragmentation_found *found,
                      const struct span *span)
 {
@@ -906,8 +907,8 @@ static bool fragmentation_add_span(const struct findings *findings,
     return add_pins(findings, found, span);
 }
 
-/* Walks the spans in which the objects [first, end) begin. A span belongs to the task of its first
- * object. */
+/* Walks the spans in which the objects [first, end) of a task begin, and adds them to the worker's
+ * sums; spans of one large object are left out. A span belongs to the task of its first object. */
 static struct g2h_error *fragmentation_find_task(void *context, size_t task, unsigned worker)
 {
     const struct fragmentation_finder *finder = context;
@@ -1068,7 +1069,8 @@ struct visit {
     struct waste_row **maps;
 };
 
-/* Records the declaration of a slice whose array has a window. */
+/* Records, for the window that a slice's array has, the least declaration of the slices that lead
+ * there; nothing if the array has none. Several threads may do so at once. */
 static void note_window(const struct waste_finder *finder, uint32_t array, uint32_t declaration)
 {
     const uint32_t window = g2h_windows_of(finder->findings->windows, array);

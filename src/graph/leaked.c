@@ -616,7 +616,8 @@ static bool push_edge(struct leaked_finder *finder, struct marker *marker, const
     return marker_push(marker, target);
 }
 
-/* Pushes all words of a frame that hit an object. */
+/* Pushes the objects that any word of a frame points to, into them too. Returns false if memory
+ * runs out. */
 static bool push_words(const struct leaked_finder *finder, struct marker *marker, uint32_t number)
 {
     const struct g2h_heap *heap = finder->graph->heap;

@@ -75,8 +75,9 @@ static bool is_same_variable(const struct g2h_graph *graph, uint32_t one, uint32
             graph->roots.nodes.data[a->source.index].kind == G2H_NODE_VARIABLE);
 }
 
-/* Finds the classes whose objects one variable reaches. Returns false if memory runs out. Others
- * become AMBIGUOUS. */
+/* Finds the classes whose objects one variable reaches; classes that several reach become
+ * AMBIGUOUS. Objects that no variable reaches (MAP_NONE) do not count. Returns false if memory runs
+ * out. */
 static bool same_holder_find(struct same_holder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -196,7 +196,8 @@ static bool add_of_handle(struct shortcuts_finder *finder, uint32_t handle, uint
 }
 
 /* Adds the shortcuts from handles of Go before 1.26, which share blocks of 16 bytes with other
- * small values. Returns false if memory runs out. */
+ * small values: from each part with the type of handles, each once, unless the whole object has
+ * that type. Returns false if memory runs out. */
 static bool add_of_shared_handles(struct shortcuts_finder *finder)
 {
     for (size_t i = 0; i < SHARDS && finder->handle_type != TYPE_NONE; i++) {

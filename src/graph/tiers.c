@@ -31,7 +31,8 @@ static bool add_boundary(struct boundaries *boundaries, uint32_t object, enum bo
     return object == UINT32_MAX || vector_push(&boundaries->list, ((struct boundary){object, of}));
 }
 
-/* Adds the records that the dump lists. Returns false if memory runs out. */
+/* Adds the records that the dump lists as objects at which walks end: goroutines (g) and threads
+ * (m). Returns false if memory runs out. */
 static bool add_listed_records(const struct g2h_heap *heap, struct boundaries *boundaries)
 {
     VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines)

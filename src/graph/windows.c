@@ -253,7 +253,8 @@ static void windows_widen(struct slice_window *window, const struct slice_window
     window->capacity_end = MAX(by->capacity_end, window->capacity_end);
 }
 
-/* Returns whether a range of an object has words that may be pointers into the heap. */
+/* Returns whether a range of an object, in bytes, has words that may be pointers into the heap;
+ * those beyond the bytes that the dump has do not count. */
 static bool has_pointers_in(const struct windows_finder *finder, uint32_t object, uint64_t begin,
                             uint64_t end)
 {

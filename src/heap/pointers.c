@@ -276,8 +276,8 @@ bool pointers_decode(struct pointers *pointers)
     return heap_words_are_usual(pointers->heap) ? decode(pointers, true) : decode(pointers, false);
 }
 
-/* Gets the next pointer of such a walk. An interface is two words: the second one waits in pending
- * until the next call. */
+/* Gets the next pointer of such a walk that is not nil. An interface is two words: the second one
+ * waits in pending until the next call. Returns false at the end. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
 {
     for (;;) {

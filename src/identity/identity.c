@@ -331,7 +331,8 @@ static void map_classes_deinit(struct map_classes *classes)
     free(classes->layouts);
 }
 
-/* Notes that the class with a name consists of parts of maps, and the layout of their entries. */
+/* Notes that the class with a name consists of parts of maps, and the layout of their entries: the
+ * first one that is known. Nothing if the series has no class of this name. */
 static void add_map_class(const struct g2h_identity *identity, const struct names *names,
                           uint32_t name, const struct map_entries *entries, struct map_classes *ret)
 {

@@ -1035,7 +1035,8 @@ static struct g2h_error *expand_found(struct matching *matching)
     return error;
 }
 
-/* Follows the moves, and expands the survivors that this finds. */
+/* Follows the moves of all threads, and expands the survivors that this finds, until there are no
+ * more moves. */
 static struct g2h_error *follow_moves(struct matching *matching)
 {
     struct matches *matches = matching->matches;

@@ -130,7 +130,8 @@ static void take_frame(struct hub *hub, struct client *client, const struct webs
         take_part(hub, client, frame);
 }
 
-/* Reads the head of a request, once all of it has come, and answers it. */
+/* Reads the head of a request, once all of it has come, and answers it: by its path, or with a
+ * refusal, after which the client leaves, if it is not HTTP/1.1 or too long. */
 static void read_head(struct hub *hub, struct client *client)
 {
     struct http_request request;
@@ -173,7 +174,7 @@ static bool is_its_turn(const struct client *client)
 }
 
 /* Processes the complete frames that a client has sent, as long as it is its turn; else they stay
- * in its buffer (is_held). */
+ * in its buffer (is_held). A client whose frame is refused leaves. */
 static void read_frames(struct hub *hub, struct client *client)
 {
     struct websocket_frame frame;

@@ -799,8 +799,9 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
     return found;
 }
 
-/* Visits the variables of a package. The names of its edges may lead into a variable, cache.items,
- * and several may lead into the same one. */
+/* Visits the variables of a package, each once: the names of its edges may lead into a variable,
+ * cache.items, and several may lead into the same one. A variable whose type is not known has the
+ * target of its edge as its value. Weak edges are left out. */
 static struct g2h_error *walk_package(const struct walk *walk)
 {
     struct taken *taken = walk->taken;
@@ -910,7 +911,8 @@ static bool walk_frames(const struct walk *walk, uint32_t node, bool is_goroutin
 
 /* ---- lists ---- */
 
-/* Visits the objects of a class, which have indexes as names. */
+/* Visits the objects of a class, which have indexes as names; none if the view has no class of that
+ * name. Stops if the visitor wants no more. */
 static struct g2h_error *walk_class(const struct walk *walk)
 {
     const struct g2h_view *view = walk->taken->made.view;

@@ -311,8 +311,9 @@ static void protocol_list(struct protocol *protocol, const struct protocol_reque
     protocol_end_result(text);
 }
 
-/* Answers tools/call: waits for the heap, and has the tool answer. An answer that is an error of
- * the tool is a result, too. */
+/* Answers tools/call: waits for the heap, and has the tool answer. A tool that does not exist, or
+ * arguments that are no object, is an error of the protocol; an answer that is an error of the tool
+ * is a result, too. */
 static void protocol_call(struct protocol *protocol, const struct protocol_request *request,
                           struct text *text)
 {

@@ -200,7 +200,8 @@ static bool take_free_position(struct ids *ids, uint64_t key, uint64_t *ret)
     return map_put(&ids->hashed, *ret, 0, &value);
 }
 
-/* Finds other positions for objects whose positions lower objects have. */
+/* Finds other positions for objects whose positions lower objects have, and notes them in
+ * displaced. */
 static struct g2h_error *displace_objects(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;

@@ -718,7 +718,8 @@ static bool hash_names(struct numbering *numbering)
 
 /* ---- blocks ---- */
 
-/* Stores the numbers up to here as those of the current block. Returns false if memory runs out. */
+/* Stores the numbers up to here as those of the current block; a block without numbers has none.
+ * counts may be NULL. Returns false if memory runs out. */
 static bool output_strings_end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
 {
     number_vector *numbers = &numbering->numbers;

@@ -159,8 +159,9 @@ void stack_objects_sort(struct stack_objects *objects)
 
 /* ---- live stack objects ---- */
 
-/* Marks the stack object at an address as live. An object that becomes live is scanned later
- * (grey), as the collector does. */
+/* Marks the stack object at an address as live; nothing if there is none, or if it is live already.
+ * An object that becomes live is scanned later (grey), as the collector does. Returns false if
+ * memory runs out. */
 bool stack_objects_point(struct stack_objects *objects, uint64_t value)
 {
     struct stack_object *list = objects->list.data;
@@ -883,7 +884,8 @@ struct keeping {
                             overlap */
 };
 
-/* Keeps memory in the copy, as long as the budget lasts. */
+/* Keeps memory in the copy, as long as the budget lasts: a piece larger than what is left of it,
+ * and nil, are left out. */
 static void keep_bytes(struct keeping *keeping, uint64_t address, uint64_t size)
 {
     if (address == 0 || size > keeping->bytes_left)
@@ -921,8 +923,8 @@ static void keep_g(struct keeping *keeping, uint64_t g)
         keep_bytes(keeping, low, high - low);
 }
 
-/* Keeps the memory that the records of all goroutines are read from: their stacks, defers and
- * panics. */
+/* Keeps the memory that the records of all goroutines are read from: those for signals of threads,
+ * allgs, and each goroutine's stack, defers and panics. Stops where allgs cannot be read. */
 static void keep_all(struct keeping *keeping, const struct threads *threads)
 {
     const struct runtime *runtime = keeping->runtime;

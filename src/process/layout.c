@@ -220,7 +220,8 @@ static void read_structure(struct dies *dies, const struct die *structure, struc
             layout_dwarf_read_field(dies, structure, (enum layout_field)i, &layout->members[i]);
 }
 
-/* Reads all structures that are direct children of a unit's entry. */
+/* Reads all structures that are direct children of a unit's entry; units without children are left
+ * out. */
 static void read_units(struct dies *dies, struct layout *layout)
 {
     struct die unit, die;

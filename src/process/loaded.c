@@ -328,8 +328,8 @@ static struct g2h_error *check_constants(const struct runtime *runtime)
 
 /* ---- build IDs and build information ---- */
 
-/* Returns whether the notes with the executable's build IDs, as far as the process has them, are
- * those of the file. */
+/* Returns whether the notes with the executable's build IDs are those of the file. A note that the
+ * file lacks, or whose memory cannot be read, counts as the same. */
 static bool has_same_notes(const struct runtime *runtime, const struct image *image)
 {
     static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};

@@ -160,7 +160,8 @@ static void read_collector(const struct runtime *runtime, struct g2h_collector *
 }
 
 /* Reads the runtime's counters of memory. The numbers are those of runtime.ReadMemStats, computed
- * from the same counters. */
+ * from the same counters. If these are not found, or not plausible, only those of the collector are
+ * set, and is_known is false. */
 void counters_read(struct runtime *runtime, struct counters *ret)
 {
     struct heap_stats stats;

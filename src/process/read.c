@@ -67,7 +67,8 @@ static uint32_t core_number_at(const uint8_t *bytes)
 
 /* ---- notes ---- */
 
-/* Adds a thread with its registers from its note (NT_PRSTATUS). */
+/* Adds a thread with its number and registers, PROCESS_MOST_REGISTERS at most, from its note
+ * (NT_PRSTATUS); none if the note is cut. */
 static struct g2h_error *take_thread(struct core_reading *reading, struct g2h_bytes note)
 {
     struct process_thread thread = {0};

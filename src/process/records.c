@@ -927,7 +927,8 @@ static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_ac
                account->stacks_incomplete, threads_unread(account), account->words_missing);
 }
 
-/* Finds RSS and its parts, and writes them, so that this dump can be the base of a later one. */
+/* Finds RSS and its parts, and writes them, so that this dump can be the base of a later one.
+ * Writes nothing if they are not asked for (memory is NULL) or not known. */
 static struct g2h_error *put_resident(struct records *records)
 {
     struct g2h_memory *memory = records->memory;

@@ -428,7 +428,8 @@ void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *
         ret->indexes.count = 0;
 }
 
-/* Finds the address of the next arena. */
+/* Finds the address of the next arena. Returns false after the last one, or if its index cannot be
+ * read. */
 bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret)
 {
     uint64_t index;

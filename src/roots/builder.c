@@ -183,7 +183,8 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
     return NULL;
 }
 
-/* Appends a space, and the file and line. */
+/* Appends a space, and the base name of the file and the line; nothing if the line is 0, not
+ * known. */
 static void append_file_and_line(struct builder *builder, const struct g2h_line *line)
 {
     if (line->line == 0)

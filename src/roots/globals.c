@@ -480,11 +480,11 @@ static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
     return package;
 }
 
-/*
- * Makes the name of the word at an address, and gets the node below which it is added: the
+/* Makes the name of the word at an address, and gets the node below which it is added: the
  * variable, below its package; or the path from a variable that leads there, below that variable's
- * package; or the address, below its segment. Returns false if memory runs out.
- */
+ * package; or, below the package of what it is about, what a symbol, a pointer that the file has
+ * there, or the function that uses it says; or the address, below its segment. Returns false if
+ * memory runs out. */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
                         uint32_t *ret_parent)
 {
@@ -864,8 +864,10 @@ static bool globals_add_group(struct builder *builder)
                             node_synthetic(builder->globals));
 }
 
-/* Adds the pointers in data and bss, named by their variables. DATAROOT records, of dumps of 2013,
- * are single words instead of segments. */
+/* Adds the pointers in data and bss, named by their variables, below one node per kind of segment;
+ * all variables and arrays of all segments are found first, because names of one may lead into
+ * another. DATAROOT records, of dumps of 2013, are single words instead of segments, named by their
+ * address. */
 struct g2h_error *builder_add_globals(struct builder *builder)
 {
     static const struct {

@@ -74,8 +74,9 @@ static bool add_function(struct deferred *deferred, uint64_t pc, const struct g2
            (*ret != number || vector_push(&deferred->functions, function));
 }
 
-/* Gets the statement that has deferred a call: pc is the address that runtime.deferproc returned
- * to. Returns false if memory runs out. */
+/* Gets the statement that has deferred a call, and adds it to its function on first use: pc is the
+ * address that runtime.deferproc returned to. Without line numbers, its line is 0. Returns false if
+ * memory runs out. */
 static bool find_statement(struct deferred *deferred, uint64_t pc, uint32_t *ret)
 {
     struct builder *builder = deferred->builder;
@@ -102,7 +103,8 @@ static bool is_list(const struct g2h_defer *record)
 }
 
 /* Counts the calls that each function has deferred, because a function's node needs their number in
- * its name. Returns false if memory runs out. */
+ * its name; records that stand for a list of calls are left out. Returns false if memory runs out.
+ */
 static bool count_calls(struct deferred *deferred)
 {
     const struct g2h_heap *heap = deferred->builder->heap;

@@ -179,7 +179,8 @@ static bool function_node(struct remarks *remarks, uint64_t code, uint32_t *ret)
     return map_put(&remarks->function_of_code, code, *ret, ret);
 }
 
-/* Adds an edge from a closure to its function's location. Returns false if memory runs out. */
+/* Adds a weak edge from a closure to its function's location; none if it is too small for a
+ * pointer, or if its function is not known. Returns false if memory runs out. */
 static bool add_definition(struct remarks *remarks, uint32_t object)
 {
     const struct g2h_heap *heap = remarks->builder->heap;

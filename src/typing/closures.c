@@ -72,7 +72,8 @@ static bool may_be_closure(const struct g2h_bytes *name)
            bytes_contain(*name, "-fm") || bytes_contain(*name, "-range") || ends_with_number(name);
 }
 
-/* Maps the name of each type to the type. Returns false if memory runs out. */
+/* Maps the name of each type to the type, of several with one name to the first. Returns false if
+ * memory runs out. */
 static bool map_names(struct closures_maker *maker)
 {
     if (!map_reserve(&maker->by_name, maker->types->list.count))

@@ -203,7 +203,7 @@ static bool is_constant_section(const struct image_section *section)
 }
 
 /* Lists the constant sections, and finds the range of addresses that encloses them: is_constant()
- * excludes most words by it. Returns false if memory runs out. */
+ * excludes most words by it. Empty sections are left out. Returns false if memory runs out. */
 static bool constants_init(struct constants *ret, const struct image *image)
 {
     *ret = (struct constants){.begin = UINT64_MAX};

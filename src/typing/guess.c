@@ -247,7 +247,8 @@ static bool may_hold(struct typing *typing, uint32_t target, uint64_t address, u
 }
 
 /* Returns whether an object may be a value of a type (number): the targets of its pointers and
- * slices are large enough for what the type's fields lead to, and have their pointers. */
+ * slices are large enough for what the type's fields lead to, and have their pointers; and slices
+ * are no longer than their capacity. Fields beyond the object's bytes are left out. */
 static bool pointers_are_plausible(struct typing *typing, const struct g2h_object *object,
                                    uint32_t number)
 {

@@ -365,7 +365,8 @@ static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
 
 /* ---- the next node ---- */
 
-/* Begins the walk over an object's pointers. */
+/* Begins the walk over an object's pointers: over its targets alone, if names are not asked for,
+ * else with offsets by which edges are named. */
 static void begin_pointers(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;

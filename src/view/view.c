@@ -213,7 +213,8 @@ uint32_t g2h_view_node_count(const struct g2h_view *view)
     return view->is_folded ? view->fold.nodes : graph_node_count(view->graph);
 }
 
-/* Fills in runs of objects at once, since their edges are counted on the way. */
+/* Fills in count nodes from first on, or as many as there are, and returns how many. Runs of
+ * objects are filled in at once, since their edges are counted on the way. */
 size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
                       struct g2h_node *ret)
 {

@@ -186,8 +186,8 @@ static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
 
 /* ---- variables ---- */
 
-/* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes.
- * Returns false if memory runs out. */
+/* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes, 0
+ * if it has no location there. Returns false if memory runs out. */
 static bool read_location(struct dwarf_locals_frame *frame, const struct die *die, uint64_t pc,
                           uint64_t size, uint64_t *ret)
 {

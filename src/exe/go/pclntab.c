@@ -284,8 +284,8 @@ static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
     return offset < section->data.size && try_at(pclntab, image, section, offset, true);
 }
 
-/* Returns whether data of the program contains a pointer to an address, as runtime.firstmoduledata
- * points to the table. */
+/* Returns whether writable data of the program contains an aligned pointer to an address, as
+ * runtime.firstmoduledata points to the table. */
 static bool is_referenced(const struct image *image, uint64_t address)
 {
     const size_t word = image->is_64 ? 8 : 4;

@@ -289,7 +289,8 @@ static bool add_stored_argument(struct arguments *arguments, const struct flow_u
 }
 
 /* Adds the facts about values that are stored to the targets of arguments, and about parts of these
- * whose addresses are stored. Returns false if memory runs out. */
+ * whose addresses are stored. What is stored into an interface says nothing about the target.
+ * Returns false if memory runs out. *left limits the work. */
 static bool add_stores(struct arguments *arguments, uint64_t *left)
 {
     const struct flow *flow = arguments->flow;
@@ -527,8 +528,9 @@ static size_t first_fact_of(const struct arguments *arguments, size_t count, uin
     return at;
 }
 
-/* Adds the evidence about words that are set to results as facts about these. words->words is
- * sorted. Returns false if memory runs out. *left limits the work. */
+/* Adds the evidence about words that are set to results of functions as facts about these results:
+ * what other code shows of the word holds for the result, but for what an interface's data says.
+ * words->words is sorted. Returns false if memory runs out. *left limits the work. */
 static bool learn_results(struct arguments *arguments, uint64_t *left,
                           const struct static_words *words)
 {
@@ -706,7 +708,9 @@ static bool arguments_keep(const struct arguments *arguments, struct static_word
 }
 
 /* Adds to words->words the evidence about the words that are passed, when all functions have been
- * read. Returns false if memory runs out. *left limits the work. */
+ * read: first passes what is known of arguments and results on to their callers and callees, then
+ * translates it into that of each word. Keeps, too, what is known of arguments and the extents.
+ * Returns false if memory runs out. *left limits the work. */
 static bool arguments_join(struct arguments *arguments, uint64_t *left, struct static_words *words)
 {
     vector_sort(&words->words, compare_static_words);

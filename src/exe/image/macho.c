@@ -270,7 +270,8 @@ static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, u
 }
 
 /* Follows the chains of all pages of a segment; starts begins with its
- * dyld_chained_starts_in_segment. */
+ * dyld_chained_starts_in_segment. Follows none if that is cut, has another format than 64-bit
+ * pointers, or has more pages than the file may have. */
 static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes starts)
 {
     const struct image *image = chains->image;

@@ -95,7 +95,9 @@ static bool runs_never(struct grouping *grouping, uint32_t node, const char *lab
     }
     return false;
 }
-/* Groups the finalizers below a node, whose edges are in the order of the records. */
+/* Groups the finalizers below a node by their function and class, and whether they can ever run.
+ * The index of an edge to a finalizer is the number of its record, from 1 on; weak edges, and
+ * indexes of no record, are left out. */
 static struct g2h_error *group_finalizers(struct grouping *grouping, uint32_t parent,
                                           enum g2h_record_kind kind)
 {
@@ -284,7 +286,7 @@ static struct g2h_error *group_all_variables(struct grouping *grouping)
     return NULL;
 }
 
-/* Appends the name of a package's edge to a node. */
+/* Appends the name of the first strong edge of a package to a node; nothing if there is none. */
 static void append_variable(struct grouping *grouping, uint32_t package, uint32_t node,
                             struct text *text)
 {

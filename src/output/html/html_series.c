@@ -90,7 +90,8 @@ struct html_series_row {
     uint64_t objects, bytes;
 };
 
-/* Adds a row to the heaviest ones, which are sorted by weight. */
+/* Adds a row to the heaviest ones, at most `most`, which are sorted by weight. A row of weight 0,
+ * or one lighter than all of these if there are as many already, is left out. */
 static void html_series_add_row(struct html_series_row *rows, size_t *count, size_t most,
                                 const struct html_series_row *row)
 {
@@ -237,7 +238,8 @@ static struct g2h_error *put_places(const struct html_series *series)
 
 /* ---- the tree and the classes in earlier dumps ---- */
 
-/* Adds the nodes that differ from those of another dump: number, retained, count. */
+/* Adds the nodes whose retained bytes or counts differ from those of another dump: number,
+ * retained, count. */
 static void put_changes(struct data *data, const struct html_tree_past *before,
                         const struct html_tree_past *past)
 {

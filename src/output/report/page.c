@@ -452,7 +452,7 @@ static void page_put_string(struct page *page, const void *data, size_t size)
 }
 
 /* Adds what comes before a value: comma, line break and key. Each member of the outermost object
- * begins a line. */
+ * begins a line; a value in a list has no key, and one outside of any object has nothing. */
 static void put_key(struct page *page, struct g2h_bytes key)
 {
     if (page->depth == 0)
@@ -1044,7 +1044,8 @@ static void end_line(struct page *page)
         page->out.size--;
 }
 
-/* Puts what is in a column that is below its row. */
+/* Puts what is in a column that is below its row: the title and, clipped to LINES lines, the text;
+ * nothing if it is empty. */
 static void put_below(const struct table *table, size_t column, struct g2h_bytes data)
 {
     enum { INDENT = 6, LINES = 2 };

@@ -57,7 +57,9 @@ void report_put_minutes(const struct report *report, const struct stack_place *p
         place->oldest == 1 ? "minute" : "minutes", behind);
 }
 
-/* Adds what JSON says of the goroutines of a row: where they are, how long, and one of them. */
+/* Adds what JSON says of the goroutines of a row, if there is an example: the function that they
+ * run, where they wait, the number of one of them, unless that is redacted, and for how many
+ * minutes they wait, in the middle and at most. */
 static struct g2h_error *put_details(const struct report *report, uint32_t place)
 {
     _cleanup_(text_deinit) struct text frames = {0}, function = {0};

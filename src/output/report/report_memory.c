@@ -145,7 +145,8 @@ static void report_memory_put_resident(const struct report *report)
     PUT(page, "[/]</>");
 }
 
-/* Reports how much garbage the collector allows until it begins again. */
+/* Reports how much garbage the collector allows until it begins again, or that GOGC is off, and the
+ * memory limit if there is one; nothing if the dump does not say. */
 static void put_collector(const struct report *report)
 {
     const struct g2h_collector *collector =

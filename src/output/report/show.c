@@ -414,7 +414,7 @@ static struct g2h_error *path_to_put_held_by(struct path_to_path *path, uint32_t
     return report_put_finalized(report, node, "  ");
 }
 
-/* Writes the table of the path's steps. */
+/* Writes the table of the path's steps; nodes that paths do not show are left out. */
 static struct g2h_error *put_steps(struct path_to_path *path)
 {
     const struct report *report = path->report;

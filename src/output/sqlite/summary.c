@@ -676,8 +676,8 @@ static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t pla
                                          &sums);
 }
 
-/* Adds the places that retain most, MOST_GOROUTINES of them, and the sums of all others. places is
- * empty before. */
+/* Adds the places that retain most, MOST_GOROUTINES of them, and the sums of all others, if there
+ * are any. places is empty before. Nothing if there are no goroutines. */
 static struct g2h_error *summary_add_goroutines(struct summary *summary, ranking *places)
 {
     const uint32_t group = find_kind(summary, G2H_NODE_GOROUTINES);

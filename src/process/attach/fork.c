@@ -407,7 +407,9 @@ bool attach_fork_may_stay(struct attach_fork *fork)
 
 /* ---- the end ---- */
 
-/* Seizes and stops one thread. Returns whether it is now the caller's stopped tracee. */
+/* Seizes and stops one thread. Returns whether it is now the caller's stopped tracee. Notes the
+ * signal that it had stopped for, which it must get later, and whether its whole process was
+ * stopped already. */
 static bool stop_one(pid_t id, struct tracee *ret)
 {
     *ret = (struct tracee){.id = id, .state = TRACEE_RUNNING};
@@ -560,8 +562,9 @@ struct collapse {
     bool is_over;
 };
 
-/* Asks the kernel to make one huge page of its small pages. Checks now and then whether there still
- * is memory. */
+/* Asks the kernel to make one huge page of the small pages at an address. Checks each
+ * BLOCKS_BETWEEN_LOOKS blocks whether there still is memory, and reports progress. is_over is set
+ * if there is none, or if the kernel will not do it for any block. */
 static void collapse_block(struct collapse *collapse, uint64_t address)
 {
     const struct iovec range = {as_pointer(address), (size_t)HUGE_PAGE};

@@ -536,7 +536,7 @@ int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
     return tracer->error;
 }
 
-/* Lets the threads continue. */
+/* Lets the threads continue, and waits until they do; nothing if they were not stopped. */
 void attach_stop_let_go(struct attach_stop *stop)
 {
     if (!stop->tracer)
