@@ -240,7 +240,7 @@ void array_sort_unordered(void *data, size_t count, size_t entry_size,
 }
 
 /* Maps whole huge pages: maps one more than needed, and unmaps the memory before and after the
- * aligned range. */
+ * aligned range. NULL: memory runs out. */
 static void *map_huge_pages(size_t size)
 {
     char *data =
@@ -255,8 +255,9 @@ static void *map_huge_pages(size_t size)
     return data + before;
 }
 
-/* Allocates an array of zeros, for large_free(). Large blocks come from mmap(), which zeroes them,
- * in whole huge pages. */
+/* Allocates an array of zeros, for large_free(). Blocks of LARGE bytes and more come from mmap(),
+ * which zeroes them, in whole huge pages. NULL if memory runs out, or the size is too large to be
+ * counted. */
 void *large_alloc(size_t count, size_t entry_size)
 {
     if (!is_possible(count, entry_size))

@@ -219,8 +219,8 @@ static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 
 #endif
 
-/* Finds the holes in a file. A file with as many blocks as bytes has no holes, so nothing is
- * searched. */
+/* Finds the holes in a file, after which its position is 0. What is no regular file, or has as many
+ * blocks as bytes, has none, so nothing is searched. Returns false if memory runs out. */
 bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
 {
 #ifdef SEEK_HOLE

@@ -258,7 +258,8 @@ struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_c
     return aside.error;
 }
 
-/* Makes space for more bytes. The buffer grows by more than is needed, so that it grows rarely. */
+/* Makes space for size more bytes, and returns where; NULL: memory runs out. The buffer grows by
+ * more than is needed, so that it grows rarely. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 {
     if (!buffer->data || buffer->capacity - buffer->size < size) {

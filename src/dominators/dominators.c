@@ -145,7 +145,8 @@ static inline void give_number(struct dominators_search *search, uint32_t node, 
     search->sources.by_number[preorder].semi = parent;
 }
 
-/* Prefetches the start of the targets of a node that may be visited soon. */
+/* Prefetches the start of the targets of a node that may be visited soon: one that has not been
+ * seen. */
 static inline void dominators_prefetch_target(const struct dominators_search *search,
                                               uint32_t target)
 {
@@ -155,7 +156,8 @@ static inline void dominators_prefetch_target(const struct dominators_search *se
     __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
 }
 
-/* Appends a node that has a number to the path. Returns false if memory runs out. */
+/* Appends a node that has a number to the path, unless it is an object without targets. Prefetches
+ * its first targets. Returns false if memory runs out. */
 static inline bool dominators_visit(struct walker *walker, uint32_t node)
 {
     const struct dominators_search *search = walker->search;

@@ -298,7 +298,8 @@ static uint32_t tree_node_of(const struct regions *regions, uint32_t synthetic)
 }
 
 /* Takes an edge to a node of the tree into account: that node's dominator moves up to the last node
- * above its present one and the edge's source. Returns whether it has changed. */
+ * above its present one and the edge's source. Weak edges, those to objects or the root, and those
+ * from nodes that are not reached yet (NOWHERE) change nothing. Returns whether it has changed. */
 static bool raise_by_edge(const struct regions *regions, const struct edge *edge)
 {
     uint32_t *up = regions->up;

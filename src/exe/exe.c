@@ -602,7 +602,8 @@ uint64_t exe_lines_most(const struct g2h_exe *exe)
     return exe ? 64 * exe->pclntab.table.size : 0;
 }
 
-/* Finds the function that contains an address of the process, by name and address. */
+/* Finds the function that contains an address of the process, by name and address. Returns false if
+ * no function is there. */
 bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                      uint64_t *ret_entry)
 {

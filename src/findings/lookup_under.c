@@ -201,7 +201,8 @@ static struct g2h_error *add_targets(const struct findings *findings,
     return NULL;
 }
 
-/* Adds the goroutines, and the places of goroutines, that reports call by the given name. */
+/* Adds the goroutines, and the places of goroutines, that reports call by the given name; none is
+ * no error. */
 static struct g2h_error *add_places(const struct findings *findings, const char *asked,
                                     node_vector *ret)
 {

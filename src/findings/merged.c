@@ -1206,7 +1206,8 @@ static struct g2h_error *add_samples(struct merging *merging)
     return NULL;
 }
 
-/* Adds the untouched parts of objects to the nodes that the objects have been merged in. */
+/* Adds the untouched parts of objects to the nodes that the objects have been merged in; those of
+ * objects that the view leaves out, and of none, do not count. */
 static void add_untouched(struct merging *merging)
 {
     const struct g2h_heap *heap = g2h_view_heap(merging->view);

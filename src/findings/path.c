@@ -1180,7 +1180,7 @@ struct g2h_error *path_append_by(struct paths *paths, uint32_t holder, uint32_t 
     return append_collected(paths, text);
 }
 
-/* Returns whether the last path has a node, and which one comes before it. */
+/* Returns whether the last path has a node after its first one, and which one comes before it. */
 bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder)
 {
     for (size_t i = 1; i < paths->nodes.count; i++) {

@@ -176,7 +176,9 @@ static struct g2h_error *find_typical(const struct findings *findings, const uin
     return good ? NULL : &error_no_memory;
 }
 
-/* Finds the most frequent stack, an example of it, and how long the goroutines have waited. */
+/* Finds the most frequent stack of the goroutines of a place, an example of it, and how long they
+ * have waited, in minutes: half of them, and the oldest. example is UINT32_MAX if the place has
+ * none. */
 struct g2h_error *stack_place_find(const struct findings *findings, uint32_t place,
                                    struct stack_place *ret)
 {
@@ -248,7 +250,8 @@ static bool reached_add(struct reached *reached, uint32_t node)
            vector_push(&reached->left, node);
 }
 
-/* Adds what the edges of nodes lead to. Returns false if memory runs out. */
+/* Adds what the edges of a node lead to: those that are pointers which the collector follows.
+ * Returns false if memory runs out. */
 static bool add_targets(struct reached *reached, uint32_t node)
 {
     struct g2h_edge edge;

@@ -339,7 +339,8 @@ static bool read_array(const struct pinned_finder *finder, uint32_t node, struct
     return ret->elements > 1;
 }
 
-/* Adds the arrays among the objects of a node of merged, and their index by node. */
+/* Adds the arrays among the objects of a node of merged, and their index by node. Objects that
+ * read_array() does not take for an array are left out. */
 static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
 {
     const struct findings *findings = finder->findings;

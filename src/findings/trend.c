@@ -474,7 +474,8 @@ static void forget_held(struct g2h_trend *trend)
     trend->held.count = trend->contained.count = trend->parts.count = 0;
 }
 
-/* Returns whether the entries of a place are known in all heaps that have it, by its own count. */
+/* Returns whether the entries of a place are known, by its own count, in all heaps that have it,
+ * and there are some in the last one. */
 static bool knows_entries(const struct g2h_trend *trend, uint32_t place)
 {
     bool is_any = false;

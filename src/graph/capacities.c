@@ -156,7 +156,8 @@ static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t numb
     return good;
 }
 
-/* Finds the slices and strings of a package's variable. Returns false if memory runs out. */
+/* Finds the slices and strings of a package's variable, none if its type is not known. Returns
+ * false if memory runs out. */
 static bool add_global(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];

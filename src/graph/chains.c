@@ -61,7 +61,8 @@ static inline uint32_t class_of(const struct chains_finder *finder, uint32_t obj
     return name < finder->names ? finder->family[name] : NAME_NONE;
 }
 
-/* Makes all kinds of contexts one class, as a chain of contexts has several kinds. */
+/* Makes all kinds of contexts of package context that the heap has one class, as a chain of
+ * contexts has several kinds. */
 static void join_contexts(struct chains_finder *finder)
 {
     static const char *const contexts[] = {"context.valueCtx",     "context.cancelCtx",

@@ -357,7 +357,8 @@ static bool together_add_package(struct together_finder *finder, uint32_t node)
     return true;
 }
 
-/* Reaches the objects to which a synthetic node points. Returns false if memory runs out. */
+/* Reaches the objects that a synthetic node holds directly, as those of a set. Returns false if
+ * memory runs out. */
 static bool reach_from(struct together_finder *finder, uint32_t node, uint32_t set)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -398,7 +398,8 @@ static struct g2h_error *find_sudogs(struct leaked_finder *finder)
 
 static bool follow_handle(struct leaked_finder *finder, uint32_t object);
 
-/* Makes a goroutine live; leaked_drain() marks what it holds. Returns false if memory runs out. */
+/* Makes a goroutine live, unless it is; leaked_drain() marks what it holds. Returns false if memory
+ * runs out. */
 static bool wake(struct leaked_finder *finder, struct blocked *blocked)
 {
     if (blocked->is_live)
@@ -1027,7 +1028,8 @@ static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, s
     return NULL;
 }
 
-/* Marks the nodes of the leaked goroutines. main.main may wait as long as the program runs. */
+/* Marks the nodes of the leaked goroutines: blocked ones that are not live. main.main may wait as
+ * long as the program runs, so it is never one. */
 static struct g2h_error *leaked_keep(const struct leaked_finder *finder, struct leaked *ret)
 {
     const struct roots *roots = &finder->graph->roots;

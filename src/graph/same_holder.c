@@ -33,7 +33,8 @@ static void same_holder_deinit(struct same_holder *finder)
     free(finder->queue.data);
 }
 
-/* Marks an object as reached from an edge. Returns false if memory runs out. */
+/* Marks an object as reached from an edge, and queues it, unless another edge has reached it
+ * before. Returns false if memory runs out. */
 static bool same_holder_reach(struct same_holder *finder, uint32_t object, uint32_t edge)
 {
     if (finder->from[object] != MAP_NONE)

@@ -63,7 +63,8 @@ static void choose_tail(const struct sorter *sorter)
             heap->span_tail = (enum span_tail)tail;
 }
 
-/* Removes the phantoms from the end of a run. All objects of a run with phantoms have one size. */
+/* Removes the phantoms from the end of a run, if there are any, and counts them and their bytes.
+ * All objects of a run with phantoms have one size. */
 static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk,
                           struct slot_run *run)
 {
@@ -92,7 +93,8 @@ static int sort_compare_runs(const void *a, const void *b)
     return COMPARE(one->run, other->run);
 }
 
-/* Lists the runs of all chunks, sorted by address. Returns false if memory runs out. */
+/* Lists the runs of all chunks that are not empty, sorted by address. Returns false if memory runs
+ * out. */
 static bool list_runs(struct sorter *sorter)
 {
     sorter->order.count = 0;

@@ -440,7 +440,8 @@ static size_t chunk_capacity(const struct g2h_heap *heap)
     return MIN(usual, MOST);
 }
 
-/* Collects the results of the threads in targets, which owns their chunks from then on. */
+/* Collects the counts and chunks of the threads in targets, which owns the chunks from then on. If
+ * memory runs out, the chunks that it cannot take are freed. */
 static struct g2h_error *targets_gather(struct targets_finding *finding, unsigned threads)
 {
     struct targets *targets = finding->targets;

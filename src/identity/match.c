@@ -187,7 +187,8 @@ static void note_root_pointers(void *context, struct pointers *pointers)
 
 /* ---- all of it ---- */
 
-/* Lists the values, finds the shared ones, and marks the holders of all others as survivors. */
+/* Lists the values, finds the shared ones, and marks the holders of all others as survivors, which
+ * are added to found. Does no more if there are no values. */
 static struct g2h_error *blocks_find_all(struct blocks *blocks, object_vector *found)
 {
     struct matches *matches = blocks->matches;

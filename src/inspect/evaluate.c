@@ -265,7 +265,8 @@ static bool begins_with(const char *at, const char *words)
     return strncmp(at, words, strlen(words)) == 0;
 }
 
-/* Reads "goroutine 17", and a variable of it after a middle dot: "goroutine 17 · v". */
+/* Reads "goroutine 17", and a variable of it after a middle dot: "goroutine 17 · v". Error: there
+ * is no such goroutine, or no such variable. */
 static struct g2h_error *read_goroutine(struct evaluation *evaluation, struct remote *ret)
 {
     static const char word[] = "goroutine ";

@@ -801,7 +801,7 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
 
 /* Visits the variables of a package, each once: the names of its edges may lead into a variable,
  * cache.items, and several may lead into the same one. A variable whose type is not known has the
- * target of its edge as its value. Weak edges are left out. */
+ * target of its edge as its value. Edges that are no pointers are left out. */
 static struct g2h_error *walk_package(const struct walk *walk)
 {
     struct taken *taken = walk->taken;

@@ -92,7 +92,8 @@ static void take_program(struct origin *origin, struct g2h_exe **program)
         origin->exe = take_pointer(*program);
 }
 
-/* Opens the executable that a core's process ran, by the path that it had then. */
+/* Opens the executable that a core's process ran, by the path that it had then. Error: the core has
+ * no path, or that file is not the executable. */
 static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin,
                                        struct g2h_exe **ret)
 {

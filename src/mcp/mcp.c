@@ -218,7 +218,8 @@ static void protocol_end_result(struct text *text)
     text_append_string(text, "}}\n");
 }
 
-/* Adds how long a client may cache the result: as long as the process runs. */
+/* Adds how long a client may cache the result, an hour, if its version of the protocol asks for
+ * that (is_modern). */
 static void protocol_put_cache(const struct protocol_request *request, struct text *text)
 {
     if (!request->is_modern)

@@ -281,8 +281,8 @@ static int compare_held_classes(const void *a, const void *b)
     return COMPARE(one->object, other->object);
 }
 
-/* Orders the classes by object, and notes where each group of objects begins. An object has one
- * class. */
+/* Orders the classes by object, and notes where each group of HELD_GROUP objects begins; nothing if
+ * there are none. An object has one class. */
 static struct g2h_error *held_classes_order(struct held_classes *classes, uint32_t objects)
 {
     const size_t groups = objects / HELD_GROUP + 1;

@@ -456,7 +456,8 @@ static const uint8_t *pages_at(struct mark_pages *marks, uint64_t address)
     return marks->last_data + address % PAGE;
 }
 
-/* Adds the pages with marks of all spans that were swept. Returns false if memory runs out. */
+/* Lists the pages anew that have marks of spans that were swept. Returns false if memory runs
+ * out. */
 static bool add_pages(struct ages_live *live)
 {
     struct mark_pages *marks = &live->marks;
@@ -1039,7 +1040,8 @@ struct g2h_error *ages_follow_begin(uint64_t pid, struct g2h_exe *exe, uint64_t 
     return error == 0 ? NULL : error_system(error, "cannot start a thread");
 }
 
-/* Keeps the thread from looking, so that the caller may use the ages; and lets it go on. */
+/* Keeps the thread from looking, so that the caller may use the ages until ages_follow_go_on();
+ * nothing if there is no thread. */
 void ages_follow_hold(struct ages_follow *follow)
 {
     if (!follow->has_thread)
@@ -1048,7 +1050,7 @@ void ages_follow_hold(struct ages_follow *follow)
     pthread_mutex_lock(&follow->lock);
 }
 
-/* Lets the thread look again after ages_follow_hold(). */
+/* Lets the thread, if there is one, look again after ages_follow_hold(). */
 void ages_follow_go_on(struct ages_follow *follow)
 {
     if (!follow->has_thread)

@@ -463,7 +463,8 @@ static bool point_from_all(struct frames *frames)
     return true;
 }
 
-/* Records which words of a frame are listed. Returns false if memory runs out. */
+/* Records in listed which words of a frame are listed: words has their offsets, of which those
+ * beyond the frame are left out. Returns false if memory runs out. */
 static bool frames_list_words(struct frames *frames, const struct frame_walked *walked,
                               const uint64_t *words)
 {

@@ -581,7 +581,8 @@ static bool sort_out(struct resident_sorting *sorting, const struct mapping *map
 }
 
 /* Divides the resident memory into parts. Each mapping belongs to one part; the arenas and the rest
- * are then divided. */
+ * are then divided by the counters and spans. All parts are 0 if the process's smaps are not known.
+ */
 struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
                                 const struct resident_spans *spans, struct g2h_memory *ret)
 {

@@ -112,7 +112,7 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~UINT64_C(3);
 }
 
-/* Reads the notes of a segment, as far as they are in the file. */
+/* Reads the notes of a segment of a core, up to the first that is not, or not all, in the file. */
 static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offset, uint64_t size)
 {
     const uint64_t end = offset + size;

@@ -296,7 +296,8 @@ static bool go_down(struct sampling *sampling, uint64_t address)
     return vector_push(&sampling->queue, slot);
 }
 
-/* Follows all words of memory of the process. Returns false if memory runs out. */
+/* Follows the words of memory of the process in [begin, end), MOST_SEGMENT bytes at most; words
+ * that cannot be read are left out. Returns false if memory runs out. */
 static bool go_down_from(struct sampling *sampling, uint64_t begin, uint64_t end)
 {
     const struct memory *memory = sampling->records->runtime->memory;

@@ -228,7 +228,8 @@ bool span_secrets(struct runtime *runtime, const struct span *span,
     return any;
 }
 
-/* Makes dead objects with finalizers live again: they stay until the finalizer has run. */
+/* Makes dead objects with finalizers live again, and notes them in revived: they stay until the
+ * finalizer has run. A special whose offset is beyond the span's slots is left out. */
 static void revive_for_finalizers(struct runtime *runtime, struct span *span)
 {
     struct special special;

@@ -954,7 +954,8 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
 }
 
 /* Appends the name of a frame's variable, and the path in it. A variable of an inlined function is
- * in the frame of its caller: the function's name tells it from the caller's own. */
+ * in the frame of its caller: the function's name, unless it is the one that was named last, tells
+ * it from the caller's own. */
 void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
 {
     const struct types *types = builder->typing->types;

@@ -561,8 +561,8 @@ static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uin
 
 /* ---- goroutines ---- */
 
-/* Returns whether a goroutine is the one that writes the heap dump, by the innermost functions on
- * its stack. */
+/* Returns whether a goroutine is the one that writes the heap dump: one of the innermost 16
+ * functions on its stack is WriteHeapDump. */
 static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 16; i++) {
@@ -655,7 +655,7 @@ static bool goroutine_roots_find_statement(struct builder *builder,
 }
 
 /* Adds an edge to the go statement that has created a goroutine; those of one statement share its
- * node. */
+ * node. Nothing if the statement is not known. */
 static struct g2h_error *add_creation_site(struct builder *builder,
                                            const struct goroutine *goroutine)
 {

@@ -29,8 +29,8 @@ void types_deinit(struct types *types)
     *types = (struct types){0};
 }
 
-/* Makes a copy of types. Typing adds types to its own copy, so that the executable's stay as they
- * are. */
+/* Makes a copy of types, but for their packages. Typing adds types to its own copy, so that the
+ * executable's stay as they are. Returns false, and leaves nothing to free, if memory runs out. */
 bool types_copy(struct types *types, const struct types *others)
 {
     *types = *others;

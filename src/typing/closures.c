@@ -509,7 +509,8 @@ static bool add_made(struct closures_maker *maker, uint32_t type, const struct g
     return true;
 }
 
-/* Returns whether the last variables of two closures are at one place and of one type. */
+/* Returns whether two closures have as many variables, one or more, and the last ones are at one
+ * place and of one type. The first field is the function. */
 static bool have_one_last(const struct types *types, uint32_t a, uint32_t b)
 {
     const struct type *one = types_get(types, a);

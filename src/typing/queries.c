@@ -88,7 +88,8 @@ const struct dwarf_local *typing_local_at(const struct typing *typing,
     return best;
 }
 
-/* Finds the name of the innermost function that is inlined at a frame's program counter. */
+/* Finds the name of the innermost function that is inlined at a frame's program counter. Returns
+ * false if none is, or if it has no name. */
 bool typing_inlined_at(const struct typing *typing, const struct heap_stack_frame *frame,
                        struct g2h_bytes *ret)
 {

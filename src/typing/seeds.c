@@ -141,8 +141,8 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
 }
 
 /* Searches an object for words whose targets can be typed. Objects with a malloc header are typed
- * by it; the others are searched for words that give a type away, as those of channels and closures
- * do. */
+ * by it, and left out; the others are searched for words that give a type away, as those of
+ * channels and closures do; those without pointers for channels only. */
 void typer_sweep(struct typer *typer, uint32_t object)
 {
     const struct g2h_heap *heap = typer->typing->heap;

@@ -107,7 +107,8 @@ static void format_memory(const struct formatting *out, uint64_t address, uint64
         format_bytes(out, memory.bytes.data, size, length);
 }
 
-/* Formats a slice as "len 3 cap 4", and one of bytes also by its contents. */
+/* Formats a slice as "len 3 cap 4", and one of bytes also by its contents; one without array is
+ * nil. */
 static void format_slice(const struct formatting *out, const struct g2h_value *value)
 {
     struct g2h_content *content = out->content;

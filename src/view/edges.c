@@ -405,7 +405,8 @@ static void begin_synthetic(struct g2h_edges *edges, uint32_t synthetic)
     edges->child_end = graph->first_child[synthetic + 1];
 }
 
-/* Assigns the next node its own tag. When tags start again from 1, the table seen is cleared. */
+/* Assigns the next node its own tag, if the targets of nodes are remembered (seen). When tags start
+ * again from 1, the table seen is cleared. */
 static void begin_tag(struct g2h_edges *edges)
 {
     if (!edges->seen || ++edges->tag <= INT32_MAX)

@@ -511,7 +511,8 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
     return ret_file->size > 0;
 }
 
-/* Reads the record of a function. The list of pcdata follows the record, then that of funcdata. */
+/* Reads the record of a function. The list of pcdata follows the record, then that of funcdata.
+ * Returns false if the table ends before they do. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
     const uint64_t record = record_at(pclntab, index);

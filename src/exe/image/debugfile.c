@@ -282,7 +282,9 @@ static struct g2h_error *search_beside(const struct debugfile_search *search, co
     return try_file(search, "%s%.*s%s", directory, size, inner, name);
 }
 
-/* Searches beside the file, and beside the target of its links, as gdb does. */
+/* Searches for the file of debug information that .gnu_debuglink names, beside the file, and beside
+ * the target of its links, as gdb does; or beside the path that location has. Nothing if there is
+ * no such link. */
 static struct g2h_error *search_by_link(struct debugfile_search *search,
                                         const struct file_location *location, const char *directory)
 {

@@ -199,7 +199,8 @@ static bool heapsnapshot_add_parts(struct heapsnapshot_snapshot *snapshot, uint3
     return good;
 }
 
-/* Finds the nodes of more than IDS_PART bytes, and the parts in which each continues. */
+/* Finds the nodes of more than IDS_PART bytes, and the parts in which each continues; none if no
+ * node is that large. */
 static struct g2h_error *find_parts(struct heapsnapshot_snapshot *snapshot)
 {
     const uint32_t nodes = g2h_view_node_count(snapshot->view);

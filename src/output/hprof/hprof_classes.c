@@ -37,7 +37,8 @@ void java_names_deinit(struct java_names *names)
     free(names->of_view);
 }
 
-/* Finds the ID of a string. The ID is the string's number in the pool, plus 1. */
+/* Finds the ID of a string: its number in the pool, to which it is added on first use, plus 1.
+ * Returns false if memory runs out. */
 bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t number;
@@ -623,7 +624,8 @@ static struct g2h_error *write_class(const struct classes *classes, uint32_t num
     return NULL;
 }
 
-/* Writes a class dump for each, and then those that are roots as such. */
+/* Writes a class dump for each class, and then, for those that are roots (is_root), that they
+ * are. */
 struct g2h_error *classes_write(const struct classes *classes, struct worker_buffer *buffer)
 {
     struct hprof_segment segment;

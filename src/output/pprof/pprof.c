@@ -352,7 +352,8 @@ static bool pprof_retained_put_stack(struct retained *retained, struct worker_bu
     return true;
 }
 
-/* Appends the sample of a node: its stack, how many objects it has, and their own bytes. */
+/* Appends the sample of a node: its stack, how many objects it has (0 if it is no class), and their
+ * own bytes. Returns false if memory runs out. */
 static bool pprof_retained_put_sample(struct retained *retained, struct worker_buffer *scratch,
                                       uint32_t node)
 {

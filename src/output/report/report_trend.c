@@ -276,7 +276,8 @@ static void put_path_of(const struct trend_report *report, const struct trend_he
         PUT(report->page, "      example %.*s{example}\n", most, &held->example);
 }
 
-/* Reports what is known of how a place is held in the last heap. */
+/* Reports what is known of how a place is held in the last heap: goroutines, a path, and the ages
+ * of its objects; nothing if nothing is known. */
 static void report_trend_put_held_by(const struct trend_report *report, uint32_t place)
 {
     const struct trend_held *held = trend_held_of(report->trend, place);

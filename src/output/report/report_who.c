@@ -199,7 +199,8 @@ static void name_by_place(const struct report *report, uint32_t place, struct te
     text_append(name, functions, as_size(of_place.data + of_place.size - functions));
 }
 
-/* Replaces a path by the class and address of the object that it leads to. */
+/* Replaces a path by the class and address of the object that it leads to; keeps it if it leads to
+ * no object. */
 static void name_by_address(const struct report *report, uint32_t number, struct text *name)
 {
     struct g2h_node node;

@@ -883,7 +883,8 @@ static bool show_locals_put_label(void *context, const struct g2h_label *label)
     return true;
 }
 
-/* Reports the labels that the program has set on a goroutine for its profiles. */
+/* Reports the labels that the program has set on a goroutine for its profiles; none if texts are
+ * hidden (--redact). */
 static struct g2h_error *show_locals_put_labels(const struct show *show, size_t goroutine)
 {
     struct shown_labels labels = {.page = show->report->page};
@@ -899,7 +900,8 @@ static struct g2h_error *show_locals_put_labels(const struct show *show, size_t 
     return error;
 }
 
-/* Reports the go statement that has started a goroutine, and the goroutine that was in it. */
+/* Reports the go statement that has started a goroutine, and the goroutine that was in it, if its
+ * number (parent) is not 0; nothing if the statement is not known. */
 static struct g2h_error *show_locals_put_start(const struct show *show, uint32_t node,
                                                uint64_t parent)
 {

@@ -93,7 +93,8 @@ static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_siz
     return vector_push(&copy->pieces, piece);
 }
 
-/* Divides the runs that have something to copy into batches. Returns false if memory runs out. */
+/* Divides the runs that are read, rather than known to be zeros, into pieces of MOST_BATCH bytes at
+ * most, and these into batches. Returns false if memory runs out. */
 static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
                          const struct attach_space *space)
 {

@@ -107,7 +107,8 @@ struct fork_mapping {
     bool is_private;
 };
 
-/* Parses the line that begins a mapping: start-end perms …. Returns false for other lines. */
+/* Parses the line that begins a mapping: start-end perms …. is_private: it can be read and written,
+ * and writes are not shared ("rw?p"). Returns false for other lines. */
 static bool parse_fork_mapping(const char *at, struct fork_mapping *ret)
 {
     uint64_t begin, end;

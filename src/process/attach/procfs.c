@@ -308,7 +308,8 @@ static int mapped_compare(const void *a, const void *b)
 }
 
 /* Finds the mapped files in a core's note. NT_FILE has a count and the size of a page, three words
- * for each mapping, the last of which counts pages, and then all names. */
+ * for each mapping, the last of which counts pages, and then all names. None if the count does not
+ * fit into the note; as many as have names if that is cut. Returns false if memory runs out. */
 bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
 {
     enum { HEADER = 16, ENTRY = 24 };

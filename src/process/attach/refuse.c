@@ -282,8 +282,9 @@ static uint64_t capabilities_of(const struct text *status, const char *key)
     return capabilities;
 }
 
-/* Notes whether the process runs as another user than this program, and which capabilities both
- * have. */
+/* Notes whether the process runs as another user than this program, whether it has capabilities
+ * that this one has not, and whether this one may trace any process. Nothing if the own status
+ * cannot be read. */
 static void note_users(const struct text *status, struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text own = {0};
