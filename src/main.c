@@ -106,8 +106,8 @@ static struct g2h_error *answer_questions(const struct options *options, struct 
     return mcp_serve(series->mcp, &answers);
 }
 
-/* Writes the view. Output for people is collected first: then the progress line is gone before it,
- * and a pager gets all of it. */
+/* Writes the view. Text for people on a terminal is collected first: then the progress line is gone
+ * before it, and a pager gets all of it. */
 static struct g2h_error *write_view(const struct options *options, const struct g2h_view *view,
                                     const struct g2h_output_options *output_options)
 {

@@ -380,7 +380,9 @@ static bool is_wanted(const struct at_death *at)
            number != SIGPIPE;
 }
 
-/* Records that the process, or what could be watched of it, has ended. */
+/* Records that what was watched has ended. The whole watch is over with it if this program has no
+ * child (the process was one of --pid), if its child has ended, or if the process was one that the
+ * child had started (is_heir), and is copied. */
 static void at_death_end(struct at_death *at)
 {
     at->is_over = at->child.id == 0 || at->child.has_ended || (at->is_heir && at->has_copy);

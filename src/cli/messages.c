@@ -140,7 +140,8 @@ void message_untyped_hint(const struct options *options, const struct g2h_input 
         input->name);
 }
 
-/* Notes a version that names no release, and DWARF that is missing with what that costs. */
+/* Notes what an executable lacks: a version that names a release, DWARF, or both DWARF and symbols
+ * (stripped), with what that costs. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const int named = go_release_parse(g2h_heap_go_version(heap)).minor;

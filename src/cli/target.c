@@ -521,7 +521,8 @@ struct g2h_error *target_complete(struct target *target, const struct g2h_input 
     return target_complete_all(target, 1, &read);
 }
 
-/* Removes a file that has not been completed. */
+/* Removes the temporary file of an output that has not been completed, and forgets its name; frees
+ * the rest. */
 void target_deinit(struct target *target)
 {
     if (target->path && target->fd >= 0)

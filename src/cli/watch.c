@@ -26,8 +26,8 @@
 
 /* ---- values of options ---- */
 
-/* Reads a number that may be followed by one letter, which multiplies it. Returns false if there is
- * none, or it is out of range. */
+/* Reads a number that may be followed by one letter, which multiplies it by its factor. Returns
+ * false if there is none, anything follows, or the result is 0 or more than most. */
 static bool parse_multiple(const char *text, const char *letters, const uint64_t *factors,
                            uint64_t most, uint64_t *ret)
 {

@@ -192,7 +192,8 @@ static uint32_t next_of_synthetic(const struct dominators_search *search, uint32
     return NOWHERE;
 }
 
-/* Returns the object's first unseen target from edge *next on, or NOWHERE. */
+/* Returns the object's first target from edge *next on that is not seen and that the object holds
+ * across tiers (tiers_hold()), and moves *next behind it; NOWHERE if there is none. */
 static inline uint32_t next_of_object(const struct dominators_search *search, uint32_t node,
                                       uint32_t *next)
 {

@@ -578,7 +578,8 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
     }
 }
 
-/* Reads a goroutine; the format of 2013 has fewer numbers. These are 0 then. */
+/* Reads a goroutine. The format of 2013 has fewer numbers: ctxt, m, defer and panic are 0 then.
+ * Returns false if it is cut or invalid. */
 static bool reader_read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 {
     ret->ctxt = ret->m = ret->defer = ret->panic = 0;

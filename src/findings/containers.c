@@ -477,9 +477,11 @@ static bool is_of_each(const struct containers *containers, uint32_t node, uint3
     return part != MERGED_NONE && are_as_many(nodes[part].count, has);
 }
 
-/* Returns whether a branch of a node is of the same entries as another one. An index without
- * pointers, such as a map of times by the same keys, cannot be linked: its number must do. Other
- * branches are if objects of the two point to each other, see link_branches(); the last result is
+/* Returns whether a branch of a node (child) is of the same entries as another one (branch): it has
+ * as many objects, or is an index of as many, and one of three holds. Both are parts of the node,
+ * one map or slice that has so many entries. Or it is an index without pointers, such as a map of
+ * times by the same keys, the last class below a single node: it cannot be linked, so its number
+ * must do. Or objects of the two point to each other, see link_branches(), whose last result is
  * kept. */
 static bool is_of_entries(const struct containers *containers, uint32_t node, uint32_t branch,
                           uint64_t entries, uint32_t child)

@@ -70,7 +70,8 @@ static bool read_count(const struct g2h_view *view, struct g2h_values *values, c
     return false;
 }
 
-/* Returns the length of the only slice among some values that begins in an object. */
+/* Gets the length of the only slice among some values that begins in an object. Returns false if
+ * there is none, or if there are several. */
 static bool read_slice(const struct g2h_view *view, struct g2h_values *values,
                        const struct g2h_node *array, uint64_t *ret)
 {

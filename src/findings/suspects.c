@@ -578,8 +578,8 @@ static void replace_by(const struct suspects_finder *finder, size_t number, uint
     suspects_weigh(finder, suspect);
 }
 
-/* Finds out of the first suspects whether they are, or are in, arrays that pointers to elements
- * keep. */
+/* Finds out of the first MOST suspects whether they are, or are in, arrays that pointers to
+ * elements keep, and makes these the suspects. Goroutines and deferred calls are left out. */
 static struct g2h_error *find_pinned(const struct suspects_finder *finder,
                                      const struct findings *findings)
 {
@@ -1020,7 +1020,7 @@ static void set_pages(const struct findings *findings, struct suspect *suspect)
         suspect->pages = pages_of(&findings->pages, node);
 }
 
-/* Returns whether no node is in two suspects. */
+/* Returns whether no node is in two suspects; true as well if memory for the check is missing. */
 _asserted_ static bool are_apart(const struct suspects_finder *finder)
 {
     const uint32_t count = as_u32(finder->merged->nodes.count);
@@ -1519,8 +1519,9 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
     return NULL;
 }
 
-/* Finds what holds a suspect's example. Only a list or a tree (example->uppermost is 1) can hang on
- * one entry or element. */
+/* Finds what holds a suspect's example: how many holders there are, and which part of one (part: an
+ * entry of a map, an element of a slice) it hangs on, if it does on one: only a list or a tree
+ * (example->uppermost is 1) of several objects can, and one pointer must lead there. */
 struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
                                    const struct example *example, struct who_holders *ret)
 {

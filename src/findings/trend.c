@@ -372,7 +372,8 @@ static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place
 }
 
 /* Finds the place of each node, parents first, and adds the node's values to it and to the place
- * that sums up its class wherever it is held. Without a place for the parent, a node has none. */
+ * that sums up its class wherever it is held (anywhere). Garbage has no place, nor has a node whose
+ * parent has none, nor one for which there are too many: these are counted in left_out. */
 static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
                                    const struct merged *merged, uint32_t *places)
 {
@@ -717,8 +718,9 @@ static struct g2h_error *find_age(const struct findings *findings, uint32_t item
     return held->aged.failed ? &error_no_memory : NULL;
 }
 
-/* Finds what the report says of how a container is held: the path to it, an example of its entries,
- * whether it is a single object, and its age. */
+/* Finds what the report says of how a container is held: the path to it, its length, an example of
+ * its entries, if that is another object, whether it is a single object, and its age; adds this to
+ * trend->held. */
 static struct g2h_error *hold_container(const struct container_search *search, uint32_t place,
                                         const struct suspect *suspect)
 {

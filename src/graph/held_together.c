@@ -129,8 +129,8 @@ static uint32_t unite_as_many(struct together_finder *finder, uint32_t one, uint
     return package->many;
 }
 
-/* Makes the union of the holders of two sets of a package. Returns false if they are too many. Too
- * many: more than MOST_HOLDERS. */
+/* Makes the union of the holders of two sets of a package, which ascend. Returns false if either
+ * has, or both together have, more than MOST_HOLDERS. */
 static bool unite_holders(const struct held_set *one, const struct held_set *other,
                           struct held_set *ret)
 {
@@ -614,7 +614,8 @@ static struct g2h_error *find_shared(struct together_finder *finder, shared_obje
     return NULL;
 }
 
-/* Orders what is listed by group: members first, then what they share, the largest first. */
+/* Orders what is listed by group: members first, then what they share, each the largest first, and
+ * of one size synthetic nodes first. */
 static int compare_listed(const void *a, const void *b)
 {
     const struct held_together *one = a;

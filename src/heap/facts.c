@@ -98,8 +98,8 @@ static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
     return true;
 }
 
-/* Reads what the collector goes by; what contradicts itself changes nothing. Returns false if it is
- * cut. */
+/* Reads what the collector goes by. With GOGC, more bytes marked than the goal allows contradict
+ * each other: then nothing is set. Returns false if it is cut. */
 static bool heap_facts_read_collector(struct cursor *cursor, struct facts *ret)
 {
     uint64_t percent, limit, marked, goal;

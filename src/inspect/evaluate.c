@@ -375,7 +375,9 @@ static struct g2h_error *read_instances(struct evaluation *evaluation, struct re
     return list(evaluation, &place, class + 1, size - 2, ret);
 }
 
-/* Reads the arguments of a function, of which size bytes are the name, and calls it. */
+/* Reads the arguments of a function, of which size bytes are the name, and calls it: len and
+ * retained take an expression, instances a class, goroutines nothing. Error: there is no such
+ * function, or a bracket is missing. */
 static struct g2h_error *read_call(struct evaluation *evaluation, const char *name, size_t size,
                                    struct remote *ret)
 {
@@ -595,8 +597,9 @@ static const char help[] =
     "$0                                      the object selected in the newest snapshot\n"
     "everything that a report prints: expressions, classes, locations of goroutines";
 
-/* Reads the whole expression: as one, else as a name that a report has. Of both errors the first is
- * returned. */
+/* Reads the whole expression; if that fails, and it is not evaluated while it is typed
+ * (is_eager()), reads it as a name that a report has. If it is no such name either, the first error
+ * is returned. Error, too: there is no snapshot yet. */
 static struct g2h_error *evaluate_read_all(struct evaluation *evaluation, struct remote *ret)
 {
     if (!evaluation->taken->made.view)

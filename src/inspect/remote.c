@@ -405,7 +405,8 @@ static struct g2h_error *write_nil(const struct taken *taken, const struct g2h_v
 }
 
 /* Appends a value that leads somewhere: a pointer, slice, interface, map …; shown is its formatted
- * value. A pointer to an object of the snapshot becomes that object. */
+ * value. A pointer to an object of the snapshot becomes that object; others are described by their
+ * class and what is shown, an interface that is not nil by the latter alone. */
 static struct g2h_error *write_reference(struct taken *taken, const struct remote *remote,
                                          const struct text *shown,
                                          const struct g2h_content *content, struct text *text)

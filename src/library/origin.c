@@ -36,7 +36,8 @@ static struct g2h_error *origin_explain(struct g2h_error *error, const struct or
     return better;
 }
 
-/* Opens the first library with a runtime of its own. Leaves *ret alone if no library has one. */
+/* Opens the first library with a runtime of its own; plugins have none. Files that cannot be opened
+ * are passed over. Leaves *ret alone if no library has one. */
 static struct g2h_error *open_library(struct origin *origin, struct g2h_exe **ret)
 {
     for (size_t i = 0; i < origin->modules.count; i++) {

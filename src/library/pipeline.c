@@ -361,7 +361,7 @@ struct g2h_session {
     struct g2h_findings *findings;     /* as well */
 };
 
-/* Opens a file, or the process of "pid:NUMBER". */
+/* Opens a file, or the process of "pid:NUMBER". Error, too: that number is none. */
 static struct g2h_error *open_origin(struct g2h_session *session, const char *source,
                                      const char *exe, const struct g2h_open_options *options)
 {

@@ -60,9 +60,9 @@ static bool key_names_find_fields(const struct types *types, uint32_t type, stru
 
 enum { KEY_DEPTH = 4, KEY_FIELDS = 16 /* of structs and arrays in keys */ };
 
-/* Returns whether all values in keys of a type, a struct or an array, can be shown. Not all can if
- * the type is nested more than KEY_DEPTH levels deep, or has more than KEY_FIELDS fields or
- * elements; only strings, bools and whole numbers can. */
+/* Returns whether all values in keys of a type can be shown: only strings, bools and whole numbers
+ * can. A struct or array cannot if it is nested more than KEY_DEPTH levels deep, has more than
+ * KEY_FIELDS fields or elements, a struct without fields, or parts that do not fit into it. */
 static bool key_names_are_textual(const struct types *types, uint32_t number, unsigned depth)
 {
     if (number >= types->list.count || depth == KEY_DEPTH)
@@ -527,7 +527,8 @@ static enum key_form read_composite(const struct key_reader *reader, uint32_t nu
 }
 
 /* Reads and appends the key of a slot. The key in an interface must first be found by its dynamic
- * type; pointers, floats and what contains these are not shown. */
+ * type; pointers, floats and what contains these are not shown, nor is what the dump lacks: form is
+ * KEY_NONE. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {

@@ -462,8 +462,10 @@ static bool is_trie_entry(const struct types *types, uint32_t type)
            memchr(name.data, '[', name.size);
 }
 
-/* Makes the names of all words of a type, for single values and elements of arrays. Returns false
- * if memory runs out. Also makes what is known of its entries, if it is a part of a map. */
+/* Makes the names of all words of a type, for single values and elements of arrays. A type without
+ * pointers, or whose size is not whole words, has none. Also makes what is known of its entries, if
+ * it is a part of a map, and notes whether some words have no name (has_gaps). Returns false if
+ * memory runs out. */
 static bool intern_paths(struct names *names, uint32_t type)
 {
     const struct typing *typing = names->typing;

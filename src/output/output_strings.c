@@ -1069,7 +1069,8 @@ static bool output_strings_add_class(void *context, const char *name, size_t siz
     return strings_add(context, name, size, ret);
 }
 
-/* Numbers names only; strings_number_texts() numbers the heap's strings. */
+/* Numbers the names, and the classes of arrays by what holds them. Strings of the heap get no
+ * numbers yet: strings_number_texts() numbers them. */
 struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view,
                                struct g2h_identity *series)
 {

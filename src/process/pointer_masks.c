@@ -125,7 +125,9 @@ static bool mask_repeat(struct mask_build *build, uint64_t word, uint64_t words,
 static bool mask_add_type(struct mask_build *build, const struct descriptor *type, uint64_t word,
                           unsigned depth);
 
-/* Adds the mask of an array: that of an element, repeated. Returns false if the type is invalid. */
+/* Adds the mask of an array: that of an element, repeated. Returns false if the type is invalid: it
+ * cannot be read, has no elements or more than fit into it, or its elements have no pointers, so
+ * that there would be no mask. */
 static bool mask_add_array(struct mask_build *build, const struct descriptor *type, uint64_t word,
                            unsigned depth)
 {

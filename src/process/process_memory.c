@@ -137,9 +137,9 @@ static uint64_t search_memstats(const struct runtime *runtime)
     return 0;
 }
 
-/* Reads what runtime.gcController goes by. Of Go 1.20 no program was there to measure the table.
- * Nothing (ret->is_known stays false) if a part is missing or not plausible. A limit of MaxInt64 is
- * none. */
+/* Reads what runtime.gcController goes by. Nothing (ret->is_known stays false) if it is not found,
+ * a part is missing or not plausible, or no collection has run; of Go 1.20 the offsets are known
+ * from DWARF only. A limit of MaxInt64 is none; with GOGC=off there is no goal. */
 static void read_collector(const struct runtime *runtime, struct g2h_collector *ret)
 {
     const uint64_t at = runtime->gc_controller;

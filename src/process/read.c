@@ -708,8 +708,10 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
     return needs_check(&needs);
 }
 
-/* Makes a dump of a live process. With a window the memory is read while the dump is written, so
- * only attach_finish() knows whether all of it could be read. */
+/* Makes a dump of a live process: checks memory and disk, finds the code that a fork needs, copies
+ * or forks the process, reads the copy, and lets the process go. With a window the memory is read
+ * while the dump is written, so only attach_finish() knows whether all of it could be read: its
+ * error takes the place of another one. Error, too: the executable is not there. */
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,

@@ -215,8 +215,10 @@ static bool append_line(struct builder *builder, uint64_t pc)
     return true;
 }
 
-/* Appends the function that contains a pc. A return address may be the first byte after the
- * function if the call is its last instruction, so the byte before it is looked up. */
+/* Appends the function that contains a pc: with its line if the executable is there; else by the
+ * functions that the dump's frames name, with the pc unless it is the function's first; else the pc
+ * alone. A return address may be the first byte after the function if the call is its last
+ * instruction, so the byte before it is looked up. */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
 {
     if (append_line(builder, is_return ? pc - 1 : pc))

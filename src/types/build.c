@@ -361,7 +361,9 @@ static uint32_t array_of_expression(struct runtime_types *runtime, struct g2h_by
 static uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes name);
 
 /* Returns the type that an expression of the tables names, or TYPE_NONE: "$0" is the first
- * argument, "*X", "[]X" and "[8]X" are derived from X, and everything else is a name. */
+ * argument, "*X", "[]X" and "[8]X" are derived from X, and everything else is a name: of a type of
+ * the language, of one that the executable has, or of a struct of the tables. TYPE_NONE, too, if it
+ * is nested too deep or memory runs out. */
 static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
                                    const uint32_t *arguments, unsigned depth)
 {

@@ -178,7 +178,7 @@ static bool may_be_allocated(const struct types *types, const struct type *type)
     return (type->address != 0 || types->low >= types->high) && !is_not_in_heap(types, type);
 }
 
-/* Lists the structs that have an array in them, by size. */
+/* Lists the structs that have an array in them, and that may be allocated, by size. */
 struct g2h_error *typing_find_arrays(struct typing *typing)
 {
     const struct types *types = typing->types;

@@ -30,7 +30,9 @@ struct counting {
 };
 
 /* Records whether an edge enters its target from the target's dominator, or from one of the
- * dominator's folded nodes; see ENTERED_NOT. */
+ * dominator's folded nodes; see ENTERED_NOT. Other edges, and all if dominators are not asked for,
+ * change nothing; a target that is entered in two ways counts as entered well (ENTERED_WELL).
+ * Several threads may do so at once. */
 static inline void note_edge(const struct counting *counting, uint32_t source, uint32_t target)
 {
     const struct fold *fold = counting->fold;

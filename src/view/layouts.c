@@ -91,8 +91,9 @@ static bool layouts_find_fields(const struct types *types, struct type_layout *l
     return true;
 }
 
-/* Returns the layout of a type, which is computed once. A type that is being computed has an
- * unknown layout, because a damaged type may contain itself. */
+/* Returns the layout of a type, which is computed once: of arrays and structs by their parts, depth
+ * levels deep; of other types by their size. A type that is being computed has an unknown layout,
+ * because a damaged type may contain itself. */
 static const struct type_layout *layouts_find(const struct types *types,
                                               struct type_layout *layouts, uint32_t number,
                                               unsigned depth)

@@ -702,8 +702,8 @@ bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_b
 
 /* ---- units ---- */
 
-/* Adds a global variable with its name, address and type. Variables without a fixed address are
- * left out. */
+/* Adds a global variable with its name, address and type. Variables whose location is not one
+ * address are left out. */
 static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
                                                   struct types *types, const struct die *die)
 {

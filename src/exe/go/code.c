@@ -347,7 +347,8 @@ static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t fu
     return path >= size && memcmp(file.data + path - size, directory, size) == 0;
 }
 
-/* Returns how a function allocates. */
+/* Returns how a function allocates: it is runtime.mallocgc, or it is of the runtime and calls that;
+ * others do not. */
 static enum call_sites_allocator find_allocator(const struct call_sites *sites, uint64_t function,
                                                 uint64_t *left)
 {

@@ -1109,9 +1109,10 @@ static bool flow_add_frame(struct flow *flow, uint32_t behind)
     return true;
 }
 
-/* Handles a call: its arguments are evidence; then it overwrites the registers. A write barrier is
- * called like a function, but keeps them. Returns false if memory runs out or the values are too
- * many. */
+/* Handles a call: its arguments are evidence, an atomic store is one, and the frame at the return
+ * address is noted if frames are wanted; then it overwrites the registers, and sets the results. A
+ * write barrier is called like a function, but keeps the registers. Returns false if memory runs
+ * out or the values are too many. */
 static bool flow_call(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];

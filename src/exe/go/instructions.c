@@ -236,8 +236,8 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
     }
 }
 
-/* Decodes an operation on vectors or floating-point numbers, few of which write a general
- * register. */
+/* Decodes an operation on vectors or floating-point numbers of arm64. Few write a general register:
+ * conversions to whole numbers, and copies of an element. */
 static void read_vector(uint32_t word, struct instruction *ret)
 {
     const unsigned opcode = bits(word, 16, 3);

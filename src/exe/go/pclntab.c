@@ -238,8 +238,10 @@ static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
     return true;
 }
 
-/* Reads and checks the header. any_magic: an obfuscator may have changed the magic number, so with
- * another one the layout is the one whose parts fit. Returns false if it is no such table. */
+/* Reads and checks the header: the sizes of pointers and instructions must be the machine's, and
+ * the table must have all functions that it counts, at least one. any_magic: an obfuscator may have
+ * changed the magic number, so with another one the layout is the one whose parts fit. Returns
+ * false if it is no such table. */
 static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 {
     const uint8_t *header = pclntab_at(pclntab, 0, 8);
@@ -690,7 +692,7 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
 }
 
 /* Finds the moduledata; false if there is none. The first field is the address of the pclntab:
- * words with this address are candidates. */
+ * aligned words of writable data with this address are candidates, of which 64 are tried. */
 bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
                      struct moduledata *ret)
 {

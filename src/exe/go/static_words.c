@@ -572,7 +572,9 @@ static bool translate_to_caller(const struct argument_source *from, struct argum
 }
 
 /* Adds the facts about a callee's argument as facts about the caller's argument that is passed as
- * it, and the other way round. Returns false if memory runs out. */
+ * it; and the other way round, if the caller's is passed as a whole and the callee's has one type.
+ * Facts that this adds are not passed on. Returns false if memory runs out. *left limits the work.
+ */
 static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 {
     const size_t count = arguments->facts.count;

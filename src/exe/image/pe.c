@@ -75,8 +75,9 @@ static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at
     image_file_name_dwarf(image, index);
 }
 
-/* Reads the external and static symbols that are in a section; their values are offsets in it. None
- * if the file has no table of them. */
+/* Reads the external and static symbols that are in a section, and have a name; their values are
+ * offsets in it. Those in code are functions, others objects. None if the file has no table of
+ * them. */
 static struct g2h_error *pe_read_symbols(const struct pe *pe)
 {
     struct image *image = pe->image;

@@ -302,7 +302,8 @@ static void append_variable(struct grouping *grouping, uint32_t package, uint32_
     }
 }
 
-/* Names a group of variables by those that hold most: "main: byID, byName and 3 more". */
+/* Names a group of variables by their package and those that hold most, NAMED at most: "main: byID,
+ * byName and 3 more". */
 static void name_variables(struct grouping *grouping, const struct context_group *group,
                            struct text *text)
 {

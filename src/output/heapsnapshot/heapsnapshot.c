@@ -922,7 +922,8 @@ static struct g2h_error *write_samples(const struct heapsnapshot_snapshot *snaps
 /* ---- the whole file ---- */
 
 /* Writes a part of the file into a buffer, as a task of sink_run(). The tasks of all sections have
- * one sequence of numbers. */
+ * one sequence of numbers: blocks of nodes, the same blocks with their edges, then strings; the
+ * first of each also writes what is before its section. */
 static struct g2h_error *heapsnapshot_produce(void *context, size_t task, unsigned worker,
                                               struct worker_buffer *buffer)
 {

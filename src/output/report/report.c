@@ -156,7 +156,8 @@ static bool add_children(const struct report_tree *tree, uint32_t node, ranking 
     return true;
 }
 
-/* Adds the largest branches below a node, as many and as deep as the limits allow. */
+/* Adds the largest branches below a node, as many and as deep as the limits allow: MOST_CHILDREN of
+ * each node (report_rows()), MOST_LINES together, MOST_DEPTH levels. */
 static struct g2h_error *put_below(struct report_tree *tree, uint32_t node, size_t depth)
 {
     const struct report *report = tree->report;
@@ -412,8 +413,9 @@ static void report_put_under(const struct report *report)
     PUT(report->page, "</>");
 }
 
-/* Reports the totals of the heap, how the process ended, its memory, and the growth since the
- * base. */
+/* Reports the totals of the heap: version, bytes, objects, goroutines, what is reachable, how much
+ * of it is not resident or stacks, and the garbage; then what --under is about, how the process
+ * ended, its memory, and, with a base, the growth since. */
 void report_put_totals(const struct report *report, const char *name, bool is_base_other)
 {
     const struct findings *findings = report->findings;

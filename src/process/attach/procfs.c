@@ -266,8 +266,8 @@ bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
 
 /* ==== the files that a process has mapped: its executable, shared libraries, and data ==== */
 
-/* Parses a line of maps: start-end perms offset device inode path. Returns whether it maps a
- * file. */
+/* Parses a line of maps: start-end perms offset device inode path. Returns whether it maps a file:
+ * the path begins with a slash. Addresses and the offset are in bytes. */
 static bool mapped_parse_line(const char *at, struct mapped_file *ret)
 {
     uint64_t start, end, offset, inode;

@@ -339,7 +339,8 @@ static void note_yama(struct attach_facts *facts)
 }
 
 /* Guesses whether this program runs in a container: there is no standard, but container runtimes
- * leave these traces. */
+ * leave traces, which are environment variables, files, and names in the groups of process 1. Those
+ * of Kubernetes count as such. */
 static enum attach_environment find_environment(void)
 {
     static const char *const names[] = {"docker", "containerd", "kubepods", "libpod", "lxc"};
