@@ -457,7 +457,8 @@ struct at_death_asked {
     const struct main_sources *sources;
 };
 
-/* A function for at_death_run(). */
+/* Converts the copy of a process that has died, or is asked for, to a file: a function for
+ * at_death_run(). Returns the exit status. */
 static int write_death(void *context, struct death *death, uint64_t pid, const char *path)
 {
     const struct at_death_asked *asked = context;

@@ -114,7 +114,8 @@ void ranges_deinit(struct ranges *ranges)
 
 enum { BLOCK = 4096, STAT_BLOCK = 512 };
 
-/* If the first byte is 0 and each byte equals the next one, all are 0. */
+/* Returns whether all of size bytes, at least one, are 0: the first byte is, and each equals the
+ * next one. */
 bool sparse_is_zero(const uint8_t *data, size_t size)
 {
     assert(size > 0);

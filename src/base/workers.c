@@ -239,7 +239,9 @@ static void *run_aside(void *argument)
     return NULL;
 }
 
-/* The error of here counts first, since the caller could not go on without it. */
+/* Calls here on this thread and beside on another at the same time; one after the other if there is
+ * no other thread. The error of here counts first, and then beside's is dropped, since the caller
+ * could not go on without it. */
 struct g2h_error *workers_beside(unsigned threads, workers_call *here, workers_call *beside,
                                  void *context)
 {

@@ -79,7 +79,8 @@ struct moments {
 
 static volatile sig_atomic_t is_stopped;
 
-/* The next signal of this kind ends the program as usual. */
+/* The handler of signals that end the watch: notes that one has come. The next signal of this kind
+ * ends the program as usual. */
 static void on_stop(int number)
 {
     (void)number;

@@ -676,8 +676,9 @@ uint64_t exe_types_start(const struct g2h_exe *exe)
 
 /* ---- what is inlined at an address ---- */
 
-/* Go 1.17 calls the closures that it makes of go statements "main.run·dwrap·1". Later ones have an
- * id. */
+/* Returns whether a function is a wrapper that the compiler has made. Go 1.17 calls the closures
+ * that it makes of go statements "main.run·dwrap·1"; later releases, whose records have a size that
+ * is known, give wrappers an id. */
 static bool calls_is_wrapper(const struct pclntab *pclntab, uint8_t wrapper, uint8_t id,
                              struct g2h_bytes function)
 {

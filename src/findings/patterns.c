@@ -421,9 +421,10 @@ static struct g2h_error *count_alone(const struct pattern_try *try, const char *
     return NULL;
 }
 
-/* The goroutine that reads a connection waits until the body of the response has been read or
- * closed. If nothing else leads to the body, nothing can do that any more: bodies that are not
- * garbage, and not held by such a goroutine alone, can still be closed. */
+/* Counts the bodies of responses that cannot be closed any more. The goroutine that reads a
+ * connection (readLoop) waits until the body of the response has been read or closed. If nothing
+ * else leads to the body, nothing can do that: bodies that are not garbage, and not held by such a
+ * goroutine alone, can still be closed. */
 static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t *ret)
 {
     TRY(count_alone(try, ".readLoop", ret));
@@ -431,7 +432,8 @@ static struct g2h_error *count_unclosed(const struct pattern_try *try, uint64_t 
     return NULL;
 }
 
-/* The goroutine waits until an object is closed that it alone holds: nothing can close it. */
+/* Counts the objects that goroutines which wait until these are closed hold alone: nothing can
+ * close them. */
 static struct g2h_error *count_held_alone(const struct pattern_try *try, uint64_t *ret)
 {
     TRY(count_alone(try, NULL, ret));
@@ -439,7 +441,8 @@ static struct g2h_error *count_held_alone(const struct pattern_try *try, uint64_
     return NULL;
 }
 
-/* Few programs have as many of these, and none has to. */
+/* Counts the objects of a pattern if there are MANY or more, else 0: few programs have as many of
+ * these, and none has to. */
 static struct g2h_error *count_many(const struct pattern_try *try, uint64_t *ret)
 {
     enum { MANY = 10 };

@@ -207,7 +207,8 @@ static struct g2h_error *keep_sentence(struct g2h_findings *found, const struct 
     return keep(&found->suspects, &text, ret);
 }
 
-/* Names an example, and the path to it unless that begins with itself, as goroutines' does. */
+/* Stores an example of a suspect in ret, and the path to it unless that begins with the example
+ * itself, as goroutines' does. */
 static struct g2h_error *keep_example(struct g2h_findings *found, const struct suspect *suspect,
                                       const struct example *example, struct g2h_suspect *ret)
 {

@@ -2202,11 +2202,10 @@ static struct g2h_error *name_one_container(const struct findings *findings,
     return NULL;
 }
 
-/*
- * If several hold the objects together, the shortest path goes by any of them, often one that has
- * only a few: a cache of the newest. Then the path is replaced by that of one that has most. Goes
- * over all edges twice.
- */
+/* Replaces the path to a suspect that several hold together by that of one who has most, if the one
+ * that the path goes by has less than half as many. The shortest path goes by any of them, often
+ * one that has only a few: a cache of the newest. Sets path_count and path_of, how many of the
+ * objects that one has; nothing if fewer than two hold them. Goes over all edges twice. */
 static struct g2h_error *name_holder_of_most(const struct findings *findings, struct who *who)
 {
     struct g2h_edges *edges = paths_edges(findings->paths);

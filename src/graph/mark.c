@@ -154,9 +154,11 @@ static inline enum wanted wanted(const struct marker *marker)
 }
 
 /* Visits an object: marks its targets, and pushes those that were not marked and have targets of
- * their own. is_alone: no other thread marks now. A newly marked target is always written to the
- * stack's end, which moves only if the target leads on: a test would often be mispredicted. Returns
- * false if memory runs out. */
+ * their own. wanted says what a mark is: a bit (WANTED_MARKS), or the object's owner; with
+ * WANTED_MEETINGS only targets that it holds across tiers count, and where two owners meet is
+ * noted. A waiter marks other waiters only. is_alone: no other thread marks now. A newly marked
+ * target is always written to the stack's end, which moves only if the target leads on: a test
+ * would often be mispredicted. Returns false if memory runs out. */
 static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool is_alone,
                                   enum wanted wanted)
 {

@@ -390,7 +390,8 @@ static void free_marker(struct marker *marker)
     marker_deinit(marker);
 }
 
-/* Among garbage, records of waiting goroutines are objects like others. */
+/* Removes the objects that are not marked, which are garbage, from the waiters: among garbage,
+ * records of waiting goroutines are objects like others. */
 static void forget_waiters(struct g2h_graph *graph, const uint64_t *marks)
 {
     uint64_t *waiters = graph->tiers.waiters;

@@ -95,7 +95,7 @@ const char *g2h_heap_warning(const struct g2h_heap *heap)
     return g2h_reader_warning(heap->reader);
 }
 
-/* The dump has words about its release, but none that tells which it is. */
+/* Returns whether the dump has words about its release, but none that tells which it is. */
 bool g2h_heap_lacks_release(const struct g2h_heap *heap)
 {
     return heap->go_minor == 0 && (*heap->go_version || heap->params.experiment.size > 0);

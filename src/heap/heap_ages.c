@@ -182,7 +182,8 @@ unsigned g2h_heap_age(const struct g2h_heap *heap, uint32_t object)
     return heap->facts.ages ? heap->facts.ages->of[2 * (size_t)object] : G2H_AGE_UNKNOWN;
 }
 
-/* The second of the two bytes that ages->of has for each object. */
+/* Returns the class of spans that an object is in (mspan.spanclass), the second of the two bytes
+ * that ages->of has for each object; 0 without ages. */
 unsigned g2h_heap_age_class(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->facts.ages ? heap->facts.ages->of[2 * (size_t)object + 1] : 0;

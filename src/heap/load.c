@@ -492,8 +492,8 @@ static void loader_deinit(struct loader *loader)
 
 CLEANUP_POINTER(destroy_heap, struct g2h_heap, g2h_heap_destroy);
 
-/* The format says whether objects have types or field lists of pointers, which decides how their
- * pointers are found. */
+/* Returns how the pointers of objects are found in a dump of this format: by types, or by field
+ * lists, which also have the object's kind in format 1.4. */
 static enum pointer_form pointer_form_of(const struct g2h_reader *reader)
 {
     if (g2h_reader_objects_have_types(reader))

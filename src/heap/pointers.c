@@ -269,7 +269,8 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
     return words != 0;
 }
 
-/* Two calls with constants, so that the compiler makes a decode() for each of both. */
+/* Decodes the next fields of a walk; false at the end. Two calls with constants, so that the
+ * compiler makes a decode() for each of both. */
 bool pointers_decode(struct pointers *pointers)
 {
     assert(pointers->walk == WALK_POINTERS);

@@ -219,14 +219,15 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     return good && close_run(reader);
 }
 
-/* Such an object's field list is not one of the known lists, and its run ends with it. */
+/* Adds an object whose field list is not one of the known lists: its run ends with it. Returns
+ * false if memory runs out. */
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
 {
     reader->reader.list = NULL;
     return runs_add_object(reader, object, end) && close_run(reader);
 }
 
-/* A chunk ends when it has many runs, or many slot classes. */
+/* Returns whether the chunk is to end, because it has many runs, or many slot classes. */
 bool run_reader_is_full(const struct run_reader *reader)
 {
     return reader->slot_classes.list.count >= SLOT_CLASSES_ENOUGH ||

@@ -80,8 +80,8 @@ static void gzip_end(void *state)
 
 /* ---- zstd, by libzstd ---- */
 
-/* A stream may begin with a skippable frame, as pzstd writes it. Returns whether bytes begin like
- * zstd's. */
+/* Returns whether bytes begin like zstd's: with a frame, or with a skippable frame, as pzstd writes
+ * it. */
 static bool zstd_is_it(const uint8_t *data, uint64_t size)
 {
     return magic_begins(data, size, 0, "\x28\xb5\x2f\xfd", 4) ||

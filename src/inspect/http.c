@@ -29,7 +29,8 @@ static uint32_t rotate(uint32_t value, unsigned bits)
     return value << bits | value >> (32 - bits);
 }
 
-/* The function and constant of a step. */
+/* Returns the function of step t of SHA-1, of 80, of three words of the state, with the constant of
+ * that step. */
 static uint32_t mix(unsigned t, uint32_t b, uint32_t c, uint32_t d)
 {
     if (t < 20)

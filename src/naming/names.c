@@ -344,7 +344,8 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
-/* Names of fields come from the executable; invalid UTF-8 in them is damage. */
+/* Appends a path of fields' names, NAME_LIMIT bytes at most. They come from the executable; invalid
+ * UTF-8 in them is damage, and is replaced. */
 static void text_append_path(struct text *text, const void *path, size_t size)
 {
     text_append_utf8(text, path, size, NAME_LIMIT);

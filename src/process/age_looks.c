@@ -32,7 +32,8 @@ static age *ages_of(const struct aged_span *span)
     return (age *)(span->marks + (span->shape.nelems + 63) / 64);
 }
 
-/* Adds up the numbers of looks that are joined. */
+/* Adds up the numbers of looks that are joined: of[look] is the look, at or before it, that the
+ * look from 2 to count becomes, and which gets its number in ended. */
 static void join_ends(uint32_t *ended, const age *of, unsigned count)
 {
     for (unsigned from = 2; from <= count; from++) {

@@ -593,8 +593,8 @@ static int read_unswept(struct ages_live *live, const uint32_t *numbers, size_t 
     return error;
 }
 
-/* Records the marks of a span, whose bytes may have bits after the last slot. Returns false if
- * memory runs out. */
+/* Records the marks of a span: those of bytes and, unless it is NULL, of more. Bits after the last
+ * slot, which the bytes may have, do not count. Returns false if memory runs out. */
 static bool put_marks(struct g2h_ages *ages, uint32_t number, const uint8_t *bytes,
                       const uint8_t *more)
 {

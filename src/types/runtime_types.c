@@ -550,7 +550,8 @@ static void retype_notify_list(struct runtime_types *runtime, uint32_t type)
 
 /* ---- runtime.g ---- */
 
-/* The labels that package runtime/pprof has set for a goroutine; nothing else sets them. */
+/* Gives the labels of a goroutine (runtime.g) the type that package runtime/pprof sets them with;
+ * nothing else sets them. */
 static void retype_labels(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "labels", build_type(runtime, bytes_of("*runtime/pprof.labelMap"), NULL));
@@ -625,12 +626,12 @@ static void retype_reflected(struct runtime_types *runtime, uint32_t type)
 /* ---- the rules for all types ---- */
 
 /*
- * Sets the types of the untyped pointers in a struct of sync, atomic, weak or time
- * (runtime_types.c).
+ * Sets the types of the untyped pointers in a struct of sync, atomic, weak, time or the runtime.
  *
  * These structs hold words, mostly unsafe.Pointer, whose real type is known from the struct's name
  * or its type argument: the rules give the field that type. A name that ends with [ is a generic
- * type's.
+ * type's. The runtime's own generic structs (is_generic), which stand for many types, stay as they
+ * are.
  */
 static void sync_retype(struct runtime_types *runtime, uint32_t type)
 {

@@ -122,8 +122,9 @@ static const struct type_layout *layouts_find(const struct types *types,
 /* ---- classes ---- */
 
 /* Adds the class of a type's values or arrays, if objects have it: name is NAME_NONE otherwise.
- * layout is that of the type. Types that are shown alike are one class, as all sudogs are. Returns
- * false if memory runs out. */
+ * layout is that of the type; closures and the runtime's structures, whose order of fields is not
+ * the program's, lose nothing by it. Types that are shown alike, with the same layout, are one
+ * class, as all sudogs are; types without size have none. Returns false if memory runs out. */
 static bool layouts_add_class(struct g2h_layouts *layouts, uint32_t number, bool is_array,
                               uint32_t name, const struct type_layout *layout)
 {

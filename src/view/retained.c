@@ -124,11 +124,9 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 
 /* ---- the order ---- */
 
-/*
- * In a folded view, the kept nodes have the numbers that they have in the graph's tree. After them
- * come the nodes that the graph does not have: "(folded)", and the folded nodes, each after the
- * one that dominates it. This returns 1 if there is "(folded)", else 0.
- */
+/* Returns how many nodes "(folded)" a folded view has: 1 or 0. The kept nodes have the numbers that
+ * they have in the graph's tree. After them come the nodes that the graph does not have:
+ * "(folded)", and the folded nodes, each after the one that dominates it. */
 static uint32_t group_count(const struct fold *fold)
 {
     return fold->first_object - fold->synthetic_count;

@@ -94,7 +94,7 @@ static void values_begin(struct g2h_values *values, const struct g2h_location *l
         values->levels[0].type = location->type; /* the value itself, not an element of an array */
 }
 
-/* An object without a type has no values. */
+/* Begins to read the values of a node; none if it is no object, or one without a known type. */
 void g2h_values_begin(struct g2h_values *values, uint32_t node)
 {
     const struct g2h_view *view = values->view;
@@ -308,8 +308,9 @@ static bool values_fill(struct g2h_values *values, uint32_t number, uint64_t off
     return true;
 }
 
-/* A depth-first walk with its own stack: takes the next part of the innermost level, enters it if
- * it has parts itself, and leaves a level that has no more. */
+/* Gets the next value; false after the last one. A depth-first walk with its own stack: takes the
+ * next part of the innermost level, enters it if it has parts itself, and leaves a level that has
+ * no more, or whose parts are beyond the bytes that the dump has. */
 bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 {
     while (values->depth > 0 && values->parts_left-- > 0) {

@@ -40,7 +40,8 @@ uint32_t g2h_view_name_count(const struct g2h_view *view)
     return graph_names(view) + view->own.count;
 }
 
-/* Names of the graph come first, and then the view's own. */
+/* Returns a name by its number: those of the graph come first, and then the view's own.
+ * G2H_NAME_NONE is empty. */
 const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size)
 {
     const uint32_t first_own = graph_names(view);
@@ -385,8 +386,8 @@ static void view_prefetch_targets(const struct g2h_graph *graph, uint32_t object
                                     : &heap->objects[*target]);
 }
 
-/* What is needed first depends on the next step: an object's contents, or where its pointers
- * lead. */
+/* Prefetches what is needed first of a node, if it is an object, by the next step (soon): an
+ * object's contents, or where its pointers lead. */
 void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon soon)
 {
     if (!view_is_object(view, node))

@@ -45,9 +45,9 @@ static void put_sources(struct g2h_edges *edges, uint32_t nodes, uint64_t *first
                 sources[first[read[i].target]++] = read[i].source;
 }
 
-/* A counting sort by target: counts the edges to each node, sums up where its sources begin, and
- * puts them there. first begins one entry further on while sources are placed, so that in the end
- * its entries are where they begin. */
+/* Lists, for each node, the sources of the edges to it. A counting sort by target: counts the edges
+ * to each node, sums up where its sources begin, and puts them there. first begins one entry
+ * further on while sources are placed, so that in the end its entries are where they begin. */
 struct g2h_error *g2h_retainers_create(const struct g2h_view *view, struct g2h_retainers **ret)
 {
     const uint32_t nodes = g2h_view_node_count(view);

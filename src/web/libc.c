@@ -52,7 +52,8 @@ int fstatvfs(int file, struct statvfs *ret)
     return -1;
 }
 
-/* All files are in one directory, without links. */
+/* Copies the path as it is, to ret or to memory that the caller frees: all files are in one
+ * directory, without links. */
 char *realpath(const char *path, char *ret)
 {
     return ret ? strcpy(ret, path) : strdup(path);

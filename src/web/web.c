@@ -50,7 +50,7 @@ static struct {
 
 /* ---- progress ---- */
 
-/* There is no line of progress between the messages. */
+/* Does nothing: there is no line of progress between the messages. */
 void progress_clear(void)
 {
 }

@@ -1307,9 +1307,10 @@ static uint32_t fact_of_joined(const struct flow *flow, uint32_t value)
     return fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO ? fact : NONE;
 }
 
-/* A variable that has one of two values has one type. If the code uses the memory that it points
- * to, it is no interface's data word, and what is known of one value holds for both: node =
- * node.next, or a new one. Returns false if memory runs out. */
+/* Adds what is known of one of the two values that a joined value may be to the joined one, if
+ * nothing is known of the other: node = node.next, or a new one. A variable that has one of two
+ * values has one type; but only if the code uses the memory that it points to (reach) is it no
+ * interface's data word. Returns false if memory runs out. */
 static bool spread_to_other(struct flow *flow, uint32_t value)
 {
     const struct flow_value *one = flow_value_at(flow, value);

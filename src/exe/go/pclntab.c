@@ -312,7 +312,8 @@ static bool is_ascending(const struct pclntab *pclntab)
 }
 
 /* Finds the table by its magic number, or by its header alone if any number will do. A program may
- * have tables of other programs as data. Returns false if it is not found. */
+ * have tables of other programs as data: so it must be one whose functions ascend, and that data of
+ * the program points to; 16 such candidates are tried. Returns false if it is not found. */
 static bool find_by_magic(struct pclntab *pclntab, const struct image *image, bool any_magic)
 {
     unsigned candidates = 16; /* each costs a pass over the data */
@@ -410,8 +411,9 @@ struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset)
     return table_text(pclntab, pclntab->names + offset);
 }
 
-/* A dozen passes read the names of all functions: those that have been measured need no search for
- * their end. */
+/* Returns the name of a function by its index; empty if there is none. A dozen passes read the
+ * names of all functions: those that have been measured (name_sizes) need no search for their end.
+ */
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
 {
     const uint64_t offset = record_field(pclntab, index, FIELD_NAME);
@@ -556,7 +558,8 @@ uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 
 /* ---- functions by name ---- */
 
-/* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
+/* Returns the key by which a function's name is looked up: its hash. pclntab_name() cuts long
+ * names, so a name that is looked up is cut as well. */
 static uint64_t function_names_key(struct g2h_bytes name)
 {
     return map_hash_text(name.data, MIN(name.size, PCLNTAB_LONGEST_TEXT));

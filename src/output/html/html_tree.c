@@ -106,7 +106,8 @@ static void html_tree_number_nodes(struct html_tree *tree, const struct merged *
     }
 }
 
-/* A node that is not in the tree is in the rest below the one that is its anchor. */
+/* Returns the number of a node in the page's tree. A node that is not in the tree is in the rest
+ * below the one that is its anchor, whose number is in more. */
 uint32_t tree_number(const struct html_tree *tree, uint32_t node)
 {
     return tree->numbers[node] != TREE_NONE ? tree->numbers[node]

@@ -783,7 +783,9 @@ static bool show_locals_is_below(const struct show *show, const struct shown_cal
 }
 
 /* Adds the values of a variable as rows of its frame's table. *left is how many more the table
- * takes. A question mark after the name says that the value is doubtful. */
+ * takes. A variable of an inlined function has that function's name after its own, unless the row
+ * is about that call; a question mark after the name says that the value is doubtful. One that is
+ * not in memory has a row that says so. */
 static struct g2h_error *put_row_of_local(struct show *show, struct table *table,
                                           const struct shown_call *shown,
                                           const struct g2h_local *local, uint64_t *left)

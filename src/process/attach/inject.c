@@ -359,8 +359,9 @@ static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, si
     return address != 0;
 }
 
-/* The thread must sleep in runtime.futex, and the code there and in runtime.exit must be what is
- * expected: then its registers may be replaced safely. */
+/* Prepares to have a stopped thread run calls. Returns false if it cannot: the thread must sleep in
+ * runtime.futex, and the code there and in runtime.exit must be what is expected; then its
+ * registers may be replaced safely. */
 bool inject_begin(struct tracee *tracee, const struct inject_code *code, struct injection *ret)
 {
     machine_registers registers;
