@@ -60,6 +60,7 @@ const name = (next, size = 20) => `main.${times(size, () => 'abcdefghijklmnopqrs
 
 const TEXT = 0x401000, PCLNTAB = 0x10000000, TYPES = 0x20000000, MODULE = 0x30000000, DATA = 0x40000000;
 const HEAP = 0xc000000000n;
+const EDATA = 27; // the word of the module data of Go 1.22 with the end of its data
 const [PROGBITS, SYMTAB, STRTAB, RELA] = [1, 2, 3, 4], [WRITE, ALLOC, EXECUTE] = [1, 2, 4];
 
 function elf(sections) {
@@ -130,6 +131,7 @@ function executable({functions = [MAIN], table, types = integers, symbols, secti
   [DATA, DATA, DATA, end, end, end, end, end, end, end, end].forEach((w, i) => (words[24 + i] = w));
   words[37] = TYPES;
   words[38] = TYPES + types.length;
+  const module = {name: '.noptrdata', flags: ALLOC | WRITE, address: MODULE, data: u64(...words)};
   const information = Buffer.alloc(64);
   Buffer.from('\xff Go buildinf:', 'latin1').copy(information);
   information.writeUInt8(8, 14);
@@ -138,7 +140,7 @@ function executable({functions = [MAIN], table, types = integers, symbols, secti
   const all = [
     {name: '.gopclntab', flags: ALLOC, address: PCLNTAB, data: table ?? pclntab({functions})},
     {name: '.go.buildinfo', flags: ALLOC | WRITE, address: MODULE - 0x1000, data: information},
-    {name: '.noptrdata', flags: ALLOC | WRITE, address: MODULE, data: u64(...words)},
+    module,
     {name: '.data', flags: ALLOC | WRITE, address: DATA, data: Buffer.alloc(64)},
     {name: '.rodata', flags: ALLOC, address: TYPES, data: types},
     ...sections,
@@ -148,12 +150,12 @@ function executable({functions = [MAIN], table, types = integers, symbols, secti
     all.push({name: '.symtab', type: SYMTAB, data: symbols.table, link: all.length + 2, entry: 24},
       {name: '.strtab', type: STRTAB, data: symbols.texts});
   }
-  return elf(all);
+  return Object.assign(elf(all), {module});
 }
 
 /** Makes the dump of the process: one goroutine in main.main, and data that points to objects. */
 function dump({frames = [], words = {}, size = 4096, types = [], objects = 1, ...more} = {}) {
-  return encode('1.7', {
+  return Object.assign(encode('1.7', {
     version: 'go1.22.0',
     objects: times(objects, (i) => ({address: HEAP + 16n * BigInt(i), size: 16})),
     types,
@@ -161,7 +163,7 @@ function dump({frames = [], words = {}, size = 4096, types = [], objects = 1, ..
     data: [{address: DATA, size, words}],
     bss: [{address: DATA + 0x1000000, size: 0}],
     ...more,
-  });
+  }), {data_size: size});
 }
 
 // ---- DWARF ----
@@ -572,8 +574,10 @@ function macho(segments, pages) {
   return join(u32(0xfeedfacf, 0x01000007, 3, 2, 2, commands.length, 0, 0), commands, fixups);
 }
 
+/** Writes both files. The executable's data is made as large as that of the dump: another is not the one that wrote it. */
 function save(exe, parts, directory) {
   fs.mkdirSync(directory, {recursive: true});
+  if (exe.module) u64(DATA + parts.data_size).copy(exe, exe.module.offset + 8 * EDATA);
   fs.writeFileSync(`${directory}/exe`, exe);
   const file = fs.openSync(`${directory}/dump`, 'w');
   writeFile(file, parts);
