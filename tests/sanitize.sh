@@ -77,7 +77,7 @@ make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" CFLAGS="${CFLAGS:--O1 -g1
 make_debug() { make_in "$debug" CC="$cached ${CC:-cc}" CFLAGS='-O0 -g' "$@"; }
 # For another host, which is in the environment: CC, BUILD, CPPFLAGS, LDFLAGS, CROSS_COMPILE (tests/hosts/run.sh).
 make_host() { make_in "$BUILD" CC="$cached $CC" CFLAGS='-O1 -Wno-maybe-uninitialized' WERROR=1 "$@"; }
-# clang must not warn; which warnings gcc has depends on its version.
+# clang must not warn; which warnings gcc has depends on its version. Only some modules are optimized: tests/cold.
 make_sanitized() {
 	case $sanitizing_cc in clang) set -- WERROR=1 "$@" ;; esac
 	make_in "$sanitized" CC="tests/cold $cached $sanitizing_cc" CFLAGS="$sanitize" "$@"
