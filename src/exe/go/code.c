@@ -438,7 +438,7 @@ static const struct {
     {"growslice*", {4, {{CALLEE_MANY, RESULT}, {CALLEE_MANY, 0}}}},
     {"moveSlice*", {0, {{CALLEE_MANY, RESULT}, {CALLEE_MANY, 1}}}},
     {"makechan*", {0, {{CALLEE_SELF, RESULT}}}},
-    {"makemap", {0, {{CALLEE_SELF, RESULT}}}},
+    {"makemap", {0, {{CALLEE_SELF, RESULT}, {CALLEE_SELF, 2}}}}, /* or nil */
     {"makemap64", {0, {{CALLEE_SELF, RESULT}}}},
     {"mapassign*", {0, {{CALLEE_SELF, 1}, {CALLEE_ELEMENT, RESULT}}}},
     {"mapaccess*", {0, {{CALLEE_SELF, 1}, {CALLEE_ELEMENT, RESULT}}}},

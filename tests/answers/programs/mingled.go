@@ -63,7 +63,7 @@ func load(p *page) { index[p.key] = recent.PushBack(p) }
 func place(p *point) { marks[p.x], places[fmt.Sprint("the name of the place ", p.x)] = p, p }
 
 func main() {
-	counts := map[string]int{}
+	counts := make(map[string]int, 20_000)
 	for i := 0; i < 20_000; i++ {
 		if os.Getenv("SHAPE") == "points" {
 			place(&point{i, i})
