@@ -167,29 +167,51 @@ enum g2h_variable g2h_location_of_variable(const struct g2h_view *view, const ch
     return found;
 }
 
-/* Finds the length of a slice in a variable, by its array. Only if exactly one variable that is a
- * slice points to the object, and its length and capacity fit. */
+/* Counts the slices in data or bss of which an object is the array. */
+struct static_slices {
+    const struct g2h_view *view;
+    uint32_t object;
+    unsigned found;
+    bool is_wrong; /* one is not as large as the array allows */
+    uint64_t length;
+};
+
+/* Counts a slice of values of a type whose header is at an address, if it is of the object. */
+static void static_slices_add(struct static_slices *slices, uint64_t address, uint32_t type)
+{
+    const struct g2h_heap *heap = slices->view->graph->heap;
+    const uint64_t word = heap->params.pointer_size,
+                   size = types_size(slices->view->graph->typing->types, type);
+    struct view_memory memory;
+    if (size == 0 || !view_memory_at(slices->view, address, &memory) || memory.is_of_file ||
+        memory.bytes.size < 3 * word ||
+        heap_find(heap, heap_word(heap, memory.bytes.data)) != slices->object)
+        return;
+    const uint64_t capacity = heap_word(heap, memory.bytes.data + 2 * word);
+    slices->length = heap_word(heap, memory.bytes.data + word);
+    slices->is_wrong |=
+        slices->length > capacity || capacity > heap_object_size(heap, slices->object) / size;
+    slices->found++;
+}
+
 bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
 {
     const struct typing *typing = view->graph->typing;
-    const struct g2h_heap *heap = view->graph->heap;
-    const uint64_t word = heap->params.pointer_size;
-    unsigned found = 0;
+    struct static_slices slices = {.view = view, .object = object};
     for (size_t i = 0; typing && i < typing->static_pointers.count; i++) {
         const struct static_pointer_type *slice = &typing->static_pointers.data[i];
-        const uint64_t size = types_size(typing->types, slice->type);
-        struct view_memory memory;
-        if (!slice->is_slice || size == 0 || !view_memory_at(view, slice->address, &memory) ||
-            memory.is_of_file || memory.bytes.size < 3 * word ||
-            heap_find(heap, heap_word(heap, memory.bytes.data)) != object)
-            continue;
-        const uint64_t capacity = heap_word(heap, memory.bytes.data + 2 * word);
-        *ret = heap_word(heap, memory.bytes.data + word);
-        if (*ret > capacity || capacity > heap_object_size(heap, object) / size)
-            return false;
-        found++;
+        if (slice->is_slice)
+            static_slices_add(&slices, slice->address, slice->type);
     }
-    return found == 1;
+    for (size_t i = 0; typing && slices.found == 0 && i < typing->static_values.count; i++) {
+        const struct static_value *value = &typing->static_values.data[i];
+        const struct type *type = types_get(typing->types, value->type);
+        if (type->kind == TYPE_SLICE && type->elem < typing->types->list.count &&
+            value->distance == 0)
+            static_slices_add(&slices, value->address, type->elem);
+    }
+    *ret = slices.length;
+    return slices.found == 1 && !slices.is_wrong;
 }
 
 void g2h_location_of_value(const struct g2h_value *value, struct g2h_location *ret)

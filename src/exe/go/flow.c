@@ -597,11 +597,32 @@ static bool is_in_argument(const struct flow *flow, uint32_t value)
            flow_value_at(flow, flow_before(flow, one->base))->origin == FLOW_ARGUMENT;
 }
 
-/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss,
- * or of the address of a part of an argument's target. Returns false if memory runs out. */
-static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t value)
+/* Gets the address of an element of an array in the memory that an argument points to, by an index:
+ * &s.shards[i]. Returns false if it is none. */
+static bool element_of_argument(const struct flow *flow, const struct instruction *one,
+                                uint32_t *ret_base, uint64_t *ret_offset, uint32_t *ret_distance)
 {
-    uint32_t distance = 0;
+    uint32_t base = flow->state.data[one->base], index = flow->state.data[one->index];
+    if (one->scale == 1 && is_product(flow, base)) {
+        index = base;
+        base = flow->state.data[one->index];
+    }
+    *ret_offset = (uint64_t)one->displacement;
+    *ret_distance = 0;
+    *ret_base = offset_base(flow, base, ret_offset, ret_distance);
+    if (one->displacement < 0 || *ret_distance != 0 ||
+        flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
+        return false;
+    *ret_distance = distance_of(factor_of(flow, index) * one->scale);
+    return *ret_distance != 0;
+}
+
+/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss,
+ * or of the address of a part of an argument's target; distance: that of the elements, if it is in
+ * an array. Returns false if memory runs out. */
+static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t distance,
+                      uint32_t value)
+{
     base = offset_base(flow, base, &offset, &distance);
     const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
     const struct flow_use use = {
@@ -638,15 +659,20 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
                ((address.is_element && address.distance == 0) ||
                 flow_add_value(flow, origin, address.distance, address.address + more, ret));
     }
+    uint32_t base, distance = 0;
+    uint64_t offset;
+    if (load->has_memory && load->has_index && !has_frame_memory(flow, load) &&
+        element_of_argument(flow, load, &base, &offset, &distance))
+        return add_offset(flow, FLOW_FIELD, base, offset + more, distance, ret);
     if (!load->has_memory || load->has_index)
         return true;
     if (flow_slot_of(flow, load, &slot)) {
         *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : 0;
         return true;
     }
-    uint64_t offset = (uint64_t)load->displacement + more;
-    uint32_t distance = 0;
-    const uint32_t base = offset_base(flow, flow->state.data[load->base], &offset, &distance);
+    offset = (uint64_t)load->displacement + more;
+    distance = 0;
+    base = offset_base(flow, flow->state.data[load->base], &offset, &distance);
     return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
            add_offset(flow, FLOW_FIELD, base, offset, distance, ret);
 }
@@ -747,12 +773,14 @@ static bool flow_store(struct flow *flow, uint32_t index)
     if (static_address_of(flow, one, &address))
         return add_use(flow, index, &address, 0, value) &&
                (!one->is_pair || add_use(flow, index, &address, WORD, second));
-    const uint32_t base = one->has_memory && !has_frame_memory(flow, one) && !one->has_index
-                              ? flow->state.data[one->base]
-                              : 0;
-    const uint64_t offset = (uint64_t)one->displacement;
-    if (!add_store(flow, base, offset, value) ||
-        (one->is_pair && !add_store(flow, base, offset + WORD, second)))
+    const bool is_memory = one->has_memory && !has_frame_memory(flow, one);
+    uint32_t base = is_memory && !one->has_index ? flow->state.data[one->base] : 0;
+    uint64_t offset = (uint64_t)one->displacement;
+    uint32_t distance = 0;
+    if (is_memory && one->has_index && !element_of_argument(flow, one, &base, &offset, &distance))
+        base = 0;
+    if (!add_store(flow, base, offset, distance, value) ||
+        (one->is_pair && !add_store(flow, base, offset + WORD, distance, second)))
         return false;
     if (flow_slot_of(flow, one, &slot)) {
         flow_set_slot(flow, slot, value);
@@ -776,29 +804,8 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
            flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret);
 }
 
-/* Gets the address of an element of an array in the memory that an argument points to, by an index:
- * &s.shards[i]. Returns false if it is none. */
-static bool element_of_argument(const struct flow *flow, const struct instruction *one,
-                                uint32_t *ret_base, uint64_t *ret_offset, uint32_t *ret_distance)
-{
-    uint32_t base = flow->state.data[one->base], index = flow->state.data[one->index];
-    if (one->scale == 1 && is_product(flow, base)) {
-        index = base;
-        base = flow->state.data[one->index];
-    }
-    *ret_offset = (uint64_t)one->displacement;
-    *ret_distance = 0;
-    *ret_base = offset_base(flow, base, ret_offset, ret_distance);
-    if (one->displacement < 0 || *ret_distance != 0 ||
-        flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
-        return false;
-    *ret_distance = distance_of(factor_of(flow, index) * one->scale);
-    return *ret_distance != 0;
-}
-
-/* Gets the value of an address, or sum, that is not one of the frame: an address in data or bss, or
- * of an element there; a product; a value with an offset; or the base itself. What is none of
- * these, *ret stays as it is. Returns false if memory runs out or there are too many values. */
+/* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
+ * out or there are too many values. */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -1029,7 +1036,7 @@ static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
                                  .value = value,
                                  .is_store = true,
                                  .is_by_callee = true};
-    return is_static ? vector_push(&flow->uses, use) : add_store(flow, to, 0, value);
+    return is_static ? vector_push(&flow->uses, use) : add_store(flow, to, 0, 0, value);
 }
 
 /* Adds the evidence of a call about its arguments: by the callee's rule; by its name, if it is a
@@ -1297,14 +1304,27 @@ static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
     return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
 }
 
-/* Returns the fact about a value, or the first value that it joins, that it points to a value of a
- * type; or NONE. */
+/* Returns the fact about a value, that it points to a value of a type; or NONE. */
+static uint32_t fact_of_pointer(const struct flow *flow, uint32_t value)
+{
+    const uint32_t fact = flow_value_at(flow, value)->first_fact;
+    return fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO ? fact : NONE;
+}
+
+/* The same for a value, or the first of those that it joins about which there is such a fact. */
 static uint32_t fact_of_joined(const struct flow *flow, uint32_t value)
 {
-    const uint32_t before = flow_before(flow, value);
-    const uint32_t own = flow_value_at(flow, value)->first_fact;
-    const uint32_t fact = own != NONE ? own : flow_value_at(flow, before)->first_fact;
-    return fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO ? fact : NONE;
+    enum { MOST = 8 };
+    uint32_t fact = fact_of_pointer(flow, value);
+    for (unsigned i = 0;
+         i < MOST && fact == NONE && flow_value_at(flow, value)->origin == FLOW_JOIN; i++) {
+        const struct flow_value *one = flow_value_at(flow, value);
+        fact = fact_of_pointer(flow, one->base);
+        if (fact == NONE)
+            fact = fact_of_pointer(flow, one->other);
+        value = one->base;
+    }
+    return fact;
 }
 
 /* Adds what is known of one of the two values that a joined value may be to the joined one, if

@@ -46,14 +46,18 @@
 //	says ^  1 .* 2\d,\d{3} main\.twig, in (main\.trunk|the global used by main\.main \(0x[0-9a-f]+\))$
 //	says[plain] held by     main\.trunk$
 //	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
+//	says[stripped] example     the global used by main\.main \(0x[0-9a-f]+\)\.next\[\d+\]$
 //	says ^  2 .* 20,000 main\.guest, in (main\.upper|the global used by main\.main \(0x[0-9a-f]+\))$
 //	says ^      each .*\[\]\*main\.guest
 //	says[plain] held by     main\.upper$
 //	says[stripped] held by     the global used by main\.main \(0x[0-9a-f]+\)$
-//	says ^  3 .* 19,999 main\.visit$
+//	says ^  3 .* \[\]main\.turn\b
+//	says held by     (main\.turns2|the global used by main\.main \(0x[0-9a-f]+\)), a slice of 20,000 entries$
+//	is r.classes.some(each => each.class === 'main.visit' && each.objects >= 40000)
 package main
 
 import (
+	"container/heap"
 	"container/list"
 	"fmt"
 	"os"
@@ -108,7 +112,22 @@ type floor struct {
 	byName map[string]*guest
 }
 
+type turn struct {
+	at   int
+	what string
+	more [6]int
+}
+
+type turns []turn
+
+func (t turns) Len() int           { return len(t) }
+func (t turns) Less(i, j int) bool { return t[i].at < t[j].at }
+func (t turns) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *turns) Push(each any)     { *t = append(*t, each.(turn)) }
+func (t *turns) Pop() any          { return nil }
+
 var (
+	turns1, turns2 turns
 	shoot, trunk   twig
 	row1, row2     row
 	ground, upper  floor
@@ -246,6 +265,7 @@ func main() {
 	grow(&shoot, "a")
 	row1.join(&visit{id: 1})
 	ground.enter(&guest{name: "a"})
+	heap.Push(&turns1, turn{})
 	for i := 0; i < 20000; i++ {
 		each := &order{id: i, name: "order" + strconv.Itoa(i)}
 		switch shape {
@@ -273,6 +293,7 @@ func main() {
 			grow(&trunk, word(i))
 			row2.join(&visit{id: i})
 			upper.enter(&guest{name: each.name})
+			heap.Push(&turns2, turn{at: i})
 		}
 	}
 	runtime.GC()
