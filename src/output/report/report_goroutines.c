@@ -2,7 +2,7 @@
  * report_goroutines: the section of a report about goroutines: in which places they are, how many,
  * what they retain, who started them, and which are leaked; see sections.h.
  *
- * A row's place is a long text, "[select] main.f main.go:17 ← main.g", which is cut part by part to
+ * A row's place is a long text, [select] main.f main.go:17 ← main.g, which is cut part by part to
  * a narrow column (place_fit). The last part lists the goroutines of one place or function, for
  * --show.
  */
