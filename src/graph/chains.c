@@ -268,7 +268,8 @@ struct g2h_error *chains_find(const struct g2h_graph *graph, chain_vector *ret)
     finder.outside = calloc(words, sizeof(*finder.outside));
     finder.reached = calloc(words, sizeof(*finder.reached));
     TRY_MEMORY(finder.members && finder.entries && finder.outside && finder.reached);
-    TRY_MEMORY(vector_grow(&finder.queue, find_members(&finder)));
+    const uint32_t members = find_members(&finder);
+    TRY_MEMORY(vector_grow(&finder.queue, members));
     find_entries(&finder);
     find_root_entries(&finder);
     TRY_MEMORY(chains_search(&finder, finder.outside) && chains_search(&finder, finder.entries));
