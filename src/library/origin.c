@@ -93,8 +93,10 @@ static void take_program(struct origin *origin, struct g2h_exe **program)
         origin->exe = take_pointer(*program);
 }
 
-/* Opens the executable that a core's process ran, by the path that it had then. Error: the core has
- * no path, or that file is not the executable. */
+/* Opens the executable that a core's process ran, by the path that the core records, or else its
+ * first library with a runtime (open_program()); whether it is the same build is checked when the
+ * core is read. Errors: G2H_ERROR_NOT_EXE, whose message asks for --exe, if the core has no path,
+ * or nothing could be opened; G2H_ERROR_MEMORY; those of g2h_core_executable(). */
 static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin,
                                        struct g2h_exe **ret)
 {
@@ -103,8 +105,8 @@ static struct g2h_error *open_recorded(const struct g2h_input *core, struct orig
     _cleanup_free_ char *path = NULL;
     TRY(g2h_core_executable(core, &path));
     struct g2h_error *error = path ? open_program(path, origin, ret) : NULL;
-    if (path && !error)
-        return NULL;
+    if (path && (!error || error->code == G2H_ERROR_MEMORY))
+        return error;
     g2h_error_destroy(error);
     if (!path)
         return error_create(G2H_ERROR_NOT_EXE, "%s: %s", core->name, lacking);
