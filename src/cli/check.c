@@ -159,8 +159,10 @@ static bool is_report(const struct options *options)
            options->path_to || options->json || options->full || options->top > 0;
 }
 
-/* Returns the format of the options that only one format takes; NULL: any. */
-static const char *asked(const struct options *options)
+/* Returns the format that options imply without --format and a suffix: that of an option which only
+ * one format has, the report first; else a dump, which is the default of --at-death. NULL: they
+ * imply none. */
+static const char *format_of_options(const struct options *options)
 {
     if (is_report(options))
         return "report";
@@ -183,14 +185,14 @@ static bool is_format(const struct options *options, const char *name)
     return strcmp(options->is_dump ? FORMAT_DUMP : options->format->name, name) == 0;
 }
 
-/* Takes the format from the suffix of -o, or from an option that only one format has, unless
+/* Takes the format from the suffix of -o, or else from other options (format_of_options()), unless
  * --format is given; then a suffix that is sure to mean another format is refused. On a terminal
  * without any of these, the report is the default. */
 bool implied_format(struct options *options)
 {
     bool gzip;
     const struct suffix *suffix = find_output(options, &gzip);
-    const char *other = asked(options);
+    const char *other = format_of_options(options);
     if (suffix && options->has_format && suffix->is_sure && !is_format(options, suffix->format))
         return USAGE_REFUSE("'%s' is a name for --format %s, not for %s", options->output,
                             suffix->format, options->is_dump ? FORMAT_DUMP : options->format->name);

@@ -298,7 +298,10 @@ static bool series_has_exe(struct series *series, const char *path, const struct
     return true;
 }
 
-/* Uses the executable of the dump before for a conversion, if that is the same file. */
+/* Moves the executable of the dump before from the series to a conversion, in place of the one that
+ * was opened to read the process (NULL: none), if series_has_exe() says that this dump has the
+ * same: without one that was opened, also if another file has its path by now. path: that of --exe.
+ */
 static void series_lend_exe(struct series *series, const char *path, struct pipeline *conversion)
 {
     struct g2h_exe **own = &conversion->origin.exe;

@@ -587,6 +587,8 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     _exit(EXIT_FAILED);
 }
 
+/* Handles a signal that ends the program: removes the unfinished files, and then ends as the signal
+ * does by itself. */
 static void on_end(int number)
 {
     target_remove_unfinished();
