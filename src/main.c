@@ -451,8 +451,8 @@ static int end_with(struct g2h_error *error, const struct outcome *outcome)
 
 /* ---- --at-death ---- */
 
-/* What is written for each process that --at-death has copied. */
-struct at_death_asked {
+/* How the copy of each process that --at-death has copied is converted. */
+struct death_conversion {
     const struct options *options;
     const struct main_sources *sources;
 };
@@ -461,23 +461,26 @@ struct at_death_asked {
  * at_death_run(). Returns the exit status. */
 static int write_death(void *context, struct death *death, uint64_t pid, const char *path)
 {
-    const struct at_death_asked *asked = context;
-    struct options options = *asked->options;
+    const struct death_conversion *conversion = context;
+    struct options options = *conversion->options;
     struct outcome outcome = {.complete = true};
     options.pid = pid;
     options.death = death;
     options.aged = death->ages;
     options.output = path;
     options.again = (struct text){0}; /* no more questions can be asked about it */
-    return end_with(convert_all(&options, asked->sources, &outcome), &outcome);
+    return end_with(convert_all(&options, conversion->sources, &outcome), &outcome);
 }
 
-/* Watches a process, and writes its heap when it is killed. Returns the exit status. */
+/* Does --watch with --at-death: converts a process at intervals (watched), while a child, the guard
+ * (cli/guard.c), waits for its end and then writes its heap as a compressed dump into the directory
+ * of --keep (ended, write_death()). Returns EXIT_FAILED if the guard cannot be started, else the
+ * exit status of both (guard_end()). */
 static int watch_guarded(const struct options *options, const struct main_sources *sources)
 {
     struct options watched = *options;
     struct options ended = *options;
-    struct at_death_asked asked = {&ended, sources};
+    struct death_conversion conversion = {&ended, sources};
     struct guard guard;
     struct outcome outcome = {.complete = true};
     int status = EXIT_FAILED;
@@ -486,7 +489,7 @@ static int watch_guarded(const struct options *options, const struct main_source
     ended.keep = NULL;
     ended.watch = 0;
     ended.is_dump = ended.gzip = true;
-    if (guard_begin(&ended, write_death, &asked, &guard)) {
+    if (guard_begin(&ended, write_death, &conversion, &guard)) {
         signals_catch("go2heapsnapshot");
         status = end_with(convert_all(&watched, sources, &outcome), &outcome);
     }
@@ -530,8 +533,8 @@ int main(int argc, char **argv)
         } else if (options.at_death && options.watch > 0) {
             status = watch_guarded(&options, &sources);
         } else if (options.at_death) {
-            struct at_death_asked asked = {&options, &sources};
-            status = at_death_run(&options, write_death, &asked, -1);
+            struct death_conversion conversion = {&options, &sources};
+            status = at_death_run(&options, write_death, &conversion, -1);
         } else {
             signals_catch("go2heapsnapshot");
             status = end_with(options.inspect ? devtools_serve(&options)
