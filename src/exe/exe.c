@@ -1007,7 +1007,8 @@ static void inlining_follow(struct g2h_inlining *inlining, const struct code *co
 }
 
 /* Returns whether a chain agrees better with the stack than another: best is one that the stack has
- * as a whole, and then the one that has more calls of the stack. */
+ * as a whole, and then the one that has more calls of the stack. A chain of which the stack has no
+ * call is never better, and any other is better than it. */
 static bool inlining_is_better(const struct chain *chain, const struct chain *than)
 {
     const bool is_whole = chain->shared == chain->count;

@@ -411,8 +411,11 @@ static bool add_reference(struct descriptors *all, struct descriptor_search *sea
     return !*good || vector_push(&all->references, found - 1);
 }
 
-/* Reads the length of a descriptor's slice of parts. The compiler writes the parts after the
- * descriptor; returns false if they are elsewhere, or not in the range. */
+/* Reads the length of the slice of methods or fields that the descriptor of an interface or a
+ * struct has behind its header and PkgPath: address, length, capacity. Returns false if the
+ * capacity is another number; if the address, unless the length is 0, is not that of the parts,
+ * which the compiler writes after the descriptor (descriptor_parts_offset()); or if the parts, of
+ * entry_size bytes each, go beyond the section with the types. */
 static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t entry_size,
                        uint64_t *ret)
 {

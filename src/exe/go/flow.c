@@ -181,13 +181,14 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
         flow_value_at(flow, a)->number != flow_value_at(flow, b)->number)
         return true;
     *ret = a;
-    if (a == b || is_product(flow, a) || (b != 0 && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
-        (a != 0 && b != 0 && have_one_origin(flow, a, b)))
+    if (a == b || is_product(flow, a) ||
+        (b != UNKNOWN && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
+        (a != UNKNOWN && b != UNKNOWN && have_one_origin(flow, a, b)))
         return true;
     *ret = b;
-    if (is_product(flow, b) || (a != 0 && flow_value_at(flow, a)->origin == FLOW_ZERO))
+    if (is_product(flow, b) || (a != UNKNOWN && flow_value_at(flow, a)->origin == FLOW_ZERO))
         return true;
-    const uint32_t first = a != 0 && (b == 0 || a < b) ? a : b;
+    const uint32_t first = a != UNKNOWN && (b == UNKNOWN || a < b) ? a : b;
     if (!flow_add_value(flow, FLOW_JOIN, first, 0, ret))
         return false;
     flow_value_at(flow, *ret)->other = first == a ? b : a;
@@ -546,13 +547,13 @@ static bool add_use(struct flow *flow, uint32_t index, const struct static_addre
 {
     const enum instruction_kind kind = flow->code.data[index].kind;
     const uint64_t address = where->address + offset;
-    const struct flow_use use = {.address = address,
-                                 .at = flow->offsets.data[index],
-                                 .value = where->is_element && where->distance == 0 ? 0 : value,
-                                 .is_store = kind == INSTRUCTION_STORE,
-                                 .is_address =
-                                     kind == INSTRUCTION_ADDRESS || kind == INSTRUCTION_LEA,
-                                 .distance = where->distance};
+    const struct flow_use use = {
+        .address = address,
+        .at = flow->offsets.data[index],
+        .value = where->is_element && where->distance == 0 ? UNKNOWN : value,
+        .is_store = kind == INSTRUCTION_STORE,
+        .is_address = kind == INSTRUCTION_ADDRESS || kind == INSTRUCTION_LEA,
+        .distance = where->distance};
     return vector_push(&flow->uses, use);
 }
 
@@ -627,7 +628,7 @@ static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_
     const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
     const struct flow_use use = {
         .address = offset, .base = base, .value = value, .distance = distance, .is_store = true};
-    return base == 0 || value == 0 ||
+    return base == UNKNOWN || value == UNKNOWN ||
            (flow_value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
             origin != FLOW_OFFSET && !is_of_static(flow, value) && !is_in_argument(flow, value)) ||
            vector_push(&flow->uses, use);
@@ -640,7 +641,7 @@ static void flow_reach(struct flow *flow, const struct instruction *instruction)
     if (!instruction->has_memory || instruction->has_index || instruction->displacement < 0)
         return;
     const uint32_t base = flow->state.data[instruction->base];
-    if (base != 0 && flow_value_at(flow, base)->reach <= (uint64_t)instruction->displacement)
+    if (base != UNKNOWN && flow_value_at(flow, base)->reach <= (uint64_t)instruction->displacement)
         flow_value_at(flow, base)->reach = (uint64_t)instruction->displacement + 1;
 }
 
@@ -652,10 +653,10 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
     const struct instruction *load = &flow->code.data[index];
     struct static_address address;
     uint32_t slot;
-    *ret = 0;
+    *ret = UNKNOWN;
     if (static_address_of(flow, load, &address)) {
         const enum flow_origin origin = address.is_element ? FLOW_ELEMENT : FLOW_WORD;
-        return add_use(flow, index, &address, more, 0) &&
+        return add_use(flow, index, &address, more, UNKNOWN) &&
                ((address.is_element && address.distance == 0) ||
                 flow_add_value(flow, origin, address.distance, address.address + more, ret));
     }
@@ -667,7 +668,7 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
     if (!load->has_memory || load->has_index)
         return true;
     if (flow_slot_of(flow, load, &slot)) {
-        *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : 0;
+        *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : UNKNOWN;
         return true;
     }
     offset = (uint64_t)load->displacement + more;
@@ -682,12 +683,12 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
 static bool flow_load(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
-    uint32_t first, second = 0;
+    uint32_t first, second = UNKNOWN;
     flow_reach(flow, one);
     if (!value_loaded(flow, index, 0, &first) ||
         (one->is_pair && !value_loaded(flow, index, WORD, &second)))
         return false;
-    set_registers(flow->state.data, one->writes, 0);
+    set_registers(flow->state.data, one->writes, UNKNOWN);
     flow->state.data[one->to] = first;
     if (one->is_pair)
         flow->state.data[one->second] = second;
@@ -761,7 +762,7 @@ static bool flow_store(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     const uint32_t value = flow->state.data[one->from];
-    const uint32_t second = one->is_pair ? flow->state.data[one->second] : 0;
+    const uint32_t second = one->is_pair ? flow->state.data[one->second] : UNKNOWN;
     struct static_address address;
     uint32_t slot;
     /* Pointers recorded for a write barrier are adjacent by chance. */
@@ -774,11 +775,11 @@ static bool flow_store(struct flow *flow, uint32_t index)
         return add_use(flow, index, &address, 0, value) &&
                (!one->is_pair || add_use(flow, index, &address, WORD, second));
     const bool is_memory = one->has_memory && !has_frame_memory(flow, one);
-    uint32_t base = is_memory && !one->has_index ? flow->state.data[one->base] : 0;
+    uint32_t base = is_memory && !one->has_index ? flow->state.data[one->base] : UNKNOWN;
     uint64_t offset = (uint64_t)one->displacement;
     uint32_t distance = 0;
     if (is_memory && one->has_index && !element_of_argument(flow, one, &base, &offset, &distance))
-        base = 0;
+        base = UNKNOWN;
     if (!add_store(flow, base, offset, distance, value) ||
         (one->is_pair && !add_store(flow, base, offset + WORD, distance, second)))
         return false;
@@ -787,7 +788,7 @@ static bool flow_store(struct flow *flow, uint32_t index)
         if (one->is_pair && slot + 1 < flow->width)
             flow_set_slot(flow, slot + 1, second);
     } else {
-        set_written_slots(flow, one, flow->state.data, 0);
+        set_written_slots(flow, one, flow->state.data, UNKNOWN);
     }
     return true;
 }
@@ -809,13 +810,13 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];
-    uint32_t base = one->has_memory ? flow->state.data[one->base] : 0;
+    uint32_t base = one->has_memory ? flow->state.data[one->base] : UNKNOWN;
     const struct flow_value *value = flow_value_at(flow, base);
     struct static_address address;
     if (static_address_of(flow, one, &address))
         return flow_add_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
                               address.distance, address.address, ret) &&
-               add_use(flow, index, &address, 0, 0);
+               add_use(flow, index, &address, 0, UNKNOWN);
     if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
         return flow_add_value(
             flow, FLOW_ADDRESS, 0,
@@ -855,7 +856,7 @@ static bool load_address(struct flow *flow, uint32_t index)
         return false;
     if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
         return false;
-    set_registers(flow->state.data, one->writes, 0);
+    set_registers(flow->state.data, one->writes, UNKNOWN);
     flow->state.data[one->to] = value;
     return true;
 }
@@ -880,9 +881,9 @@ static bool flow_other(struct flow *flow, uint32_t index)
     }
     struct static_address address;
     flow_reach(flow, one);
-    set_written_slots(flow, one, flow->state.data, 0);
+    set_written_slots(flow, one, flow->state.data, UNKNOWN);
     const bool good =
-        !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, 0);
+        !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, UNKNOWN);
     set_registers(flow->state.data, one->writes, value);
     return good;
 }
@@ -1138,7 +1139,7 @@ static bool flow_call(struct flow *flow, uint32_t index)
         return false;
     const struct callee_rule *rule =
         callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
-    const uint32_t type = rule ? flow_argument(flow, rule->type) : 0;
+    const uint32_t type = rule ? flow_argument(flow, rule->type) : UNKNOWN;
     return set_results(flow, callee,
                        flow_is_type(flow, type) ? flow_value_at(flow, type)->number : 0);
 }
@@ -1151,7 +1152,7 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
 {
     const struct flow_value *one = flow_value_at(flow, value);
     const struct flow_value *other = flow_value_at(flow, before);
-    if (value == 0 || one->origin != other->origin || one->base != other->base)
+    if (value == UNKNOWN || one->origin != other->origin || one->base != other->base)
         return false;
     return one->origin == FLOW_RESULT || one->origin == FLOW_ARGUMENT
                ? one->number == other->number + 1
@@ -1166,18 +1167,18 @@ static bool assert_type(struct flow *flow, const struct instruction *compare, ui
 {
     uint32_t type = flow->state.data[compare->from];
     uint32_t word = flow->state.data[compare->to];
-    uint32_t asserted = 0;
+    uint32_t asserted = UNKNOWN;
     if (flow_is_type(flow, word)) { /* it is compared the other way round */
         const uint32_t from = type;
         type = word;
         word = from;
     }
-    if (!flow_is_type(flow, type) || word == 0)
+    if (!flow_is_type(flow, type) || word == UNKNOWN)
         return true;
     for (uint32_t i = 0; i < flow->width; i++) {
         if (!is_next_word(flow, state[i], word))
             continue;
-        if (asserted == 0 &&
+        if (asserted == UNKNOWN &&
             (!flow_add_value(flow, FLOW_ASSERTED, state[i], 0, &asserted) ||
              !add_fact(flow, asserted, FLOW_IS_DATA, flow_value_at(flow, type)->number)))
             return false;
@@ -1222,8 +1223,10 @@ static bool flow_jump(struct flow *flow, uint32_t index)
 
 /* ---- the function ---- */
 
-/* Changes the state as an instruction does, and records what it shows. Returns false if memory runs
- * out or the values are too many. */
+/* Changes the state as an instruction does, and records what it shows. The registers that a move or
+ * a zero writes besides its target become UNKNOWN. At the function's end, the register of the first
+ * argument has its first result, since Go uses the same registers for both: it is added to
+ * flow->returned, if it is known. Returns false if memory runs out or the values are too many. */
 static bool flow_execute(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -1237,12 +1240,12 @@ static bool flow_execute(struct flow *flow, uint32_t index)
         return load_address(flow, index);
     case INSTRUCTION_MOVE: {
         const uint32_t value = flow->state.data[one->from];
-        set_registers(flow->state.data, one->writes, 0);
+        set_registers(flow->state.data, one->writes, UNKNOWN);
         flow->state.data[one->to] = value;
         return true;
     }
     case INSTRUCTION_ZERO:
-        set_registers(flow->state.data, one->writes, 0);
+        set_registers(flow->state.data, one->writes, UNKNOWN);
         return flow_add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
     case INSTRUCTION_CALL:
         return flow_call(flow, index);
@@ -1381,7 +1384,7 @@ static void forget_taken(struct flow *flow)
     VECTOR_EACH(const struct flow_frame, frame, flow->frames)
         for (uint32_t j = 0; j < flow->slot_count; j++)
             if (flow->is_taken.data[j])
-                flow->slots.data[frame->first_slot + j] = 0;
+                flow->slots.data[frame->first_slot + j] = UNKNOWN;
 }
 
 /* Interprets the function's code once, from start to end. Returns false if memory runs out or the
