@@ -367,7 +367,8 @@ static void append_names(const struct keys_search *keys, uint32_t sequence, stru
     text_append(text, name, size);
 }
 
-/* Copies the paths and sizes of the first KEYS_MOST chosen keys to the result. */
+/* Copies the paths and sizes of the first KEYS_MOST chosen keys to the result. None if the heaviest
+ * one has less than TOLD percent of what the objects retain. */
 static struct g2h_error *keys_report(const struct keys_search *keys, struct held_keys *ret)
 {
     ret->retained = sequence_of(keys, FIRST)->retained;
@@ -398,8 +399,10 @@ static void keys_search_deinit(struct keys_search *keys)
     free(keys->told.data);
 }
 
-/* Finds the keys of maps below some objects that hold much of their memory. Nothing is searched if
- * no large map is in or below the objects, as in most suspects. */
+/* Finds the keys that hold SHARE percent or more of what the objects retain, the heaviest first,
+ * KEYS_MOST at most. None if the heaviest has less than TOLD percent, or if no large map is in or
+ * below the objects, as in most suspects; a key is left out if one of its own keys has nearly all
+ * of it (NARROW). */
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret)
 {
     _cleanup_(keys_search_deinit) struct keys_search keys = {.findings = findings, .item = node};

@@ -38,7 +38,8 @@ struct held_keys {
 };
 
 /* Finds the keys below the objects of a node of merged that hold a tenth or more of the memory that
- * these retain. Errors: G2H_ERROR_MEMORY. */
+ * these retain; none if no key holds a quarter of it. A key is left out if one of its own keys has
+ * nearly all of it. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *keys_find(const struct findings *findings, uint32_t node, struct held_keys *ret);
 
 void held_keys_deinit(struct held_keys *keys);

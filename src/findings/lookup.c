@@ -6,7 +6,8 @@
  * and leads to an object (path.h) or a value (variable_part.h), a group of the tree, a part of a
  * class's name, and an expression that begins with a local variable. The result is an object, a
  * class, a part of a variable, or a group (struct lookup); otherwise the error lists names that are
- * similar. Nodes are those of the merged tree unless a comment says: of the view.
+ * similar. Nodes are those of the merged tree (a node is all objects of one class that one holder
+ * has) unless a comment says: of the view.
  */
 #include "findings/lookup.h"
 

@@ -238,7 +238,8 @@ static bool is_boxing(const struct g2h_view *view, uint32_t node)
     return is_link(view, node) && g2h_view_runtime_class(view, read.name) == G2H_RUNTIME_TRIE_ENTRY;
 }
 
-/* Returns whether a node is an interface by itself. */
+/* Returns whether a node is an interface by itself, to which an entry of a sync.Map points
+ * (is_boxing()). */
 static bool is_box(const struct g2h_view *view, uint32_t node)
 {
     struct g2h_node read;
@@ -612,8 +613,8 @@ enum { EXPRESSION_READ_MOST_EDGES = 50000000 };
 
 struct reached {
     uint32_t node;
-    size_t at;   /* characters of the expression that have led here */
-    bool is_box; /* of a cleanup's argument */
+    size_t at;           /* characters of the expression that have led here */
+    bool is_cleanup_box; /* of a cleanup's argument (is_boxed_argument()) */
 };
 
 struct reading {
@@ -651,15 +652,15 @@ static void split_owner(struct reading *reading, const char *expression)
 }
 
 /* Adds a state that is not the result: a node, and how many characters of the expression have led
- * there. One that is known already is not followed again. is_box: the node is the box of a
+ * there. One that is known already is not followed again. is_cleanup_box: the node is the box of a
  * cleanup's argument, which the runtime makes. */
 static struct g2h_error *expression_push(struct reading *reading, uint32_t node, size_t at,
-                                         bool is_box)
+                                         bool is_cleanup_box)
 {
     uint32_t index = as_u32(reading->reached.count);
     TRY_MEMORY(map_put(&reading->seen, map_hash_pair(node, at), index, &index));
     if (index == reading->reached.count)
-        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at, is_box})));
+        TRY_MEMORY(vector_push(&reading->reached, ((struct reached){node, at, is_cleanup_box})));
     return NULL;
 }
 
@@ -719,7 +720,9 @@ static bool cannot_begin(const struct reading *reading, uint32_t node)
             reading->text[size] != '.');
 }
 
-/* Adds the state that an edge of a root leads to; a box is not the result itself. */
+/* Adds the state that an edge of a root leads to; the edge's name is the first at characters of the
+ * expression. The box that the runtime makes for a cleanup's argument is never the result, even if
+ * the expression ends here: expression_begin() goes on from it. */
 static struct g2h_error *expression_enter(struct reading *reading, const struct g2h_edge *edge,
                                           size_t at)
 {
@@ -762,7 +765,7 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
     for (size_t i = before, end = reading->reached.count; i < end; i++) {
         const struct reached box = reading->reached.data[i];
         g2h_edges_begin(reading->edges, box.node, box.node + 1);
-        while (box.is_box && next_edge(reading, &edge))
+        while (box.is_cleanup_box && next_edge(reading, &edge))
             TRY(expression_add(reading, edge.target, box.at));
     }
     return NULL;

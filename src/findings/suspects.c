@@ -758,8 +758,9 @@ static size_t drop_below(const struct suspects_finder *finder, size_t number, ui
     return ret;
 }
 
-/* Returns whether a node is a type that package reflect has made. */
-static bool is_reflected(const struct merged *merged, uint32_t node)
+/* Returns whether a node is objects of a class of package reflect, such as reflect.funcTypeFixed4:
+ * these are taken for descriptors of types that the package has made while the program ran. */
+static bool is_class_of_reflect(const struct merged *merged, uint32_t node)
 {
     return merged->nodes.data[node].kind == MERGED_CLASS &&
            suspects_begins_with(merged, node, "reflect.");
@@ -798,7 +799,7 @@ static bool is_of_reflected(const struct suspects_finder *finder, const struct c
          !suspects_begins_with(finder->merged, package, "reflect"))) /* without symbols */
         return false;
     for (uint32_t i = 0; i < container->beside_count; i++)
-        if (is_reflected(finder->merged, container->beside[i]) &&
+        if (is_class_of_reflect(finder->merged, container->beside[i]) &&
             count % containers_count(&finder->containers, container->beside[i]) <= times)
             return true;
     return false;
