@@ -50,8 +50,8 @@ enum match {
     MATCH_STATES = 3,
     MATCH_HELD = 4,             /* a bit: something not known to have been there holds it */
     MATCH_HELD_BY_SURVIVOR = 8, /* a bit: something that was there before holds it */
-    MATCH_ASKED = 16,           /* a bit: match.c looks for pointers to the values of this block */
-    MATCH_UNLIKE = 32,          /* a bit: its contents differ from its partner's */
+    MATCH_LISTED = 16, /* a bit: a block with values that match.c has listed (list_values()) */
+    MATCH_UNLIKE = 32, /* a bit: its contents differ from its partner's */
 };
 
 struct matches {

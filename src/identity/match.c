@@ -96,7 +96,7 @@ static bool list_values(struct matches *matches, uint32_t object, claim_vector *
             match_state_of(matches, hit) != MATCH_SAME ||
             word_before(matches, was, offset) != value)
             continue;
-        __atomic_fetch_or(&matches->states[hit], MATCH_ASKED, __ATOMIC_RELAXED);
+        __atomic_fetch_or(&matches->states[hit], MATCH_LISTED, __ATOMIC_RELAXED);
         if (!vector_push(ret, ((struct claim){value, object, false})))
             return false;
     }
@@ -145,15 +145,16 @@ static void note_pointer(struct blocks *blocks, uint64_t value, uint32_t object)
         __atomic_store_n(&blocks->claims.data[number].is_shared, true, __ATOMIC_RELAXED);
 }
 
-/* Returns whether an object is a block with listed values. */
-static bool is_asked(const struct matches *matches, uint32_t object)
+/* Returns whether an object is a block with listed values; false for NO_TARGET. */
+static bool has_listed(const struct matches *matches, uint32_t object)
 {
     return object != NO_TARGET &&
-           (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_ASKED) != 0;
+           (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_LISTED) != 0;
 }
 
-/* Marks the listed values that the objects of a task point to as shared. Objects that point to no
- * such block are skipped without reading them. */
+/* Marks a listed value as shared if an object of this task points to it, other than the one that it
+ * is listed for (note_pointer()). Objects that point to no block with listed values (has_listed())
+ * are skipped without reading their contents. */
 static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned worker)
 {
     struct blocks *blocks = context;
@@ -166,7 +167,7 @@ static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned
     for (uint32_t object = as_u32(task * OBJECTS_PER_TASK); object < last; object++) {
         const uint32_t *end;
         const uint32_t *target = object_targets(matches->graph, object, &end);
-        while (target < end && !is_asked(matches, *target))
+        while (target < end && !has_listed(matches, *target))
             target++;
         if (target == end)
             continue;
